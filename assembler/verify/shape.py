@@ -91,7 +91,7 @@ def must_be_of_a_kind(place: Place, known: Collection[str], noun: str) -> Iterat
     if place.text is None or place.text in known or is_known(place.text):
         yield from must_be_one_of(place, known, S4, noun)
     else:
-        yield S4.unknown(place.path, f"{noun} {shown(place.text)} is in no list of these rules")
+        yield S4.unknown(place.path, f"{noun} {shown(place.text)} is not known to these rules")
 
 
 def typed_parts(content: Place, known: Collection[str]) -> Iterator[Violation]:
@@ -118,6 +118,6 @@ def one_member(place: Place, known: Collection[str], noun: str) -> Iterator[Viol
     if members:
         yield S1.broken(place.path, f"{noun} must hold exactly one of its members, found {', '.join(members)}")
     elif place.spoken and not any(map(is_known, place.spoken)):
-        yield S4.unknown(place.path, f"{noun} whose members are in no list of these rules")
+        yield S4.unknown(place.path, f"{noun} with members that these rules do not know")
     else:
         yield S4.broken(place.path, f"{noun} holds none of {', '.join(sorted(known))}")

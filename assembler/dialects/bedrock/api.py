@@ -1,6 +1,6 @@
-"""Converse: how it marks and caches, and what its usage says.
+"""The facts of Converse: cache marks, minimum cacheable prefixes, usage fields.
 
-Its cache has minimums of its own for a few models, Anthropic's for the other Claudes.
+A few models have their own minimums on Bedrock; the other Claudes have Anthropic's.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _CACHES = (
 
 API = Api(
     shape="bedrock",
-    held=("promptVariables",),  # of a prompt that the service keeps
+    held=("promptVariables",),  # of a prompt that the service stores
     marks=BedrockMarks(),
     caches=_CACHES,
-    # Cached tokens stand beside the number: Amazon Bedrock API reference, read 2026-11.
+    # `inputTokens` excludes cached tokens, so they are added: Amazon Bedrock API reference, read 2026-11.
     usage=(("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),),
 )

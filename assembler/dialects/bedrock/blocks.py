@@ -1,4 +1,4 @@
-"""How a neutral part, a system text and a tool are written as Converse's blocks."""
+"""Writes neutral parts, the system text and tools as Converse's blocks."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _MEDIA = ("image", "document", "video", "audio")
 
 
 class BedrockWriter(Writer):
-    """Converse's blocks."""
+    """Writes Converse's blocks."""
 
     shape = "bedrock"
     id_rule = IdRule(_LEGAL, needed=True)
     tool_name = _LEGAL
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
-        """A text block; None for a blank one, and its cache mark is left out if it is Anthropic's."""
+        """Return a text block without Anthropic's cache mark; None for a blank text."""
         if not text.strip():
             self.notes["blank text(s) left out"] += 1
             return None
         return {"text": text}
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """A toolUse block; one that came as such goes out as it came."""
+        """Return a `toolUse` block; one of the caller's own is copied."""
         given = fields_of((raw or {}).get("toolUse"))
         use: Block = {} if given is None else own_fields(given)
         use["toolUseId"], use["name"] = call_id, self.named(call)
@@ -45,7 +45,7 @@ class BedrockWriter(Writer):
         return {"toolUse": use}
 
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """A toolResult block; one that came as such goes out as it came, blank texts apart."""
+        """Return a `toolResult` block; one of the caller's own is copied without its blank texts."""
         given = fields_of((raw or {}).get("toolResult"))
         if given is not None:
             answer: Block = own_fields(given)
@@ -64,11 +64,11 @@ class BedrockWriter(Writer):
         return {"toolResult": answer}
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
-        """Reasoning of the model untouched, and Claude's under its signature."""
+        """Return the model's own reasoning unchanged, or Claude's with its signature; None for other reasoning."""
         return own_thought(part)
 
     def media(self, part: Media) -> Block:
-        """An image or a PDF, as bytes."""
+        """Return a block for an image or a PDF, with its bytes."""
         if "type" not in part.raw and any(isinstance(part.raw.get(key), Mapping) for key in _MEDIA):
             return without_given(part.raw)
         match content_of(part):
@@ -80,11 +80,11 @@ class BedrockWriter(Writer):
                 raise not_carried(part, "bedrock")
 
     def opaque(self, part: Opaque) -> Block | None:
-        """The part as it came, cache marks too; a sound or a film without the length that the caller gave."""
+        """Return the part as it came, also a cache mark; a sound or a film without the length that the caller gave."""
         return without_given(part.raw) if lasts(part) else own_fields(part.raw)
 
     def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
-        """A block of a result; JSON stays JSON where it came so."""
+        """Return a block of a result; JSON content stays JSON."""
         if raw is not None and "json" in raw:
             return own_fields(raw)
         if isinstance(part, str):
@@ -93,7 +93,7 @@ class BedrockWriter(Writer):
 
 
 def tool_spec(tool: Tool) -> list[Block]:
-    """The definition, and the cache point after it. One that came in this spelling goes out as it came."""
+    """Return a tool's definition, and the cache point after it. One in Converse's own form is copied."""
     came = fields_in(tool.seen)
     if tool.api is not None:
         block = own_definition(tool)
@@ -112,7 +112,7 @@ def tool_spec(tool: Tool) -> list[Block]:
 
 
 def own_thought(part: Thinking) -> Block | None:
-    """Reasoning as a block of this API's; None for what has no signature of Claude's."""
+    """Return reasoning as a block of this API; None without a signature of Claude's."""
     if "reasoningContent" in part.raw:
         return own_fields(part.raw)
     if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):

@@ -1,8 +1,8 @@
-"""Amazon Bedrock's Converse: how its requests are read, billed and written.
+"""The dialect of Amazon Bedrock's Converse API.
 
-Rules and 400 texts: Bedrock API reference, Converse, the service model in botocore 1.44.5, and public issue threads,
-read 2026-11. The bill is the model's own: Claude by `assembler.dialects.anthropic.pricing`, others estimated by
-`assembler.dialects.bedrock.models`.
+Rules and texts of 400 errors: Bedrock API reference, Converse, the service model in botocore 1.44.5, and public issue
+threads, read 2026-11. Prices depend on the model's maker: `assembler.dialects.anthropic.pricing` for Claude, estimates
+in `assembler.dialects.bedrock.models` for others.
 """
 
 from __future__ import annotations
@@ -45,27 +45,26 @@ _OWNED = ("messages", "system", "toolConfig")
 
 @attrs.frozen
 class Bedrock:
-    """Converse. Request: `{"system", "messages", "toolConfig"}`, the first and last left out where there are none.
+    """Amazon Bedrock's Converse. The request is `{"system", "messages", "toolConfig"}`, without empty ones.
 
-    Roles alternate and all results of a step stand first in one user turn; no text is blank, and the result of a failed
-    call always says something. System messages at the head join `system`; one inside the conversation is folded into a
-    user turn. Names, reasoning of other models and cache points beyond four are left out. A history that calls tools
-    needs tools, and the conversation ends with the user: else `ConversationError`. Images and PDFs go as bytes, which
-    boto3 encodes by itself; everything else is plain JSON.
+    Roles alternate, and all results of a step are first in one user turn. No text is blank, and the result of a failed
+    call always has a text. Head system messages join `system`; one inside the conversation is folded into a user turn.
+    Names, reasoning of other models and cache points beyond four are left out. A history with tool calls but no tools
+    raises `ConversationError`, and so does a conversation that does not end with the user. Images and PDFs are bytes,
+    which boto3 encodes; everything else is plain JSON.
 
-    `Bedrock(thinking={"type": "enabled", "budget_tokens": 2_000})` is for calls of a Claude that thinks. Nova's word is
-    `{"type": "enabled", "maxReasoningEffort": "low"}`. Raises `BudgetError` for a `thinking` of no known type.
+    Use `Bedrock(thinking={"type": "enabled", "budget_tokens": 2_000})` for calls of Claude with thinking. For Nova it
+    is `{"type": "enabled", "maxReasoningEffort": "low"}`. Raises `BudgetError` for an unknown type of `thinking`.
     """
 
     name: str = "bedrock"
     api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
     thinking: Mapping[str, Any] | None = attrs.field(default=None, converter=read_thinking, hash=False)
-    """How the model is to think: sent in `additionalModelRequestFields`, and the hidden prompt that it adds is priced.
-    """
+    """The thinking option. It is sent in `additionalModelRequestFields`, and its hidden prompt is priced."""
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a Converse call; a cache point after a tool stays with that tool."""
+        """Return the regions of a Converse call. A cache point after a tool stays with that tool."""
         listed = listed_messages(request, "the arguments of a Converse call")
         given: object = request.get("system") or ()
         if not isinstance(given, list | tuple | str):
@@ -84,15 +83,15 @@ class Bedrock:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Claude's own price list for a Claude model, and without a model; an estimate for any other."""
+        """Return Claude's price list for Claude or without a model, and an estimate for any other model."""
         if model is None or is_claude(model):
             return attrs.evolve(anthropic.pricer(model, count), shape="bedrock", as_messages=_as_messages)
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`outputConfig`, `additionalModelRequestFields`, and `toolChoice`, which stands in `toolConfig`.
+        """Return `outputConfig`, `additionalModelRequestFields`, and `toolChoice` inside `toolConfig`.
 
-        The last has no word for none. Amazon Bedrock API reference, read 2026-11.
+        `toolChoice` has no value for "none" (Amazon Bedrock API reference, read 2026-11).
         """
         words = {"auto": "auto", "required": "any"}
         options: dict[str, Any] = {}
@@ -108,11 +107,11 @@ class Bedrock:
         return options
 
     def hears(self, thought: Thinking, message: Message) -> bool:
-        """Any in its own spelling, and Claude's under its signature."""
+        """True for reasoning in Converse's own form, and for Claude's with its signature."""
         return own_thought(thought) is not None
 
     def emit(self, layout: Layout) -> Emission:
-        """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
+        """Return `system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = BedrockWriter()
         turns = turns_to_send(self, layout, writer, Ending.USER)
         refuse_undefined_tools(turns, layout)
@@ -131,7 +130,7 @@ class Bedrock:
         return Emission(request, writer.notes.lines(), writer.ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What was emitted, and the turns of the messages that were added, where each stands by itself."""
+        """Append the turns of the added messages; None if the whole request must be written again."""
         request, writer = before.request, BedrockWriter()
         turns = turns_to_add(self, before, added, writer, Ending.USER)
         if turns is None or (writer.ids.taken and "toolConfig" not in request):
@@ -151,7 +150,7 @@ def _message(turn: Turn) -> Block:
 
 
 def _system(blocks: Sequence[Any]) -> tuple[str | None, list[Message]]:
-    """A lone text is the system text; several, or cache points, are the head."""
+    """Return a single text as the system text, and several blocks as the head."""
     lone = fields_of(blocks[0]) if len(blocks) == 1 else None
     if lone is not None and [*lone] == ["text"] and isinstance(lone["text"], str):
         return lone["text"] or None, []
@@ -159,7 +158,7 @@ def _system(blocks: Sequence[Any]) -> tuple[str | None, list[Message]]:
 
 
 def _drop_surplus_points(request: dict[str, Any], notes: Notes) -> None:
-    """Keep four cache points. A turn of nothing else would be empty without its own, and cannot come about here."""
+    """Keep four cache points. No turn becomes empty: none consists of a cache point alone."""
     lists: list[list[Block]] = [message["content"] for message in request["messages"]]
     tools = _points(request.get("toolConfig", {}).get("tools", []))
     system = _points(request.get("system", []))
@@ -178,11 +177,11 @@ def _points(blocks: Sequence[Block]) -> list[Block]:
 
 
 _THINKING = ("thinking", "reasoning_config")
-"""What turns reasoning on, in `additionalModelRequestFields`: Anthropic's word, and one that only Bedrock takes."""
+"""The keys of `additionalModelRequestFields` that turn reasoning on: Anthropic's, and one of Bedrock alone."""
 
 
 def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a call that Claude bills for, as Anthropic's own API spells them."""
+    """Return the billed settings of a call in the form of Anthropic's own API."""
     extra = fields_in(options, "additionalModelRequestFields")
     spelled: dict[str, Any] = {}
     for word in _THINKING:
@@ -197,6 +196,6 @@ def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of `outputConfig.textFormat`, which Converse takes as a text."""
+    """Return the schema of `outputConfig.textFormat`, which is JSON text."""
     schema: object = fields_in(options, "outputConfig", "textFormat", "structure", "jsonSchema").get("schema")
     return object_in(schema) if isinstance(schema, str) else fields_of(schema)

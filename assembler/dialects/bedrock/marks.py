@@ -1,4 +1,4 @@
-"""How Converse writes cache marks: a block of its own after the one that it ends, a cache point."""
+"""Reads and writes Converse's cache marks: each is a separate block, a cache point, after the marked block."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from assembler.text.fields import fields_in, items_of
 
 _NOVA = "nova"
 _TAKERS = ("claude", _NOVA)
-"""Whose models take cache points in Converse; Nova's in system and messages alone, for five minutes: Amazon Bedrock
-user guide, Prompt caching, read 2026-11 by way of third parties' copies of its table. Others refuse the request."""
+"""The models that accept cache points in Converse; Nova only in system and messages, for five minutes (Amazon Bedrock
+user guide, Prompt caching, read 2026-11 in third parties' copies of its table). Others refuse the request."""
 
 
 class BedrockMarks(places.Marks):
-    """Marks of Converse: `{"cachePoint": {"type": "default"}}`."""
+    """Converse's marks: `{"cachePoint": {"type": "default"}}`."""
 
     _taking = ("text", "image", "document", "toolUse", "toolResult", "toolSpec")
 
     def refusal(self, model: str | None) -> str | None:
-        """A line for a model that is neither Claude nor Nova."""
+        """Return a line for a model that is neither Claude nor Nova."""
         if model is None or any(taker in model.lower() for taker in _TAKERS):
             return None
         return "this model takes no cache marks: none set"
 
     def lifetime(self, asked: places.Lifetime, model: str | None) -> places.Lifetime:
-        """As asked; five minutes for Nova."""
+        """Return `asked`, or five minutes for Nova."""
         return "5m" if _is_nova(model) else asked
 
     def tools(self, request: Raw) -> Sequence[object]:
-        """In the tools' configuration."""
+        """Return the tools in `toolConfig`."""
         return items_of(fields_in(request, "toolConfig").get("tools"))
 
     def marks(self, request: Raw) -> list[tuple[places.Place, str | None]]:
-        """A point stands where the block before it ends."""
+        """Return the place of the block before each cache point."""
         return [
             ((region, index, at - 1), places.ttl_of(point))
             for region, index, blocks in self.runs(request)
@@ -44,19 +44,19 @@ class BedrockMarks(places.Marks):
         ]
 
     def takes_mark(self, region: int, block: object, model: str | None) -> bool:
-        """What a point may end: no reasoning, no other point, no blank text; no tool of Nova's."""
+        """False for reasoning, another cache point, a blank text, and a tool for Nova."""
         if region == places.TOOLS and _is_nova(model):
             return False
         fields = fields_in(block)
         return any(key in fields for key in self._taking) and ("text" not in fields or places.says_something(fields))
 
     def is_said(self, block: object) -> bool:
-        """All but results and points."""
+        """True for all blocks but results and cache points."""
         fields = fields_in(block)
         return "toolResult" not in fields and "cachePoint" not in fields
 
     def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:
-        """A point after each block."""
+        """Return a copy with a cache point after each block."""
         copy = dict(request)
         for region, index, blocks in places.with_marks(self.runs(request), wanted, _with_point):
             if region == places.TOOLS:

@@ -1,8 +1,8 @@
-"""What Bedrock bills for models of other makers: these makers' price lists, loosened.
+"""Estimates what Bedrock bills for other makers' models, by the makers' price lists with wider bounds.
 
-Little of it is recorded on Bedrock. An open model's template is its own wherever it runs, while what the host adds is
-not; so every price of a maker's list is graded estimated and keeps a margin, and a model that has no list (Cohere,
-AI21, Writer, …) borrows Llama's with a wider one.
+There are few recordings from Bedrock. An open model's template is the same on every host, but hosts add different text.
+So prices of a maker's list are estimates with a margin. A model without a list (Cohere, AI21, Writer, …) is priced by
+Llama's list with a wider margin.
 """
 
 from __future__ import annotations
@@ -24,33 +24,31 @@ from budgets import Count, Grade, TokenCounter
 from budgets.models.families import family_of
 
 _LISTED = 1.1
-"""Margin over the maker's own bound: the host's additions are unknown. A guess, stated as one."""
+"""Margin over the maker's own bound, for the host's unknown additions. A guess."""
 _UNLISTED = 1.5
-"""Margin over Llama's bound: of the published vocabularies none needs half as much again as Llama's for English, code
-and JSON (docs/how-it-counts-others.md: Claude 4.7, the largest, a third more than `o200k_base`)."""
+"""Margin over Llama's bound: no published vocabulary needs 1.5 times as many tokens as Llama's for English, code and
+JSON (docs/how-it-counts-others.md: Claude 4.7, the largest, needs a third more than `o200k_base`)."""
 _PREAMBLE = Count(0, Grade.ESTIMATED, upper=20)
-"""What a host may put before a request: up to 9 tokens on Mistral's models (5 recordings, one repository)."""
+"""Tokens that a host may put before a request: up to 9 on Mistral's models (5 recordings, one repository)."""
 
 _STRANGER = "llama-3"
 
 
 def is_claude(model: str | None) -> bool:
-    """Whether a model id is Claude's; without an id it is taken to be."""
+    """True for a model id of Claude's, and without an id."""
     return model is None or "claude" in model.lower()
 
 
 @attrs.frozen(eq=False)
 class OpenModelPricer(MergingPricer):
-    """A maker's price list on somebody else's host: each price with its margin. What stands in one turn shares its
-    framing.
-    """
+    """A maker's price list with a margin on each price. Messages in one turn share its framing."""
 
     makers: Pricer
     margin: float
 
     @classmethod
     def of(cls, model: str, count: TokenCounter) -> OpenModelPricer:
-        """The list of the model's maker, or Llama's."""
+        """Return the price list of the model's maker, or Llama's."""
         from assembler.dialects.hosts.upstream import hosted_pricer
 
         if family_of(model) == "mistral":
@@ -66,20 +64,20 @@ class OpenModelPricer(MergingPricer):
         return cls(borrowed, _UNLISTED)
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The fixed part, each of its prices with its margin."""
+        """Return the list's prices, each with its margin."""
         prices = self.makers.fixed(pieces, head, tools).each(self._loosened)
         return attrs.evolve(prices, framing=prices.framing + _PREAMBLE)
 
     def message(self, message: Message) -> Count:
-        """One message with its margin."""
+        """Price one message, with its margin."""
         sent = as_sent(adapt_message(message, "bedrock"), sends)
         if sent is None:
             return self._loosened(Count(0))
-        # The maker's own API has no such blocks, so that its list passes over them.
+        # The maker's own API has no such blocks, so its list does not price them.
         return self._loosened(self.makers.message(with_parts(sent, with_error_text)) + price_lasting(sent.parts))
 
     def options(self, layout: Layout) -> Count:
-        """What Converse's other keys cost: nothing that is known."""
+        """Return 0: nothing is known about the price of Converse's other keys."""
         return Count(0)
 
     def _loosened(self, price: Count) -> Count:

@@ -1,12 +1,12 @@
-"""What Bedrock bills for Amazon's Nova models.
+"""Estimates what Bedrock bills for Amazon's Nova models.
 
-`o200k_base` stands in for it: on recorded texts of 100 tokens and more it is 1 % off in the middle, 7 % at most. Fitted
-on the recordings of one repository for each row and read against the others', as far as there are any.
+Texts are counted with `o200k_base`: on recorded texts of 100 tokens and more its median error is 1 %, and the largest
+7 %. Each row was fitted on the recordings of one repository and checked on the others, if there are any.
 
-Images are not recorded here: Amazon Nova user guide, "Image understanding", read 2026-11: five sizes with about 800 to
-2,600 tokens. A smaller image is scaled up until a side has more than 896 pixels, and its shape is rounded to one of a
-list. A line through the five is 8 % off at most. The rounding may add a half, so the bound is twice the line. The guide
-to Nova 2 says that it bills a flat 230, which is below the line.
+There are no recordings of images. The Amazon Nova user guide ("Image understanding", read 2026-11) lists five sizes
+with about 800 to 2,600 tokens. A smaller image is scaled up until a side has more than 896 pixels, and its aspect ratio
+is rounded to one of a list. A line through the five sizes is at most 8 % off. The rounding may add a half, so the bound
+is twice the line. The guide to Nova 2 says that it bills a flat 230, which is below the line.
 """
 
 from __future__ import annotations
@@ -36,40 +36,40 @@ from budgets.count import NOTHING, Difference, total
 from budgets.models import names
 
 _MARGIN = 0.15
-"""What the bound keeps over a text: a stand-in's worst recorded error, and as much again."""
+"""Margin over a text: twice the worst recorded error of `o200k_base`."""
 
 
 @attrs.frozen(kw_only=True)
 class NovaFamily(Row):
-    """One generation of Nova: what stands around the texts, in tokens."""
+    """One generation of Nova: the framing around the texts, in tokens."""
 
     opening: Count
     message: Count
     tooling: Count
-    """The hidden prompt that any tool brings along."""
+    """The hidden prompt of a request with tools."""
     tool: Count
     call: Count
-    """A call and its result, beyond their words."""
+    """The framing of a call and its result."""
     spoken: float
-    """What a word of a call or a result costs: they are written out more than once."""
+    """Tokens for each token of a call or a result: their text is billed more than once."""
 
 
 FAMILIES = table_in(__name__, NovaFamily, {})
-"""Most specific first; the last takes every name."""
+"""Most specific first; the last row matches every name."""
 
 REASONING = guess(50, 70)
 """The hidden prompt of enabled reasoning (1 recording)."""
 NOVA_EFFORT = "maxReasoningEffort"
-"""The key that only Nova's `reasoningConfig` has (Amazon Nova 2 user guide, read 2026-11)."""
+"""A key that only Nova's `reasoningConfig` has (Amazon Nova 2 user guide, read 2026-11)."""
 
 
 def is_nova(model: str) -> bool:
-    """Whether a model id is one of Amazon's Nova models."""
+    """True for a model id of Amazon Nova."""
     return "nova-" in model.lower()
 
 
 def nova_pricer(model: str, count: TokenCounter) -> NovaPricer:
-    """The price list of a Nova model."""
+    """Return the price list of a Nova model."""
     plain = names.bare(model)
     found = first_match(FAMILIES, plain[max(plain.find("nova-"), 0) :])
     return NovaPricer(FAMILIES[-1] if found is None else found, count)
@@ -77,13 +77,13 @@ def nova_pricer(model: str, count: TokenCounter) -> NovaPricer:
 
 @attrs.frozen(eq=False)
 class NovaPricer(MergingPricer):
-    """The bill of Converse for a Nova model: all of it estimated. What stands in one turn shares its framing."""
+    """Estimates a request for a Nova model. Messages in one turn share its framing."""
 
     family: NovaFamily
     count: TokenCounter
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system text, the opening, the definitions and their hidden prompt."""
+        """Price the system text, the opening, the definitions and their hidden prompt."""
         return FixedPrices(
             pieces=tuple(self._text(piece.text) for piece in pieces),
             head=tuple(total(self._part(part) for part in message.parts) for message in head),
@@ -93,7 +93,7 @@ class NovaPricer(MergingPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """One message. Raises `UnsupportedContentError` for media but images: what Nova bills for them is not known."""
+        """Price one message. Raises `UnsupportedContentError` for media other than images, whose price is unknown."""
         sent = as_sent(adapt_message(message, "bedrock"), sends)
         if sent is None:
             return NOTHING
@@ -101,7 +101,7 @@ class NovaPricer(MergingPricer):
         return self.family.message + total(self._part(part) for part in said.parts)
 
     def options(self, layout: Layout) -> Difference:
-        """What reasoning costs more than its absence; nothing is known of the other keys."""
+        """Price reasoning, compared with none. Nothing is known about other keys."""
         reasoning = fields_in(layout.options, "additionalModelRequestFields", "reasoningConfig")
         return (REASONING if reasoning.get("type") == "enabled" else NOTHING) - NOTHING
 
@@ -135,16 +135,16 @@ class NovaPricer(MergingPricer):
 
 
 LEAST_SIDE = 900
-"""Pixels of the longer side of a small image once it is scaled up: the side of the smallest published size."""
+"""Pixels of the longer side to which a small image is scaled up: the side of the smallest published size."""
 ANY = 250
 PER_PIXEL = 0.00135
 """The line through the published sizes, in tokens."""
 
 
 def price_image(facts: MediaFacts) -> Count:
-    """Tokens of an image, estimated. Raises UnsupportedContentError for one of unknown size, and for other media."""
+    """Estimate the tokens of an image. Raises `UnsupportedContentError` for an unknown size, and for other media."""
     if facts.kind != "image":
-        raise without_price(facts.kind, "price for Nova: leave it out, or say in words what it holds.")
+        raise without_price(facts.kind, "price for Nova: leave it out, or describe it in words.")
     if facts.size is None:
         raise unpriced(facts, "Nova")
     width, height = facts.size

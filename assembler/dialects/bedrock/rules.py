@@ -30,12 +30,12 @@ _SYSTEM_BLOCKS = frozenset({"text", "guardContent", "cachePoint"})
 _RESULT_BLOCKS = frozenset({"json", "text", "image", "document", "video", "searchResult"})
 _TOOLS = frozenset({"toolSpec", "systemTool", "cachePoint"})
 
-# botocore 1.44.5 also lets `.` and `:` through; Claude behind the service does not (bifrost#5097).
+# botocore 1.44.5 also accepts `.` and `:`; Claude behind the service does not (bifrost#5097).
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Every breach in one request. No rule here depends on the model. Linear."""
+    """Yield every breach in a request, for any model. Linear."""
     messages = request.at("messages")
     yield from _wrong_blocks(request.at("system"), _SYSTEM_BLOCKS)
     yield from shape.must_be_list(messages, shape.OBJECT)

@@ -1,8 +1,8 @@
-"""What the APIs of blocks share: turns of one role, results first, legal call ids.
+"""Writes a conversation as turns of blocks, for Anthropic Messages, Bedrock Converse and Gemini.
 
-Anthropic Messages, Bedrock Converse and Gemini take turns of blocks: all results of a step stand together in the turn
-right after its calls, nothing is empty, the user begins. Rules and 400 texts: the APIs' references and public issue
-threads, read 2026-11; `assembler.verify` holds every one of them apart from this code.
+In these APIs roles alternate and the user begins, all results of a step are in the turn right after its calls, and
+nothing is empty. Rules and texts of 400 errors: the APIs' references and public issue threads, read 2026-11.
+`assembler.verify` checks all of them with separate code.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Anthropic.SDK#50; Bedrock's service has the same limit."""
 
 
 BLANK = "(no text)"
-"""What a message of the user's says that holds nothing but blanks, where an answer follows it: these APIs take neither
-a blank text nor an answer without a question. Ours."""
+"""Our text for a blank user message that an answer follows: these APIs accept neither a blank text nor an answer
+without a question."""
 
 
 class Ending(enum.Enum):
@@ -50,24 +50,24 @@ class Turn:
 
     side: Side
     frame: Block
-    """The own keys of the messages that hold the results; of all, where there are none."""
+    """The own keys of the messages with results; of all messages if there are no results."""
     results: list[Block] = attrs.field(factory=list[Block])
     blocks: list[Block] = attrs.field(factory=list[Block])
     rest: Block = attrs.field(default=attrs.Factory(lambda self: self.frame, takes_self=True))
-    """The own keys of the messages that hold everything else."""
+    """The own keys of the messages with everything else."""
     text: str | None = None
-    """The one text of a lone message, where its content is that text."""
+    """The text, if the turn is one message whose content is a plain text."""
 
     def says_something(self) -> bool:
-        """Whether anything but a mark of a cache is in it."""
+        """True if the turn holds anything but cache marks."""
         return bool(self.results) or any("cachePoint" not in block for block in self.blocks)
 
     def keys(self) -> Block:
-        """The own keys of all its messages."""
+        """Return the own keys of all its messages."""
         return {**self.frame, **self.rest}
 
     def absorb(self, other: Turn) -> None:
-        """Take in the next message of the same side."""
+        """Add the next message of the same side."""
         if other.blocks and not self.blocks:
             self.rest = other.frame
         else:
@@ -79,11 +79,11 @@ class Turn:
 
 
 def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn] = ()) -> list[Turn]:
-    """The messages as turns that alternate and that the user begins. O(parts).
+    """Write the messages as alternating turns that begin with the user and follow `before`. O(parts).
 
-    What has nothing to say is left out, and what stands before the first user message; system messages are the user's.
-    A blank message of the user's that an answer follows says `BLANK`, so that the answer keeps its turn. Raises
-    `ConversationError` for a result without its call and for a call without its result. They come after `before`.
+    Empty messages, and messages before the first user message, are left out. System messages become the user's. A blank
+    user message that an answer follows becomes `BLANK`, so that the answer is not lost. Raises `ConversationError` for
+    a result without its call and for a call without its result.
     """
     turns, ids = [*before], writer.ids
     blank: Turn | None = None
@@ -111,7 +111,7 @@ def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn]
 
 
 def _said_blank(turn: Turn, writer: Writer) -> Turn:
-    """A turn of nothing but blanks, with what stands in for them."""
+    """Put `BLANK` into a blank turn."""
     _keep(turn.blocks, writer.text(BLANK, None, NEUTRAL))
     writer.notes["empty message(s) left out"] -= 1
     writer.notes[f"blank message(s) of the user's sent as {BLANK!r}"] += 1
@@ -119,7 +119,7 @@ def _said_blank(turn: Turn, writer: Writer) -> Turn:
 
 
 def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
-    """Raise `ConversationError` unless there is a turn, and the last one is of a kind that the API takes there."""
+    """Raise `ConversationError` unless there is a turn, and the API accepts the last one there."""
     if not turns:
         raise ConversationError(f"{dialect} needs a user message with something in it; add one to the conversation")
     if turns[-1].side == "assistant" and ending is Ending.USER:
@@ -130,7 +130,7 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
 
 
 def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
-    """The turns of a request. Raises `ConversationError` where nothing can be sent yet."""
+    """Return the turns of a request. Raises `ConversationError` for a conversation that cannot be sent yet."""
     turns = turns_of(writer.heard(layout.messages), writer)
     refuse_ending(turns, dialect.name, ending)
     return turns
@@ -139,11 +139,11 @@ def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Endi
 def turns_to_add(
     dialect: Dialect, before: Emission, added: Sequence[Message], writer: Writer, ending: Ending
 ) -> list[Turn] | None:
-    """The turns that come after a request that ends with the user's. O(messages that were added).
+    """Return the added turns for a request that ends with a user turn. O(messages that were added).
 
-    None where they cannot be told by themselves: where they do not begin with the model's, repeat the id of a call, or
-    need one that is made from the question; where something in the request or in them had to be noted; and where no
-    API would take them, so that whoever spells the whole says why.
+    None if the whole request must be written again: the new turns do not begin with the model's, they repeat a call id
+    or need one made from the question, something was noted in the request or in them, or they are invalid, so that
+    writing the whole raises the error.
     """
     if before.notes or added[0].role != "assistant" or (writer.id_rule.needed and any(map(_names_no_call, added))):
         return None
@@ -161,7 +161,7 @@ def _names_no_call(message: Message) -> bool:
 
 
 def refuse_undefined_tools(turns: Sequence[Turn], layout: Layout) -> None:
-    """Raise `ConversationError` where tools were called and none is defined that the API takes."""
+    """Raise `ConversationError` if the history calls tools and the request defines none that the API accepts."""
     if not layout.tools and [turn for turn in turns if turn.results]:
         raise ConversationError(
             "the history calls tools, which the API takes only beside a definition, and none of its kind is defined: "
@@ -174,7 +174,7 @@ def _carries_results(message: Message) -> bool:
 
 
 def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
-    """One message as a turn of its own."""
+    """Write one message as a turn."""
     ids = writer.ids
     frame = writer.frame(message)
     turn = Turn("assistant" if message.role == "assistant" else "user", frame, rest=frame)
@@ -221,9 +221,9 @@ def _keep(blocks: list[Block], block: Block | None) -> None:
 
 
 def surplus_marks(tools: Sequence[Any], system: Sequence[Any], messages: Sequence[Any]) -> list[Any]:
-    """The cache marks to drop so that `MOST_MARKS` stay: those of old messages first, the newest mark last.
+    """Return the cache marks to drop so that `MOST_MARKS` stay: those of old messages first, the newest mark last.
 
-    A mark holds everything before it, so an old one is of use only as far as a later one misses.
+    A mark covers everything before it, so an old one helps only if the later ones miss.
     """
     ordered = [*messages[:-1], *tools, *system, *messages[-1:]]
     return ordered[: max(0, len(ordered) - MOST_MARKS)]

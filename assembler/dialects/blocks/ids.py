@@ -1,4 +1,4 @@
-"""Ids of calls, legal for an API and unique in the conversation: for the APIs of blocks and for Responses."""
+"""Makes call ids legal for an API and unique in the conversation, for block APIs and Responses."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.errors import ConversationError
 
 _SHORT = 256
-"""Characters of a seed whose hash is remembered, so that a conversation that grew hashes its new calls alone."""
+"""The longest seed whose hash is remembered, so that a conversation that grows hashes only its new calls."""
 _DIGITS = 24
-"""Hexadecimal digits of a made id: 96 bits, so that two never meet by chance."""
+"""Hexadecimal digits of a made id: 96 bits, so that two never collide by chance."""
 
 
 @attrs.frozen
 class IdRule:
-    """Which ids an API takes, and whether each call needs one."""
+    """The pattern of an API's call ids, and whether each call needs one."""
 
     legal: re.Pattern[str]
     needed: bool
 
 
 class CallIds:
-    """The ids of one conversation, asked for in its order. The same conversation always gets the same ids.
+    """Assigns call ids in the order of one conversation. The same conversation always gets the same ids.
 
-    An id that the API takes and that nobody has yet stays byte for byte. Another is mapped by its hash, so that it
-    stays the same however the history grows or is cut. A call without id is known by its question, name and arguments.
-    O(1) a call and a result, however often an id comes again, and hashes of short ids are remembered.
+    A legal id that is not taken yet stays. Any other is replaced by one made from its hash, so that it stays the same
+    when the history grows or is cut. A call without an id gets one made from its question, name and arguments. O(1) a
+    call or result, however often an id repeats. Hashes of short ids are remembered.
     """
 
     __slots__ = ("_again", "_opening", "_rule", "_taken", "_waiting")
@@ -44,31 +44,31 @@ class CallIds:
 
     @property
     def open(self) -> tuple[Call, ...]:
-        """The calls that wait for their answer."""
+        """The calls without an answer so far."""
         return tuple(call for call, _ in self._waiting)
 
     @property
     def taken(self) -> frozenset[str]:
-        """The ids that calls go by."""
+        """The ids assigned so far."""
         return frozenset(self._taken)
 
     @property
     def waiting(self) -> bool:
-        """Whether any call waits for its answer."""
+        """True if a call has no answer yet."""
         return bool(self._waiting)
 
     def begin(self, message: Message) -> None:
-        """A turn begins with this message."""
+        """Begin a turn with this message."""
         self._opening = message
 
     def ask(self, call: Call, place: int) -> str | None:
-        """The id that a call goes by, unique so far; None where it has none and needs none."""
+        """Assign an id to a call, unique so far; None if it has none and needs none."""
         call_id = self._named(call, place)
         self._waiting.add((call, call_id), asked_by(call.id, call.name))
         return call_id
 
     def answer(self, result: Result, index: int) -> tuple[Call, str | None]:
-        """The call that a result answers, and its id. Raises `ConversationError` if no open call is answered."""
+        """Return the call that a result answers, and its id. Raises `ConversationError` without such an open call."""
         found = self.find(result.call_id, result.name)
         if found is not None:
             return found
@@ -79,7 +79,7 @@ class CallIds:
         )
 
     def find(self, call_id: str | None, name: str | None) -> tuple[Call, str | None] | None:
-        """The call that is answered by an id or a name, and its own id; from then on it waits no more."""
+        """Close the open call with this id or name, and return it with its assigned id; None if there is none."""
         return self._waiting.take(answer_to(call_id, name))
 
     def _named(self, call: Call, place: int) -> str | None:
@@ -88,7 +88,7 @@ class CallIds:
         wanted = self._seed(call, place) if call.id is None else call.id
         legal = call.id is not None and self._rule.legal.fullmatch(wanted) is not None
         call_id = wanted if legal else made_id(wanted)
-        # What was taken stays taken, so that the numbers tried for this id before need not be tried again.
+        # Ids stay taken, so the numbers tried for this id before need not be tried again.
         again = self._again.get(wanted, 1)
         while call_id in self._taken:
             again += 1
@@ -103,12 +103,12 @@ class CallIds:
 
 
 def made_id(seed: str) -> str:
-    """A legal id for any API of blocks, from a hash of `seed`."""
+    """Return an id from a hash of `seed` that is legal in any block API."""
     return _remembered(seed) if len(seed) <= _SHORT else _hashed(seed)
 
 
 def _hashed(seed: str) -> str:
-    from hashlib import sha256  # most ids are legal as they are
+    from hashlib import sha256  # imported late: most ids are legal and need no hash
 
     return f"call_{sha256(seed.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
 

@@ -1,7 +1,7 @@
-"""How an image or a document moves from one provider's spelling to another's.
+"""Reads the content of an image or a document in any API's form, so that another API's writer can write it.
 
-It reads the spellings that `assembler.pricing.media` reads. What lies behind an address or in a provider's file store
-is not fetched: it moves only where the other API takes addresses too.
+It reads the forms that `assembler.pricing.media` reads. Nothing is fetched: a URL moves only to an API that takes URLs,
+and a provider's stored file does not move.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.reading import GIVEN, find_content, read_media
 
 IMAGES = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
-"""The image types that Anthropic and Bedrock take, and Bedrock's words for them (API references, read 2026-11)."""
+"""The image types that Anthropic and Bedrock accept, and Bedrock's names for them (API references, read 2026-11)."""
 PDF = "application/pdf"
 
 
@@ -33,22 +33,22 @@ class Inline:
 
     @property
     def octets(self) -> bytes:
-        """The content. Raises `UnsupportedContentError` for what is no base64."""
+        """Return the decoded content. Raises `UnsupportedContentError` for invalid base64."""
         with contextlib.suppress(binascii.Error, ValueError):
             return base64.b64decode(self.data, validate=False)
-        # Raised out here, so that the codec's error, which holds the data, is not its context.
+        # Raised outside of the except, so that the codec's error, which holds the data, is not its context.
         raise UnsupportedContentError("a media part whose data is no base64; encode it again", kind=self.mime)
 
 
 @attrs.frozen(repr=False)
 class Link:
-    """Content behind an address."""
+    """Content behind a URL."""
 
     url: str
 
 
 def content_of(part: Media) -> Inline | Link | None:
-    """What a part carries; None where that is a provider's stored file, or text."""
+    """Return a part's content or link; None for a provider's stored file, or text."""
     found = find_content(part.raw)
     if found.address is not None and "://" in found.address[:12]:
         return Link(found.address)
@@ -57,12 +57,12 @@ def content_of(part: Media) -> Inline | Link | None:
 
 
 def without_given(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """A part as it came, without the keys by which callers tell this library its size."""
+    """Return a copy of a part without the keys by which callers give its size."""
     return {key: value for key, value in own_fields(raw).items() if key not in GIVEN}
 
 
 def not_carried(part: Media | Opaque, dialect: str) -> UnsupportedContentError:
-    """The error for a part that cannot be moved."""
+    """Return the error for a part that the API cannot carry in this form."""
     return UnsupportedContentError(
         f"{dialect} cannot carry a part of kind {part.kind!r} in this spelling; pass it as that API spells it, "
         "or leave it out",

@@ -1,4 +1,4 @@
-"""What the price lists of block APIs share: parts as they are sent, media beside the texts."""
+"""Functions that the price lists of block APIs share: parts as they are sent, and media."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from assembler.dialects.notes import Notes
 
 
 def with_parts(message: Message, change: Callable[[Part], Part]) -> Message:
-    """The message with each of its parts changed; the very message where none is."""
+    """Apply `change` to each part of a message. Returns the same message if no part changes."""
     parts = tuple(map(change, message.parts))
     return message if all(map(operator.is_, parts, message.parts)) else attrs.evolve(message, parts=parts)
 
 
 def with_object(part: Part) -> Part:
-    """A call with its arguments as the object that goes out, which is what is billed; any other part as it is."""
+    """Return a call with its arguments as the object that is sent and billed, and any other part unchanged."""
     if not isinstance(part, Call) or part.given is not None:
         return part
     return attrs.evolve(part, given=arguments_of(part, Notes()))
 
 
 def with_error_text(part: Part) -> Part:
-    """The result of a failed call with what it goes out as where it is empty; any other part as it is."""
+    """Return an empty result of a failed call with the text that is sent, and any other part unchanged."""
     if not isinstance(part, Result) or not part.error:
         return part
     says = any(not isinstance(held, str) or held.strip() for held in part.parts)
@@ -35,9 +35,9 @@ def with_error_text(part: Part) -> Part:
 
 
 def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | None:
-    """The message with the parts that the API is sent, and with texts for blank ones; None if no part is left.
+    """Return the message with the parts that are sent. If none is left, a user message becomes `BLANK`, others None.
 
-    `sends` says it of a part, in the shape of its message: it is what the API's writer goes by.
+    `sends(part, shape)` says whether the API's writer sends a part of a message of this shape.
     """
     parts = tuple(part for part in message.parts if sends(part, message.shape))
     if not parts and message.role == "assistant":
@@ -49,6 +49,6 @@ def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | N
 
 
 def media_in(message: Message) -> list[Media]:
-    """The images and documents of a message, those inside results included."""
+    """Return the images and documents of a message, including those inside results."""
     inside = (inner for part in message.parts if isinstance(part, Result) for inner in part.parts)
     return [part for part in (*message.parts, *inside) if isinstance(part, Media)]

@@ -1,4 +1,4 @@
-"""How an API of blocks writes the parts of a message: what these APIs share, and what each of them says itself."""
+"""Writes the parts of a message as blocks. Each API has a subclass."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ Raw: TypeAlias = Mapping[str, Any]
 Block: TypeAlias = dict[str, Any]
 
 NO_ERROR_TEXT = "The tool failed without a message."
-"""What the result of a failed call says where it says nothing. Bedrock: `The content field at
-messages.<n>.content.0.toolResult cannot be empty when status value is error.` Anthropic's is held to the same."""
+"""Our text for an empty result of a failed call. Bedrock: `The content field at
+messages.<n>.content.0.toolResult cannot be empty when status value is error.` Anthropic gets the same text."""
 
 _DOUBTFUL = re.compile(r"NaN|Infinity|\\u[dD]|[0-9][eE]|[0-9]{300}")
-"""What a JSON text must hold for `json.loads` to make of it what JSON cannot carry."""
+"""One of these is in every text from which `json.loads` makes a value that JSON cannot carry."""
 
 
 class Writer(abc.ABC):
-    """How one API writes the parts of the messages of one request: it names their calls, and notes what is left out.
+    """Writes the parts of one request's messages for one API, assigns call ids, and notes what is left out.
 
-    `raw` is a part as it came, where it came as a dict. Every block is the caller's own, or None for what is left out;
-    then `notes` says so.
+    `raw` is the caller's dict of a part, or None. Each method returns a new block, or None for a part that is left out,
+    with a note.
     """
 
     shape: ClassVar[str]
-    """What messages are called that only this API has."""
+    """The name of the API's own shape of messages."""
     content: ClassVar[str] = "content"
     """The key of a message's parts."""
     id_rule: ClassVar[IdRule]
     tool_name: ClassVar[re.Pattern[str]]
-    """The names of tools that the API takes."""
+    """The pattern of legal tool names."""
 
     def __init__(self) -> None:
         self.notes = Notes()
@@ -51,32 +51,32 @@ class Writer(abc.ABC):
 
     @abc.abstractmethod
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
-        """A text."""
+        """Write a text."""
 
     @abc.abstractmethod
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """A call, under the id that it goes by here."""
+        """Write a call with its assigned id."""
 
     @abc.abstractmethod
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """The answer to `call`."""
+        """Write the result of `call`."""
 
     @abc.abstractmethod
     def thinking(self, part: Thinking, shape: str) -> Block | None:
-        """Reasoning of the API's own models; None for that of others."""
+        """Write reasoning of the API's own models; None for other models'."""
 
     @abc.abstractmethod
     def media(self, part: Media) -> Block:
-        """An image, a document, a sound. Raises `UnsupportedContentError`."""
+        """Write an image, a document or a sound. Raises `UnsupportedContentError`."""
 
     def opaque(self, part: Opaque) -> Block | None:
-        """What this library does not read, as it came; no mark of Bedrock's cache."""
+        """Copy a part that this library does not read; None for Bedrock's cache mark."""
         if "cachePoint" in part.raw:
             return None
         return own_fields(part.raw) or None
 
     def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
-        """Reasoning, media, and what this library does not read. Raises `UnsupportedContentError`."""
+        """Write reasoning, media, or a part that this library does not read. Raises `UnsupportedContentError`."""
         match part:
             case Thinking():
                 block = self.thinking(part, shape)
@@ -90,18 +90,18 @@ class Writer(abc.ABC):
                 assert_never(never)
 
     def heard(self, messages: Iterable[Message]) -> list[Message]:
-        """The messages as this API can be told them."""
+        """Return the messages with foreign parts adapted to this API, and note what is lost."""
         told = [*messages]
         note_left(told, self.shape, self.notes)
         return [
-            message  # most are one text
+            message  # most messages are one text and need no adapting
             if len(message.parts) == 1 and type(message.parts[0]) is str
             else translated(message, self.shape, self.notes)
             for message in told
         ]
 
     def frame(self, message: Message) -> Block:
-        """The message's own keys in their order, the places of role and content kept; `{}` for another spelling."""
+        """Return the message's own keys in order, with the positions of role and content; `{}` for another shape."""
         seen = message.seen
         if message.shape == NEUTRAL and message.shallow and len(seen) == 2 and "role" in seen and self.content in seen:
             return dict.fromkeys(seen)
@@ -117,7 +117,7 @@ class Writer(abc.ABC):
         }
 
     def system(self, system: str | None, head: Sequence[Message]) -> list[Block]:
-        """A block for each system text, and for each cache mark that the API takes. Raises for what is no text."""
+        """Return a block for each system text, and for each cache mark that the API accepts. Raises for other parts."""
         blocks = [] if system is None else [self.text(system, None, NEUTRAL)]
         for message in head:
             beside = parts_as_they_came(message)
@@ -131,14 +131,14 @@ class Writer(abc.ABC):
         return [block for block in blocks if block is not None]
 
     def named(self, call: Call) -> str:
-        """The name of a call's tool, legal: models make up names. The same name always becomes the same one."""
+        """Return a legal name for a call's tool, because models make up names. Equal names stay equal."""
         if self.tool_name.fullmatch(call.name):
             return call.name
         self.notes[RENAMED] += 1
         return _renamed(call.name)
 
     def answered(self, call: Call) -> str:
-        """The name that the result of the call goes out under: that of the call. `named` notes the change."""
+        """Return the name for the call's result, the same as `named` returns but without a note."""
         return call.name if self.tool_name.fullmatch(call.name) else _renamed(call.name)
 
 
@@ -147,7 +147,7 @@ def _renamed(name: str) -> str:
 
 
 def _no_text(part: Call | Result | Thinking | Media) -> UnsupportedContentError:
-    """The error for a system message that holds anything but text."""
+    """Return the error for a system message that holds anything but text."""
     kind = part.kind if isinstance(part, Media) else type(part).__name__.lower()
     return UnsupportedContentError(
         f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
@@ -155,7 +155,7 @@ def _no_text(part: Call | Result | Thinking | Media) -> UnsupportedContentError:
 
 
 def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:
-    """The arguments as an object. A JSON text that is none (models write such) goes out whole, as one argument."""
+    """Return the arguments as an object. A text that is not a JSON object is sent whole, as one argument."""
     if call.given is not None:
         return own_fields(call.given)
     if not call.arguments.strip():

@@ -1,9 +1,8 @@
-"""Whether a text became structure: the control ids of a prompt, held against those of the same prompt with no texts.
+"""Detects texts that become control tokens, by comparing a prompt's control ids with those of the same prompt masked.
 
-The check looks at what comes out, not for spellings: it finds control tokens that a template puts together, that
-normalisation uncovers, and that hide in keys and in lists that a template writes out. It sees ids only: a mark of
-ordinary text, as `[INST]` of Llama 2, is no control token and no concern of it. A template that branches on the texts
-themselves can raise a false alarm.
+Since it checks the rendered prompt, it also finds control tokens that a template or normalisation puts together, and
+those in keys and lists that a template writes out. It sees only ids: a marker in ordinary tokens, such as Llama 2's
+`[INST]`, is not a control token. A template that branches on the texts themselves can cause a false alarm.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ CONTROL_TEXT = "control token"
 """The `kind` of the error."""
 
 _SAME_LENGTH = 64
-"""Texts up to here keep their length and are told apart when masked: templates check the length of ids."""
+"""Texts up to this length keep their length when masked, and stay distinct: templates check the length of ids."""
 
 _OWN_REASONING = re.compile(r"\s*<think>(.*?)</think>", re.DOTALL)
-"""What an answer may begin with: templates look for it (Qwen 3, DeepSeek R1). In any other role it is an attack."""
+"""The markers of reasoning in an answer, which templates look for (Qwen 3, DeepSeek R1). In other roles: an attack."""
 
 _ROUNDS = 8
 """How often a text is searched again after a control token in it was broken."""
 
 
 def refuse_control_text(spelling: Spelling, ids: Sequence[int], renderer: Renderer) -> None:
-    """Raise `UnsupportedContentError` if any text added, took or moved a control id. One render more, on masked texts.
+    """Raise `UnsupportedContentError` if a text added, removed or moved a control id. One extra render of masked texts.
 
-    The message that did it is searched for only then: O(log messages) renders.
+    Only then is the message searched for, with O(log messages) renders.
     """
     messages, tools = spelling.messages, list(spelling.tools)
     masks = _Masks(renderer)
@@ -64,7 +63,7 @@ def _control_error(where: str, index: int | None) -> UnsupportedContentError:
 
 @attrs.frozen(eq=False)
 class _Masks:
-    """Texts of no meaning for those of one request: equal, blank and as long as those were, where it matters."""
+    """Replaces the texts of a request by masks that are equal, blank and as long as the originals, where it matters."""
 
     renderer: Renderer
     numbers: dict[str, int] = attrs.field(factory=dict[str, int])
@@ -83,7 +82,7 @@ class _Masks:
 
 
 def neutralise(values: Sequence[Spoken], renderer: Renderer) -> tuple[list[Spoken], int]:
-    """The messages with a blank inside every control token's text, and how many texts were changed."""
+    """Put a blank inside the text of every control token. Returns the messages and the number of changed texts."""
     changed = 0
 
     def break_up(text: str) -> str:
@@ -107,7 +106,7 @@ def _broken(text: str, renderer: Renderer) -> str:
 
 
 def _with_content(message: Spoken, change: Callable[[str], str], renderer: Renderer) -> Spoken:
-    """The message with every text changed; the marks around an answer's own reasoning stay."""
+    """Apply `change` to every text of a message, but keep the markers around an answer's own reasoning."""
     changed: Spoken = _with_texts(message, change)
     content: object = message.get("content")
     if message.get("role") != "assistant" or not isinstance(content, str) or "<think>" not in renderer.source:
@@ -118,7 +117,7 @@ def _with_content(message: Spoken, change: Callable[[str], str], renderer: Rende
 
 
 def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A structure with every text in it changed, keys included."""
+    """Apply `change` to every text of a structure, including keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""Any Hugging Face tokenizer with a Jinja chat template: the prompt as its template writes it, counted id by id.
+"""The dialect of a Hugging Face tokenizer: it renders the prompt with the chat template and counts its ids.
 
-`transformers` is the caller's: this module imports nothing of it. What a chat template is given and returns:
-transformers 5.23, `apply_chat_template`, read 2026-11.
+This module does not import `transformers`; the caller does. The arguments and results of a chat template are those of
+`apply_chat_template` in transformers 5.23, read 2026-11.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from assembler.regions.tools import read_tools
 from budgets import TokenCounter, Tokens
 
 WRITTEN = "prompt_token_ids"
-"""The key under which a finished prompt has its ids."""
+"""The key of the ids in a rendered request."""
 
 
 class ControlText(enum.Enum):
-    """What is done about a text that the tokenizer would read as one of its control tokens."""
+    """What to do about a text that the tokenizer would read as one of its control tokens."""
 
     REFUSE = "an error that names the message"
     NEUTRALISE = "a blank inside it, and a line in the report; what that does not help against is an error"
@@ -44,13 +44,13 @@ class ControlText(enum.Enum):
 
 @attrs.frozen(eq=False)
 class ChatTemplate:
-    """One template's spelling. Request in: `{"messages", "tools"}`; out: `{"prompt", "prompt_token_ids"}`.
+    """Reads `{"messages", "tools"}` and writes `{"prompt", "prompt_token_ids"}` with one chat template.
 
-    The ids hold the beginning-of-text token that the template writes: give them to the engine as they are, or the text
-    with `add_special_tokens=False`. What the template cannot say is folded, and the notes say so: several system
-    messages joined; a system message where there is no place for one put before the next user text; neighbours of one
-    role merged where roles must alternate; calls side by side parted where it takes one at a time. Arguments become
-    objects, except a text that is no JSON object. Compared by identity.
+    The ids include the beginning-of-text token that the template writes: pass them to the engine unchanged, or pass the
+    text with `add_special_tokens=False`. Notes list what had to change for the template: several system messages are
+    joined, a system message that it refuses is put before the next user text, neighbours of one role are merged if
+    roles must alternate, and parallel calls are split if it takes one at a time. Arguments become objects, except a
+    text that is not a JSON object. Compared by identity.
     """
 
     name: str
@@ -62,13 +62,13 @@ class ChatTemplate:
 
     @property
     def opening(self) -> Opening:
-        """A user message where the template refuses a greeting, or takes it for the user's."""
+        """A user message, if the template refuses an assistant's greeting or writes it as the user's."""
         return Opening.USER if self.traits.user_first else Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of what a template is given; messages that it takes go out again as they came.
+        """Return the regions of a template's arguments. Messages that the template accepts are passed on unchanged.
 
-        A prompt that was written already is read too: it has no regions, and its ids are its price.
+        A rendered prompt is accepted too: it has no regions, and its price is the number of its ids.
         """
         if WRITTEN in request:
             return Layout(options={key: request[key] for key in ("prompt", WRITTEN) if key in request})
@@ -85,27 +85,28 @@ class ChatTemplate:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> ChatTemplatePricer:
-        """Whole prompts, by the template's own tokenizer: the model's name and any other counter are not asked."""
+        """Return a pricer that counts whole prompts with the template's tokenizer. It ignores `model` and `count`."""
         return ChatTemplatePricer(self.traits, self._weighed, self.estimated)
 
     def spell(self, layout: Layout) -> dict[str, Any]:
-        """What the template is given: `messages`, and `tools` where there are any. Dicts and lists of your own."""
+        """Return the template's arguments: `messages`, and `tools` if there are any. You may change them."""
         spelling, _ = self._spelled(layout)
         request: dict[str, Any] = {"messages": spelling.messages}
         return request | ({"tools": list(spelling.tools)} if spelling.tools else {})
 
     def render(self, layout: Layout) -> list[int]:
-        """The ids of the prompt. One render, none where the same messages were rendered lately. Checks no text."""
+        """Return the ids of the prompt, without checking texts. One render; none for recently rendered messages."""
         return self._prompt(layout).ids.tolist()
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """None: a template has no word for an answer's schema. A server takes it beside the prompt."""
+        """Return no keys: a template has none for an output schema. A server takes it beside the prompt."""
         return {}
 
     def emit(self, layout: Layout) -> Emission:
-        """The prompt as text and as ids, and what the template folds, leaves out or had broken up.
+        """Return the prompt as text and ids, with notes on what was folded, left out or neutralised.
 
-        Raises `ConversationError` where the template refuses it, `UnsupportedContentError` for control text.
+        Raises `ConversationError` if the template refuses the conversation, and `UnsupportedContentError` for control
+        tokens in a text.
         """
         if WRITTEN in layout.options:
             return Emission(dict(layout.options))
@@ -115,7 +116,7 @@ class ChatTemplate:
         return Emission(request, (*prompt.spelling.notes, *broken, *_unasked(layout)))
 
     def estimated(self, text: str) -> Tokens:
-        """Tokens of one text alone, without the template."""
+        """Count one text alone, without the template."""
         return self._renderer.count(text)
 
     def _weighed(self, layout: Layout) -> int:
@@ -171,10 +172,10 @@ def chat_template(
     control_text: ControlText = ControlText.REFUSE,
     variables: Mapping[str, Any] | None = None,
 ) -> ChatTemplate:
-    """The dialect of a tokenizer's chat template, on a private copy of the tokenizer (seconds for a large one).
+    """Return the dialect of a tokenizer's chat template. It copies the tokenizer (seconds for a large one).
 
-    `variables` are what the template reads beside messages and tools, such as `enable_thinking` or `date_string`. If it
-    writes today's date, pass the date, or the prompts change overnight. About two dozen small renders find out what the
+    `variables` are the template's other variables, such as `enable_thinking` or `date_string`. If the template writes
+    today's date, pass the date, or the prompts change overnight. About two dozen small renders find out what the
     template accepts. Raises `TokenCountError` for a tokenizer without a template.
     """
     renderer = Renderer.of(tokenizer, {} if variables is None else variables)

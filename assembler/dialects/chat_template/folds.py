@@ -1,4 +1,4 @@
-"""Folds, merges and splits the messages of a conversation until a chat template takes them."""
+"""Folds, merges and splits the messages of a conversation so that a chat template accepts them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from assembler.dialects.notes import BRIDGE, BRIDGED, SILENT, Notes
 from assembler.text.runs import runs
 
 _SEAM = "\n\n"
-"""Between two messages that had to become one."""
+"""Separates two messages that are merged."""
 
 PART_SEAM = "\n"
-"""Between two texts of one message: as vLLM joins them for templates that take text only (vllm-project/vllm,
+"""Separates two texts of one message, as vLLM does for templates that take only text (vllm-project/vllm,
 vllm/entrypoints/chat_utils.py, read 2026-11)."""
 
 
 @attrs.frozen
 class Line:
-    """One message for the template; `origin` is the first message of the layout in it, None for the system text."""
+    """One message for the template. `origin` is the index of the layout's first message in it, None for system text."""
 
     spoken: Spoken
     origin: int | None = None
@@ -30,12 +30,12 @@ class Line:
 
     @property
     def role(self) -> str:
-        """The role it is spoken in."""
+        """The message's role."""
         return str(self.spoken.get("role"))
 
 
 def _silence_left_out(lines: list[Line], _: Traits, notes: Notes) -> list[Line]:
-    """Assistant messages that say nothing: no answer looks like the empty turn that a template makes of them."""
+    """Leave out empty assistant messages: a template would write an empty turn, as no model does."""
     kept = [line for line in lines if line.as_it_came or line.role != "assistant" or _says(line.spoken)]
     notes[SILENT] += len(lines) - len(kept)
     return kept
@@ -46,7 +46,7 @@ def _says(spoken: Spoken) -> bool:
 
 
 def _systems_joined(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
-    """Several system messages at the head in one, where the template takes only one."""
+    """Join several system messages at the head if the template accepts only one."""
     head = _head(lines)
     if head < 2 or traits.several_systems or not traits.system:
         return lines
@@ -55,7 +55,7 @@ def _systems_joined(lines: list[Line], traits: Traits, notes: Notes) -> list[Lin
 
 
 def _systems_folded(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
-    """System messages that the template refuses or loses, in the user message that follows them."""
+    """Put system messages that the template refuses or drops into the next user message."""
     head = _head(lines)
     kept: list[Line] = []
     carried: list[Line] = []
@@ -75,7 +75,7 @@ def _systems_folded(lines: list[Line], traits: Traits, notes: Notes) -> list[Lin
 
 
 def _calls_parted(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
-    """Calls side by side one after the other, each with its result, where the template takes one at a time."""
+    """Split parallel calls into separate messages, each with its result, if the template takes one at a time."""
     if traits.parallel_calls or not any(len(line.spoken.get("tool_calls") or ()) > 1 for line in lines):
         return lines
     parted: list[Line] = []
@@ -97,10 +97,10 @@ def _calls_parted(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]
 
 
 def _words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
-    """What the assistant says beside a call in a message of its own before it, where the template shows the call alone.
+    """Put an assistant's text beside a call into a message before it if the template writes only the call.
 
-    A request that was written for the template stays as it came, and so does one whose roles must alternate: there the
-    words are left out, which is said.
+    Messages of a request that was written for the template are not changed. If roles must alternate, the text is left
+    out with a note.
     """
     if traits.words_beside_calls:
         return lines
@@ -137,7 +137,7 @@ def _one_by_one(line: Line, calls: Sequence[Spoken], results: list[Line]) -> Ite
 
 
 def _alternating(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
-    """Neighbours of one role in one, where the template demands that user and assistant alternate."""
+    """Merge neighbours of one role if the template demands that user and assistant alternate."""
     if not traits.alternates:
         return lines
     joined = runs(lines, _joinable)
@@ -147,7 +147,7 @@ def _alternating(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
 
 
 def _bridged(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
-    """A word of the assistant's between a tool's answer and the user, where the template wants one."""
+    """Put an assistant message between a tool's answer and the user if the template demands one."""
     if traits.user_after_result:
         return lines
     bridged: list[Line] = []
@@ -164,7 +164,7 @@ def _joinable(line: Line, before: Line) -> bool:
 
 
 def _merged(lines: Sequence[Line]) -> Line:
-    """Several messages in one, in the role of the first."""
+    """Merge several messages into one with the role of the first."""
     if len(lines) == 1:
         return lines[0]
     texts = [text for line in lines if (text := _content(line.spoken))]
@@ -201,4 +201,4 @@ FOLDS: tuple[Callable[[list[Line], Traits, Notes], list[Line]], ...] = (
     _alternating,
     _bridged,
 )
-"""What is done to a conversation for a template, in this order: each says what it did, and does nothing twice."""
+"""The changes to a conversation for a template, in order. Each notes what it did and is idempotent."""

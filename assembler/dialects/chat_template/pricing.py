@@ -1,7 +1,7 @@
-"""What a chat template's prompts cost: wholes exactly, parts by estimate.
+"""Prices a chat template's prompts: the whole exactly, the parts as estimates.
 
-No template promises that its parts add up. The estimates order turns, fill the report and say where to look; only the
-whole is held against a budget.
+A template's parts need not add up. The estimates serve to choose turns and to fill the report. Only the whole is
+checked against a budget.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from assembler.regions.tools import Tool
 from budgets import Count, Grade, Tokens
 
 _MERGED = 2
-"""Tokens that a text may lose at most to what stands beside it: one at each end, where it joins its neighbour's."""
+"""The most tokens that a text may lose by merging with its neighbours: one at each end."""
 
 
 @attrs.frozen(eq=False)
 class ChatTemplatePricer:
-    """Prices a prompt whole, by the ids that `weighed` renders; its parts by `estimated`, each text alone."""
+    """Prices a whole prompt by the ids that `weighed` renders, and its parts by `estimated`, each text alone."""
 
     traits: Traits
     weighed: Callable[[Layout], int]
     estimated: Callable[[str], Tokens]
 
     def whole(self, layout: Layout) -> Count:
-        """Exactly the ids of the prompt that is emitted. One render, none where it was rendered lately."""
+        """Return the exact number of ids of the emitted prompt. One render; none if it was rendered recently."""
         return Count(self.weighed(layout))
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """Estimates: each text alone, framed as a typical message."""
+        """Estimate each text alone, with the framing of a typical message."""
         traits = self.traits
         return FixedPrices(
             pieces=tuple(self._guess([piece.text]) for piece in pieces),
@@ -47,22 +47,22 @@ class ChatTemplatePricer:
         )
 
     def message(self, message: Message) -> Count:
-        """An estimate: the texts of the message, each alone, and its framing."""
+        """Estimate a message: its texts, each alone, and its framing."""
         texts = [text for part in message.parts for text in _texts_of(part)]
         again = [part for part in message.parts if isinstance(part, str)] * (self._times(message) - 1)
         return self._guess(texts + again) + Count(self._framing(message))
 
     def _times(self, message: Message) -> int:
-        """How often the template shows what the message says."""
+        """Return how often the template writes the message's text."""
         if message.role == "assistant":
             return self.traits.answered_times
         return self.traits.asked_times if message.role == "user" else 1
 
     def at_least(self, message: Message, price: Count) -> Tokens:
-        """Tokens that the message adds to every prompt, whatever stands beside it; `price` is what `message` said.
+        """Return the least tokens that the message adds to any prompt. `price` is what `message` returned.
 
-        A template shows a text once at least, whole or without its blanks. What some drop of an older message
-        (reasoning, calls and the words with them) and what is folded away where roles must alternate counts nothing.
+        A template writes a text at least once, perhaps without blanks around it. Parts that some templates drop from
+        older messages (reasoning, calls and texts beside them), and messages that may be merged, count 0.
         """
         texts = [part for part in message.parts if isinstance(part, str)]
         spoken = len(texts) == len(message.parts) and any(text.strip() for text in texts)
@@ -75,11 +75,11 @@ class ChatTemplatePricer:
         return max(0, price.tokens - lost)
 
     def options(self, layout: Layout) -> Count:
-        """Nothing: what else a request says is no part of the prompt."""
+        """Return 0: other options are not part of the prompt."""
         return Count(0)
 
     def _framing(self, message: Message) -> Tokens:
-        """A call costs its own beside the message; each result is a message of its own."""
+        """Return the framing of a message: each call adds some, and each result is a separate message."""
         results = sum(type(part) is Result for part in message.parts)
         calls = sum(type(part) is Call for part in message.parts)
         said = 1 if results < len(message.parts) or not results else 0
@@ -91,7 +91,7 @@ class ChatTemplatePricer:
 
 
 def _blanks(text: str) -> int:
-    """Tokens around a text that a template may trim: at most one an octet."""
+    """Return the most tokens that a template may trim around a text: one for each byte of whitespace."""
     return len(text.encode(errors="replace")) - len(text.strip().encode(errors="replace"))
 
 

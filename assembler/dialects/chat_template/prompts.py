@@ -1,7 +1,7 @@
-"""The prompts that were rendered last, found again by what they were rendered from.
+"""Remembers the prompts that were rendered last, by the readings of their messages.
 
-A reading of a message never changes, and a message that its owner changed is read anew: the same readings, the same
-prompt. They are held here while they are remembered, so that no other reading can take their place.
+A reading never changes, and a changed message gets a new reading, so the same readings give the same prompt. They are
+compared by identity, and kept alive here so that no other reading gets the identity of a dead one.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from assembler.regions.layout import Layout
 from budgets.value import are_the_same
 
 REMEMBERED = 8
-"""Prompts. A fit weighs two or three and emits one of them; the rest is for forks that are built in turn. One of
-128,000 tokens is about 2 MB."""
+"""The number of prompts. A fit renders two or three and emits one of them; the others are for forks that are built in
+turn. A prompt of 128,000 tokens takes about 2 MB."""
 
 
 @attrs.define(eq=False)
 class Prompt:
-    """One layout, spelled and rendered: the text, its ids, and how many texts were broken up."""
+    """A rendered layout: the text, its ids, and the number of neutralised texts."""
 
     spelling: Spelling
     text: str = attrs.field(repr=False)
     ids: array[int] = attrs.field(repr=False)
     broken: int
     harmless: bool = False
-    """Whether its control ids were held against those of its bare structure. Set once."""
+    """True once its control ids were checked."""
 
 
 @attrs.define(eq=False, getstate_setstate=False)
 class Prompts:
-    """At most `REMEMBERED` prompts, the newest first. Replaced whole: a thread may miss one, never find a wrong one."""
+    """At most `REMEMBERED` prompts, newest first. The tuple is replaced whole: a thread may miss a prompt, no more."""
 
     _known: tuple[tuple[Layout, Prompt], ...] = ()
 
     def of(self, layout: Layout) -> Prompt | None:
-        """The prompt of a layout that says the same with the very same readings. O(messages), for each remembered."""
+        """Return the prompt of an equal layout with the same readings, or None. O(messages) for each prompt."""
         return next((prompt for known, prompt in self._known if _same(known, layout)), None)
 
     def remember(self, layout: Layout, prompt: Prompt) -> None:
-        """Keep a prompt, and let the oldest go."""
+        """Add a prompt, and drop the oldest."""
         self._known = ((layout, prompt), *self._known[: REMEMBERED - 1])
 
     def __reduce__(self) -> tuple[type[Prompts], tuple[()]]:
-        return Prompts, ()  # what was said stays with who said it
+        return Prompts, ()  # prompts are not pickled
 
 
 def _same(one: Layout, other: Layout) -> bool:

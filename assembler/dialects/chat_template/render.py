@@ -1,8 +1,8 @@
-"""One Hugging Face tokenizer, copied, as an engine that renders and counts.
+"""Renders and counts prompts with a private copy of a Hugging Face tokenizer.
 
-The copy is private: what the caller or another thread does to the original changes no count, and every call uses the
-same settings, which the engine underneath needs (tokenizers 0.23.3: calls with different settings disturb each other
-silently; measured, read 2026-11). Templates are code of the model's maker and are run by transformers in its sandbox.
+Changes to the original by the caller or another thread do not affect the copy, and every call uses the same settings
+(in tokenizers 0.23.3, calls with different settings silently disturb each other; measured 2026-11). Templates are code
+of the model's maker; transformers runs them in its sandbox.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ from assembler.errors import ConversationError
 from budgets import TokenCountError, Tokens
 
 Spoken: TypeAlias = dict[str, Any]
-"""A message as a template takes it."""
+"""A message for a template."""
 
 _TRIED = " Two  words,\n\u00e9 and <s> \U0001f600\n"
-"""What a tokenizer that prepares a text before it encodes it would change: blanks, an accent, a mark, an emoji."""
+"""A text that a tokenizer changes if it normalises texts: blanks, an accent, a control token, an emoji."""
 
 
 class ChatTokenizer(Protocol):
-    """What is used of a tokenizer; any of transformers with a chat template has it."""
+    """The methods that are used of a tokenizer. Every tokenizer of transformers with a chat template has them."""
 
     chat_template: Any
 
     def apply_chat_template(self, conversation: Any, *, tools: Any, add_generation_prompt: bool, tokenize: bool) -> Any:
-        """The rendered text, or its ids."""
+        """Return the rendered text, or its ids."""
         ...
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
-        """The ids of a text alone."""
+        """Return the ids of a text."""
         ...
 
 
 @attrs.frozen(eq=False, repr=False)
 class Renderer:
-    """Renders a conversation into text and ids. Equal input, equal ids, unless the template itself reads the clock."""
+    """Renders a conversation into text and ids. Equal input gives equal ids, unless the template reads the clock."""
 
     name: str
     source: str
-    """The text of the template, or of all of them."""
+    """The text of the template, or of all templates if there are several."""
     control: frozenset[int]
-    """The ids that give a prompt its structure; no text of a message may bring one about."""
+    """The ids that structure a prompt. No text of a message may produce one."""
     words: frozenset[str]
-    """The words that the template may ask a message for, or compare one with. None of them is a control token."""
+    """The words in the template's code, such as keys and roles. Masks must keep them; none is a control token."""
     _tokenizer: Any
     _variables: Mapping[str, Any]
     _of_a_piece: bool = False
-    """Whether the ids of a prompt are those of its text: then one render gives both."""
+    """True if encoding a prompt's text gives its ids: then one render gives both."""
 
     @classmethod
     def of(cls, tokenizer: ChatTokenizer, variables: Mapping[str, Any]) -> Renderer:
-        """The renderer of a copy. Raises `TokenCountError` for what has no template or cannot be copied."""
+        """Copy a tokenizer. Raises `TokenCountError` if it has no template or cannot be copied."""
         name = f"chat_template:{getattr(tokenizer, 'name_or_path', None) or type(tokenizer).__name__}"
         source = _source(getattr(tokenizer, "chat_template", None))
         if not source:
@@ -70,10 +70,10 @@ class Renderer:
         return attrs.evolve(renderer, words=frozenset(harmless), of_a_piece=renderer.is_of_a_piece())
 
     def is_of_a_piece(self) -> bool:
-        """Whether encoding the text of a small prompt gives the ids that the tokenizer itself makes of it.
+        """True if encoding the text of a small prompt gives the ids that the tokenizer itself returns for it.
 
-        transformers does just that (5.23, `apply_chat_template`, read 2026-11); a tokenizer that does otherwise, or
-        refuses to be tried, is asked for the text and for the ids: two renders a prompt.
+        It does in transformers (5.23, `apply_chat_template`, read 2026-11). Any other tokenizer is asked for the text
+        and for the ids, which takes two renders a prompt.
         """
         tried: list[Spoken] = [{"role": "user", "content": _TRIED}]
         try:
@@ -82,38 +82,38 @@ class Renderer:
             return False
 
     def prompt(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> tuple[str, list[int]]:
-        """The prompt as text and as ids, of one render. Raises `ConversationError` where the template refuses."""
+        """Return the prompt as text and ids. Raises `ConversationError` if the template refuses the conversation."""
         text = self.text(messages, tools)
         return text, self.encoded(text) if self._of_a_piece else self.ids(messages, tools)
 
     def text(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> str:
-        """The prompt, with the words that open the answer. Raises `ConversationError` where the template refuses."""
+        """Return the prompt, up to where the answer begins. Raises `ConversationError` if the template refuses."""
         return cast(str, self._applied(messages, tools, "text"))
 
     def ids(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> list[int]:
-        """The prompt's ids: one render, one encoding, with the special tokens that the template writes and no more."""
+        """Return the prompt's ids, with only the special tokens that the template writes. One render, one encoding."""
         found: object = self._applied(messages, tools, "ids")
         # transformers 5 wraps the ids in a BatchEncoding, transformers 4 does not.
         listed: object = cast("Mapping[str, object]", found)["input_ids"] if isinstance(found, Mapping) else found
         return list(cast("Iterable[int]", listed))
 
     def structure(self, ids: Iterable[int]) -> list[int]:
-        """The control ids among `ids`, in order."""
+        """Return the control ids among `ids`, in order."""
         return [token for token in ids if token in self.control]
 
     def count(self, text: str) -> Tokens:
-        """Tokens of a text alone. Text that looks like a control token counts as one: an estimate."""
+        """Estimate the tokens of a text. Text that looks like a control token counts as one."""
         return len(self.encoded(text))
 
     def encoded(self, text: str) -> list[int]:
-        """The ids of a text alone. Raises `TokenCountError` if the engine fails."""
+        """Return the ids of a text. Raises `TokenCountError` if the engine fails."""
         try:
             return list(self._tokenizer.encode(text, add_special_tokens=False))
         except Exception as failure:
             raise TokenCountError(self.name, f"failed: {type(failure).__name__}") from failure
 
     def control_spans(self, text: str) -> list[tuple[int, int]]:
-        """Where in a text alone control tokens stand. Only a fast tokenizer can tell; of others, nowhere."""
+        """Return the spans of control tokens in a text. Only a fast tokenizer knows them; for others, none."""
         if not getattr(self._tokenizer, "is_fast", False) or not self.structure(self.encoded(text)):
             return []
         found = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
@@ -133,7 +133,7 @@ class Renderer:
             raise self._refused(failure) from None  # its text may quote a message
 
     def _refused(self, failure: Exception) -> ConversationError:
-        """The template's objection in its own words where they stand in the template, else the kind of failure."""
+        """Return an error with the template's own words if they are in its code, else with the kind of failure."""
         said = str(failure)
         reason = f"it says {said!r}" if said and said in self.source else type(failure).__name__
         return ConversationError(
@@ -148,7 +148,7 @@ def _source(template: object) -> str:
 
 
 def _control_ids(tokenizer: Any, source: str) -> frozenset[int]:
-    """Every special token but the unknown one, and every other added token that the template writes.
+    """Return every special token but the unknown one, and every other added token that the template writes.
 
     transformers 5.23 infers `chat_control_tokens` in the same way (read 2026-11).
     """

@@ -1,7 +1,7 @@
-"""What a chat template is given (`messages`, `tools`, perhaps `chat_template` itself): rules H1 and H2.
+"""The rules H1 and H2 for a chat template's arguments: `messages`, `tools`, perhaps `chat_template` itself.
 
-Templates differ. With the template's text in the request, its own objections decide; without it, H1 is held at the
-strictness that every template accepts, and H2 cannot be decided. A rendered `prompt` is looked at for its shape only.
+Templates differ. If the request holds the template's text, the exceptions in it decide. Without it, H1 is as strict as
+the strictest template, and H2 is not checked. Of a rendered `prompt` only the shape is checked.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ RULE = rules_in(__name__)
 RULES = (*RULE.values(), L0, T1, T2, T3, N1, N2, N3, N4)
 
 _RAISES = re.compile(r"raise_exception\(([^)]*+)", re.IGNORECASE)
-"""A template's exception, as `raise_exception('System role not supported')`, up to the first bracket that closes."""
+"""A template's exception, such as `raise_exception('System role not supported')`, up to the first closing bracket."""
 
 _ALTERNATES = (re.compile(r"\balternate\b", re.IGNORECASE),)
 _NO_SYSTEM = tuple(re.compile(words, re.IGNORECASE) for words in (r"\bsystem\b", r"\bnot\b|n't|\bun", "support"))
-"""What such an exception says, one word after the other."""
+"""The words of such exceptions, in order."""
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Every breach in what is to be rendered. No rule here depends on the model's name. Linear."""
+    """Yield every breach in the arguments. No rule here depends on the model. Linear."""
     if not request.at("prompt").absent and request.at("messages").absent:
         yield from _wrong_prompt(request)
         return
@@ -54,7 +54,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 
 
 def _objects(template: str, said: tuple[re.Pattern[str], ...]) -> bool:
-    """Whether an exception of the template says these words in this order. O(template): no text is read twice."""
+    """True if an exception of the template has these words in this order. O(template)."""
     return any(_in_order(found[1], said) for found in _RAISES.finditer(template))
 
 
@@ -69,7 +69,7 @@ def _in_order(text: str, said: tuple[re.Pattern[str], ...]) -> bool:
 
 
 def _without_calls(turns: list[Turn]) -> list[Turn]:
-    """The turns that alternating templates count: calls and their results are left out."""
+    """Return the turns that must alternate: those without calls and results."""
     return [turn for turn in turns if turn.role != "tool" and not turn.calls and not turn.answers]
 
 

@@ -1,4 +1,4 @@
-"""How a layout is spelled for one chat template: which roles and calls it is given, what it leaves out. No tokens."""
+"""Writes a layout as a chat template's messages. Counts no tokens."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from assembler.regions.layout import Layout
 from assembler.text.fields import object_in
 
 CHAT_TEMPLATE = "chat_template"
-"""The shape of a message of a request that was written for a template: it goes out as it came."""
+"""The shape of messages that were written for a template: they are passed on unchanged."""
 
 
 @attrs.frozen
 class Spelling:
-    """What a template is given, and what of the layout was folded or is not shown."""
+    """The messages for a template, with notes on what was folded or is not shown."""
 
     lines: tuple[Line, ...]
     tools: tuple[Spoken, ...]
@@ -38,12 +38,12 @@ class Spelling:
 
     @property
     def messages(self) -> list[Spoken]:
-        """The messages alone."""
+        """The messages without their origins."""
         return [line.spoken for line in self.lines]
 
 
 def spell_layout(layout: Layout, traits: Traits) -> Spelling:
-    """The layout for a template with these traits. Raises `UnsupportedContentError` for what is no text. O(layout)."""
+    """Write a layout for a template with these traits. Raises `UnsupportedContentError` for non-texts. O(layout)."""
     messages = [*layout.head, *layout.messages]
     lines = [] if layout.system is None else [Line({"role": "system", "content": layout.system})]
     notes = _unshown(messages, len(layout.tools), traits)
@@ -82,7 +82,7 @@ def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> Spoken:
     spoken.pop(PIN, None)
     if spoken.get("content") is None:
         spoken.pop("content", None)  # transformers drops it too
-        if not traits.contentless or "refusal" in spoken:  # no template reads that field, and all read the content
+        if not traits.contentless or "refusal" in spoken:  # no template reads `refusal`, so it becomes the content
             spoken["content"] = PART_SEAM.join(_texts(message))
     if message.shape == CHAT_TEMPLATE:
         return spoken
@@ -103,7 +103,7 @@ def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> Spoken:
 
 
 def _respell(message: Message, waiting: _Waiting, traits: Traits) -> Iterator[Spoken]:
-    """Results first, each a message of its own, then texts and calls in one."""
+    """Yield each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:
             name = _function_of(part, waiting)
@@ -136,7 +136,7 @@ def _texts(message: Message) -> list[str]:
             case Call() | Result() | Thinking():
                 pass
             case Opaque():
-                pass  # a mark of the cache: what else there was is a text by now
+                pass  # a cache mark: other opaque parts have become texts
             case Media(kind=kind):
                 raise _cannot_carry(kind)
             case _ as never:
@@ -164,7 +164,7 @@ def _tool_call(call: Call) -> Spoken:
 
 
 def _arguments(written: object) -> object:
-    """The arguments as an object: a template would quote a JSON text once more. A text that is no object stays one."""
+    """Return the arguments as an object, since a template would quote a JSON text again. Other texts stay texts."""
     if not isinstance(written, str):
         return written
     read = object_in(written)
@@ -181,13 +181,13 @@ def _wait(waiting: _Waiting, calls: Sequence[Call]) -> None:
 
 
 def _function_of(result: Result, waiting: _Waiting) -> str | None:
-    """The name of the function that a result answers."""
+    """Return the name of the function that a result answers."""
     call = waiting.take(answer_to(result.call_id, result.name))
     return result.name if call is None else call.name
 
 
 def _unshown(messages: Iterable[Message], tools: int, traits: Traits) -> Notes:
-    """What the template leaves out without a word."""
+    """Return notes on what the template silently leaves out."""
     kinds = [type(part) for message in messages for part in message.parts]
     unshown = {
         "tool(s)": 0 if traits.shows_tools else tools,

@@ -1,7 +1,7 @@
-"""What a chat template takes and shows, found by rendering small conversations once. Reads no template's code.
+"""Finds out what a chat template accepts and writes, by rendering small conversations. It reads no template's code.
 
-A template is a program: whether it refuses two user messages in a row, or silently drops a system message, is seen in
-what comes out. Each question is one render of a few words.
+A template is a program. Only its output shows whether it refuses two user messages in a row, or silently drops a system
+message. Each trait takes one render of a few words.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assembler.dialects.chat_template.render import Renderer, Spoken
 from assembler.errors import ConversationError
 from budgets import Tokens
 
-# Words that no template writes and no template cuts apart.
+# Words that occur in no template and that no template splits.
 _ONE, _TWO, _THREE, _RULE, _VALUE, _RESULT, _NAME = "qone", "qtwo", "qthree", "qrule", "qvalue", "qresult", "qname"
 _LETTERS = ("q", "w", "z", "k")
 
@@ -33,7 +33,7 @@ _EDGES = (
     "e\u0301",
     "_",
 )
-"""Texts that begin and end with what tokenizers join to what stands beside it, and with what they do not."""
+"""Texts whose first and last characters tokenizers merge with neighbours, and others."""
 
 _TOOL: Spoken = {
     "type": "function",
@@ -49,28 +49,28 @@ _IDS = ("q00000001", "q00000002")
 
 @attrs.frozen(kw_only=True)
 class Traits:
-    """The answers, one a question."""
+    """What a template accepts and writes."""
 
     system: bool
-    """Whether a system message is taken and shown."""
+    """Whether a system message is accepted and shown."""
     several_systems: bool
-    """Whether two of them at the head are."""
+    """Whether two system messages at the head are."""
     late_system: bool
-    """Whether one in the middle is."""
+    """Whether a system message in the middle is."""
     developer: bool
-    """Whether the template has the word: without it, a developer message is spoken as the system's."""
+    """Whether the template knows the role; if not, a developer message becomes a system message."""
     alternates: bool
-    """Whether two messages of one role in a row are refused or lost."""
+    """Whether two messages of one role in a row are refused or dropped."""
     user_first: bool
-    """Whether the first message must be the user's, or is taken for his."""
+    """Whether the first message must be the user's, or is written as the user's."""
     user_after_result: bool
-    """Whether the user may speak right after a tool's answer, as far as he may after anything said by the assistant."""
+    """Whether a user message may follow a tool's answer, if it may follow an assistant's text."""
     contentless: bool
     """Whether an assistant message with calls may have no content."""
     parallel_calls: bool
     """Whether an assistant message may have several calls."""
     words_beside_calls: bool
-    """Whether what an assistant says beside a call is shown: some templates write the call alone."""
+    """Whether an assistant's text beside a call is shown: some templates write only the call."""
     once: Tokens
     """What a prompt costs beside its messages."""
     asked: Tokens
@@ -80,13 +80,13 @@ class Traits:
     asked_times: int = 1
     """How often the text of a user's message is shown."""
     answered_times: int = 1
-    """How often that of an assistant's is."""
+    """How often the text of an assistant's message is shown."""
     called: Tokens
-    """What a call costs beside its name and arguments, with what its result costs more than any message."""
+    """What a call costs beside its name and arguments, plus what a result costs more than another message."""
     tooling: Tokens
-    """What tools cost beside their own texts."""
+    """What tools cost beside their texts."""
     adds_up: bool
-    """Whether texts of many endings cost together what each costs alone: nothing is trimmed, nothing merges."""
+    """Whether texts with all kinds of endings cost together what each costs alone: nothing is trimmed or merged."""
     shows_tools: bool
     shows_calls: bool
     shows_results: bool
@@ -94,7 +94,7 @@ class Traits:
 
 
 def traits_of(renderer: Renderer) -> Traits:
-    """The traits of a template: about two dozen renders of a few words each."""
+    """Find a template's traits with about two dozen renders of a few words each."""
 
     def shown(messages: list[Spoken], *marks: str, tools: list[Spoken] | None = None) -> bool:
         text = _rendered(renderer, messages, tools)
@@ -156,18 +156,16 @@ def _rendered(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | 
 
 
 def _times(renderer: Renderer) -> tuple[int, int]:
-    """How often a template shows the text of a user's message and of an assistant's, in the middle of a talk."""
+    """Count how often a template writes the text of a user message, and of an assistant message, mid-conversation."""
     said = [_text_message("user", _THREE), _text_message("assistant", _TWO), _text_message("user", _ONE)]
     text = _rendered(renderer, said, None) or ""
     return max(text.count(_ONE), 1), max(text.count(_TWO), 1)
 
 
 def _framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple[Tokens, Tokens, Tokens]:
-    """Tokens beside the texts: of a prompt, of a user's message and of an assistant's, both in the middle of a talk.
+    """Measure the framing of a prompt, of a user message and of an assistant message, mid-conversation.
 
-    Each text is one letter.
-
-    What the two cost together is right even where a template takes no two answers in a row to tell them apart.
+    Each text is one letter. If a template refuses two answers in a row, only the sum of the last two is exact.
     """
     opening, reply, more, closing = _LETTERS
     first, answer, last = (
@@ -197,7 +195,7 @@ def _adds_up(
     asked_times: int,
     answered_times: int,
 ) -> bool:
-    """Whether a talk of all the edges, each said by the user and by the assistant, costs what its parts do."""
+    """True if a conversation of all the edge texts, in both roles, costs the sum of its parts."""
     texts = [*_EDGES, _ONE, *_EDGES]
     said = [_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
     framing = once + len(_EDGES) * (of_user + of_assistant) + of_user
@@ -208,7 +206,7 @@ def _adds_up(
 
 
 def _calls(renderer: Renderer, called: list[Spoken], framing: Tokens) -> Tokens:
-    """What a call and its result add to a conversation beside their texts and the framing of two messages."""
+    """Return what a call and its result cost beside their texts and the framing of two messages."""
     short, long = (_prompt_tokens(renderer, said, [_TOOL]) for said in ([called[0], called[-1]], called))
     if short is None or long is None:
         return 0
@@ -224,7 +222,7 @@ def _prompt_tokens(renderer: Renderer, messages: list[Spoken], tools: list[Spoke
 
 
 def _tooling(renderer: Renderer) -> Tokens:
-    """Tokens of what stands around one tool."""
+    """Return the framing of one tool."""
     asked = [_text_message("user", _ONE)]
     alone, beside = _prompt_tokens(renderer, asked), _prompt_tokens(renderer, asked, [_TOOL])
     return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))

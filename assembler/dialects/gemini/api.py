@@ -1,4 +1,4 @@
-"""generateContent: what its implicit cache serves, and what its usage says."""
+"""The facts of generateContent: its implicit cache and its usage fields."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ API = Api(
     held=("cached_content", "cachedContent"),
     history="contents",
     caches=_CACHES,
-    # Cached tokens are inside the number: Gemini API reference, read 2026-11.
+    # The number includes cached tokens: Gemini API reference, read 2026-11.
     usage=(
         ("prompt_token_count", "tool_use_prompt_token_count"),
         ("promptTokenCount", "toolUsePromptTokenCount"),

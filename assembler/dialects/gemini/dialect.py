@@ -1,6 +1,6 @@
-"""Gemini's generateContent: how its requests are read, billed and written.
+"""The dialect of Gemini's generateContent.
 
-Rules and 400 texts: Gemini API reference, google-genai 3.4.0 and public issue threads, read 2026-11. The bill:
+Rules and texts of 400 errors: Gemini API reference, google-genai 3.4.0 and public issue threads, read 2026-11. Prices:
 `assembler.dialects.gemini.pricing`.
 """
 
@@ -49,21 +49,21 @@ from budgets import Count, TokenCounter
 from budgets.count import NOTHING, total
 
 _NEWEST = ""
-"""No model's name: priced as the newest family."""
+"""Stands for no model name: priced as the newest family."""
 _OWNED = ("contents", "system_instruction", "systemInstruction", "tools")
 
 
 @attrs.frozen
 class Gemini:
-    """generateContent, as google-genai takes it: `{"contents", "config": {"system_instruction", "tools"}}`.
+    """generateContent, in google-genai's form: `{"contents", "config": {"system_instruction", "tools"}}`.
 
-    What is absent is left out, and `config` with it; put your own settings beside those two. What came in the wire's
-    camelCase stays so: the SDK and the API read both. All responses of a step stand in one turn that holds only them, a
-    text of the user after them in the next. Thought signatures stay as they came. The calls of another provider carry
-    the value that Google documents for them in place of a signature. A tool's answer that is a text goes out as
-    `{"output": text}`, a failed call's as `{"error": text}`. System messages at the head join the system instruction;
-    one inside the conversation is folded into a user turn. Empty texts, names, and other models' reasoning are left
-    out. A conversation that ends with the model's turn raises `ConversationError`. Binary data is base64.
+    Empty keys, and an empty `config`, are left out; add your own settings to `config`. Keys in the wire's camelCase
+    stay so, since the SDK and the API read both. All responses of a step are in one turn without other parts; a user
+    text after them is in the next turn. Thought signatures are not changed. Calls of other providers get the dummy
+    signature that Google documents. A tool's text answer becomes `{"output": text}`, that of a failed call
+    `{"error": text}`. Head system messages join the system instruction; one inside the conversation is folded into a
+    user turn. Empty texts, names, and other models' reasoning are left out. A conversation that ends with the model's
+    turn raises `ConversationError`. Binary data is base64.
     """
 
     name: str = "gemini"
@@ -71,7 +71,7 @@ class Gemini:
     opening: Opening = Opening.USER
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a request in the SDK's spelling or the wire's; a text stands for a content of one part."""
+        """Return the regions of a request in the SDK's or the wire's form. A text is a content of one part."""
         if request.get("contents") is None:
             raise ConversationError("request has no contents; expected the arguments of generateContent")
         config: Mapping[str, Any] = request.get("config") or {}
@@ -89,7 +89,7 @@ class Gemini:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> GeminiPricer:
-        """The price list of the model's family on its host. A counter that is none of OpenAI's is taken for Gemma's."""
+        """Return the prices of the model's family on its host. Gemma's vocabulary replaces a default OpenAI counter."""
         family = family_of(model or _NEWEST)
         opening = estimated_for(model, VOCABULARY, family.opening)
         stands_in = counts_for_openai(count) or counts_for_open_model(count)
@@ -97,7 +97,7 @@ class Gemini:
         return GeminiPricer(attrs.evolve(family, opening=opening, ceiling=ceiling), own_counter(VOCABULARY, count))
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`response_json_schema` and `tool_config`, in the config: Gemini API reference, read 2026-11."""
+        """Return a `config` with `response_json_schema` and `tool_config` (Gemini API reference, read 2026-11)."""
         modes = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
         options: dict[str, Any] = {}
         if layout.output is not None:
@@ -109,11 +109,11 @@ class Gemini:
         return options
 
     def hears(self, thought: Thinking, message: Message) -> bool:
-        """Gemini's alone."""
+        """True for Gemini's own reasoning."""
         return sends(thought, message.shape)
 
     def emit(self, layout: Layout) -> Emission:
-        """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
+        """Return `contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
         writer = GeminiWriter()
         turns = turns_to_send(self, layout, writer, Ending.USER)
         config: dict[str, Any] = {}
@@ -127,7 +127,7 @@ class Gemini:
         return Emission({**request, "config": config} if config else request, writer.notes.lines(), writer.ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What was emitted, and the contents of the messages that were added, where each stands by itself."""
+        """Append the contents of the added messages; None if the whole request must be written again."""
         writer = GeminiWriter()
         turns = turns_to_add(self, before, added, writer, Ending.USER)
         if turns is None:
@@ -140,19 +140,19 @@ gemini = Gemini()
 
 
 def _turn(turn: Turn) -> list[Block]:
-    """A turn's contents: the responses in one of their own (a turn of responses holds only responses)."""
+    """Return a turn's contents: the responses in a separate one, as the API demands, and everything else."""
     role = "model" if turn.side == "assistant" else "user"
     said = [(turn.frame, turn.results), (turn.rest, turn.blocks)]
     return [{**_sided(frame, role), "parts": parts} for frame, parts in said if parts]
 
 
 def _sided(frame: Block, role: str) -> Block:
-    """The role in its place; a content that never said its role is the user's, and need not."""
+    """Return the content with its role. A user content that had no role gets none."""
     return frame if frame and "role" not in frame and role == "user" else {**frame, "role": role}
 
 
 def _contents(given: object) -> list[object]:
-    """Contents as a list: the SDK also takes one text, one content, one part, and lists of these."""
+    """Return contents as a list. The SDK also takes one text, one content, one part, and lists of these."""
     return [_content(item) for item in _listed(given)]
 
 
@@ -169,7 +169,7 @@ def _content(item: object) -> object:
 
 
 def _head(given: object) -> Message:
-    """The system instruction as a head message: a content, or parts."""
+    """Read the system instruction, a content or parts, as a head message."""
     if "parts" in (fields_of(given) or ()):
         return attrs.evolve(read_message(given, 0), role="system")
     parts = [{"text": part} if isinstance(part, str) else part for part in _listed(given)]
@@ -178,18 +178,18 @@ def _head(given: object) -> Message:
 
 @attrs.frozen(eq=False)
 class GeminiPricer(MergingPricer, JoiningPricer):
-    """The bill of generateContent for one family: a framing for each content and declaration, and the texts.
+    """Prices requests of one family: a framing for each content and declaration, and the texts.
 
-    What stands in one content shares its framing.
+    Messages in one content share its framing.
     """
 
     family: Family
     count: TokenCounter
     shape: str = "gemini"
-    """The spelling of the API that the model is spoken to through: its own parts go out as they came."""
+    """The shape of the API that carries the request, whose own parts are sent unchanged."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system instruction in its pieces, one content; the declarations."""
+        """Price the system instruction in pieces, as one content, and the declarations."""
         framing = self.family.opening + (self.family.content if pieces or head else NOTHING)
         return FixedPrices(
             pieces=tuple(self._graded(Count(p)) for p in price_pieces([piece.text for piece in pieces], self.count)),
@@ -199,9 +199,9 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """One content, or two where it holds responses and more. Raises for media without a price.
+        """Price one content, or two for responses and other parts. Raises for media without a price.
 
-        Another provider's call pays for its result too: there the result does not repeat the name, here it does.
+        A call of another provider also pays for the name in its result, which only Gemini's form repeats.
         """
         sent = as_sent(told(message, self.shape), sends)
         if sent is None:
@@ -219,19 +219,19 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         return self._graded(total(map(self._media, media_in(sent)), price))
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Items of one turn of the model go out, and are billed, side by side."""
+        """Join the items of one model turn, as they are sent and billed."""
         return join_turns(in_steps(messages))
 
     def forgets(self, message: Message) -> bool:
-        """Words of the user's do, in 2.5: thought signatures before them are free."""
+        """True for user words with 2.5: thought signatures before them are free."""
         return self.family.forgets_signatures and google.asks(message)
 
     def when_forgotten(self, message: Message) -> Message:
-        """All but the signatures of its calls."""
+        """Return the message without the signatures of its calls."""
         return google.without_signatures(message)
 
     def options(self, layout: Layout) -> Count:
-        """The schema of the answer where it is billed. The calling mode is free (12 recordings)."""
+        """Price the output schema, if the family bills it. The calling mode is free (12 recordings)."""
         schema = answer_schema_of(layout.options)
         if schema is not None and self.family.answers is Answers.BILLED:
             return self._graded(google.price_answer_schema(schema, self.family, self.count))

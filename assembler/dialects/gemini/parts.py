@@ -1,4 +1,4 @@
-"""How a neutral part, a system text and a tool are written as Gemini's parts."""
+"""Writes neutral parts, the system text and tools as Gemini's parts."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _SHAPE = "gemini"
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 """Function names: kaitranntt/ccs#25 quotes the API."""
 UNSIGNED = "skip_thought_signature_validator"
-"""What stands for the signature of a call that Gemini did not make: Gemini 3 refuses a call of the current turn without
-one, older models ignore it (Google, "Thought signatures", FAQ; langchain-google#1972; read 2026-11)."""
+"""The dummy signature for a call that Gemini did not make: Gemini 3 refuses a call of the current turn without one, and
+older models ignore it (Google, "Thought signatures", FAQ; langchain-google#1972; read 2026-11)."""
 _STORES = ("gs://", "https://generativelanguage.googleapis.com/")
-"""Where a file may lie that `file_data` names."""
+"""The locations that `file_data` accepts."""
 
 
 def either(fields: Raw, snake: str, default: object = None) -> object:
-    """The value of a key in the SDK's spelling or the wire's."""
+    """Return the value of a key in the SDK's or the wire's form."""
     head, *rest = snake.split("_")
     return fields.get(snake, fields.get(head + "".join(word.capitalize() for word in rest), default))
 
 
 class GeminiWriter(Writer):
-    """Gemini's parts."""
+    """Writes Gemini's parts."""
 
     shape = _SHAPE
     content = "parts"
@@ -44,11 +44,11 @@ class GeminiWriter(Writer):
     tool_name = _NAME
 
     def heard(self, messages: Iterable[Message]) -> list[Message]:
-        """The messages as this API can be told them: what answers show stands behind them."""
+        """Return the messages adapted to this API, with pictures and files of answers after them."""
         return super().heard(all_shown_beside([*messages], _SHAPE, self.notes))
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
-        """A text part as it came; an empty one only with a thought signature, which Gemini 3 wants back."""
+        """Return a text part; an empty one only with a thought signature, which Gemini 3 wants back."""
         own = raw if raw is not None and shape == _SHAPE else None
         signed = own is not None and either(own, "thought_signature") is not None
         if not text and not signed:
@@ -57,7 +57,7 @@ class GeminiWriter(Writer):
         return {"text": text} if own is None else own_fields(own)
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """A function_call part, its signature with it; one that came as such goes out as it came."""
+        """Return a `function_call` part with its signature; one of the caller's own is copied."""
         name = self.named(call)
         given = None if raw is None else either(raw, "function_call")
         if raw is None or not isinstance(given, Mapping):
@@ -72,7 +72,7 @@ class GeminiWriter(Writer):
         return part
 
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """A function_response part under the call's name; one that came as such goes out as it came."""
+        """Return a `function_response` part with the call's name; one of the caller's own is copied."""
         name = self.answered(call)
         given = None if raw is None else either(raw, "function_response")
         if raw is None or not isinstance(given, Mapping):
@@ -91,11 +91,11 @@ class GeminiWriter(Writer):
         return part
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
-        """Thoughts of Gemini untouched."""
+        """Return Gemini's own thoughts unchanged; None for other reasoning."""
         return own_fields(part.raw) if sends(part, shape) else None
 
     def media(self, part: Media) -> Block:
-        """Data in the part, or a file in one of Google's stores."""
+        """Return a part with data, or with a file in one of Google's stores."""
         if any(isinstance(either(part.raw, key), Mapping) for key in ("inline_data", "file_data")):
             return without_given(part.raw)
         match content_of(part):
@@ -107,7 +107,7 @@ class GeminiWriter(Writer):
                 raise not_carried(part, "gemini")
 
     def system_instruction(self, system: str | None, head: Sequence[Message]) -> str | Block | None:
-        """The system instruction: one content as it came, a lone text as a text, several as parts."""
+        """Return the system instruction: the caller's own content, one text as a text, or several as parts."""
         parts = self.system(system, head)
         if system is None and len(head) == 1 and head[0].shape == _SHAPE:
             frame = self.frame(head[0])
@@ -118,7 +118,7 @@ class GeminiWriter(Writer):
 
 
 def sends(part: Part, shape: str) -> bool:
-    """Whether a part reaches the model: no empty text or thought, no other model's reasoning, no other API's mark."""
+    """True if a part is sent: no empty text or thought, no other model's reasoning, no other API's mark."""
     match part:
         case str():
             return part != "" or shape == _SHAPE  # an empty text of its own may carry a signature
@@ -131,7 +131,7 @@ def sends(part: Part, shape: str) -> bool:
 
 
 def response_of(result: Result) -> dict[str, Any]:
-    """An answer as the object that the API wants: its own, or its text under `output` or `error`."""
+    """Return an answer as the object that the API demands: its own, or its text under `output` or `error`."""
     if result.given is not None:
         return own_fields(result.given)
     texts: list[str] = []
@@ -146,26 +146,26 @@ def response_of(result: Result) -> dict[str, Any]:
 
 
 def as_answered(part: Part) -> Part:
-    """An answer with the object that goes out, whose keys and values are billed; any other part as it is."""
-    if not isinstance(part, Result) or any(isinstance(held, Media) for held in part.parts):  # that one is refused
+    """Return an answer with the object that is sent and billed, and any other part unchanged."""
+    if not isinstance(part, Result) or any(isinstance(held, Media) for held in part.parts):  # media are refused
         return part
     return attrs.evolve(part, given=response_of(part))
 
 
 def answer_schema_of(options: Raw) -> Raw | None:
-    """The `response_schema` of a request, in its config or in the wire's `generationConfig`; None without one."""
+    """Return the `response_schema` of a request, from `config` or the wire's `generationConfig`; None without one."""
     config = fields_in(either(options, "generation_config"))
     return fields_of(either(config, "response_schema", either(options, "response_schema")))
 
 
 def json_schema_of(options: Raw) -> Raw | None:
-    """The `response_json_schema` of a request, where `answer_schema_of` looks too; None without one."""
+    """Return the `response_json_schema` of a request, from the same places; None without one."""
     config = fields_in(either(options, "generation_config"))
     return fields_of(either(config, "response_json_schema", either(options, "response_json_schema")))
 
 
 def declarations(tools: Sequence[Tool]) -> list[Block]:
-    """The `tools` list: lists of declarations as they came, and one list of all others. Raises `ToolError`."""
+    """Return the `tools` list: the caller's own lists of declarations, and one of all others. Raises `ToolError`."""
     wrapped: dict[int, Block] = {}
     declared: list[Block] = []
     for tool in tools:
@@ -187,7 +187,7 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
 
 
 def _own_list(raw: Raw) -> Block:
-    """A list of declarations as it came, but that each schema says that it is an object: Gemini refuses another."""
+    """Copy a list of declarations, with `type: object` in each schema, which Gemini demands."""
     own = own_fields(raw)
     for declared in items_of(either(own, "function_declarations")):
         for key, schema in fields_in(declared).items():
@@ -202,13 +202,13 @@ _SCHEMAS = {
     "parameters_json_schema": "object",
     "parametersJsonSchema": "object",
 }
-"""What each key of a declaration calls the type of an object."""
+"""The name of the object type under each schema key of a declaration."""
 
 
 def with_json_schema(tools: Sequence[Tool]) -> frozenset[str]:
-    """Names of the tools whose arguments go out as a JSON Schema; one that came as Gemini's own says `parameters`.
+    """Return the names of the tools that are sent with `parametersJsonSchema`; Gemini's own may have `parameters`.
 
-    O(declarations): those that came in one object share it.
+    O(declarations): those of one object share it.
     """
     came = {id(tool.seen): tool.seen for tool in tools}
     given = (items_of(either(fields_in(seen), "function_declarations")) for seen in came.values())

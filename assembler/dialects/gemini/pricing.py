@@ -1,4 +1,4 @@
-"""What Gemini bills for a request.
+"""Prices a Gemini request.
 
     request = system instruction + sum(price_message) + sum(price_tool)
 
@@ -26,31 +26,31 @@ from assembler.text.fields import fields_of
 from budgets.count import NOTHING, Count, TokenCounter, Tokens, total
 
 ANSWER_FRAMING: Tokens = 30
-"""Kept free around the text of an answer's schema: the two that were billed cost that text and a few tokens."""
+"""Slack for the text of an output schema: the two that were billed cost their text and a few tokens."""
 
 _SIGNED_NOTHING = frozenset({"thought", "thoughtSignature", "thought_signature"})
-"""The keys of a part that carries a thought signature and nothing to read."""
+"""The keys of a part with a thought signature and no other content."""
 
 
 def price_texts(texts: Iterable[str], count: TokenCounter) -> Count:
-    """Texts alone, no framing."""
+    """Price texts without framing."""
     return Count(sum(map(count, filter(None, texts))))
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
-    """One entry of `contents`, its media apart."""
+    """Price one entry of `contents` without its media."""
     texts: list[str] = []
     framing = [family.content, *(_part(part, family, texts) for part in message.parts)]
     return total(framing) + price_texts(texts, count)
 
 
 def asks(message: Message) -> bool:
-    """Whether a message holds words of the user's."""
+    """True if a message holds a text of the user."""
     return message.role == "user" and any(type(part) is str for part in message.parts)
 
 
 def without_signatures(message: Message) -> Message:
-    """The message without the thought signatures of its calls; the very message where it has none."""
+    """Return the message without the thought signatures of its calls; the same message if there are none."""
     if not any(isinstance(part, Call) and part.signature is not None for part in message.parts):
         return message
     parts = tuple(attrs.evolve(part, signature=None) if isinstance(part, Call) else part for part in message.parts)
@@ -58,7 +58,7 @@ def without_signatures(message: Message) -> Message:
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
-    """One declaration: its words (name, descriptions, keys, enum values) and a framing for each thing it declares."""
+    """Price a declaration: its words (name, descriptions, keys, enum values) and a framing for each of its elements."""
     texts = [tool.name, tool.description]
     framing = [family.tool, family.described if tool.description else NOTHING]
     if tool.parameters:
@@ -81,7 +81,7 @@ def _parameters(schema: Mapping[str, Any], family: Family, texts: list[str]) -> 
 
 
 def price_answer_schema(schema: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
-    """What `response_schema` costs where it is billed: 2.0. Its titles are read there, those of declarations not."""
+    """Price `response_schema`, which 2.0 bills. Its titles are billed, unlike those of declarations."""
     texts = [str(schema.get("description") or "")]
     read = attrs.evolve(family, titled=family.titled or NOTHING)
     framing = family.parameters + price_schema(schema, read, texts)
@@ -89,13 +89,13 @@ def price_answer_schema(schema: Mapping[str, Any], family: Family, count: TokenC
 
 
 def price_unsettled_answer(schema: Mapping[str, Any], count: TokenCounter) -> Count:
-    """The schema of an answer where it is mostly free: the bound has room for its text, keys and quotes and all."""
+    """Price an output schema that is mostly free: the bound includes its JSON text."""
     written = count(json.dumps(schema, ensure_ascii=False))
     return guess(0, written + ANSWER_FRAMING)
 
 
 def _part(part: Part, family: Family, texts: list[str]) -> Count:
-    """The framing of one part; its texts are appended."""
+    """Return the framing of one part, and append its texts to `texts`."""
     match part:
         case str():
             texts.append(part)
@@ -126,12 +126,12 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
 
 
 def _signed(call: Call, family: Family) -> Count:
-    """The thought signature of a call, which the wire writes as base64."""
+    """Price the thought signature of a call, which is base64 on the wire."""
     match call.signature:
         case None:
             return NOTHING
         case str() as written if written == UNSIGNED:
-            return NOTHING  # a mark of the wire: no reasoning stands in it
+            return NOTHING  # the dummy signature holds no reasoning
         case str() as written:
             return family.signature.price(len(written))
         case bytes() as octets:
@@ -139,7 +139,7 @@ def _signed(call: Call, family: Family) -> Count:
 
 
 def _for_each(given: object, price: Count) -> list[Count]:
-    """The price for each key of JSON data, however deep."""
+    """Return `price` for each key of JSON data at any depth."""
     if isinstance(given, Mapping):
         held = list(cast("Mapping[str, object]", given).values())
         return [price] * len(held) + [each for inner in held for each in _for_each(inner, price)]
@@ -156,7 +156,7 @@ def _read(arguments: str) -> Any:
 
 
 def _words(value: object, family: Family) -> Iterator[str]:
-    """The keys and the values of JSON data, as they are written."""
+    """Yield the keys and values of JSON data as texts."""
     if isinstance(value, Mapping):
         for key, inner in cast("Mapping[str, object]", value).items():
             yield key

@@ -1,7 +1,6 @@
 """Gemini generateContent: rules G0 to G8.
 
-Not decidable from one request: whether a thought signature is byte for byte as it came (half of G8); that there is one
-can be seen.
+Half of G8 cannot be checked in one request: a thought signature must be unchanged. Only its presence is checked.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _SIGNING = re.compile(r"gemini-(?:[3-9]|\d\d)")
 
 
 def check(request: Place, model: str | None) -> Iterator[Violation]:
-    """Every breach in one request; G8 is decided only for a Gemini 3 model. Linear."""
+    """Yield every breach in a request; G8 only for a Gemini 3 model. Linear."""
     contents = request.at("contents")
     yield from wrong_contents(contents)
     if contents.empty:

@@ -30,7 +30,7 @@ _BESIDE = frozenset(
         *("audio_metadata", "document_metadata", "speech_metadata", "spreadsheet_metadata"),
     }
 )
-"""The members that say something of the data beside them."""
+"""The members that describe the data beside them."""
 
 _LEGAL = Legal(name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}\Z"))
 """Function names: kaitranntt/ccs#25 quotes the API."""
@@ -38,7 +38,7 @@ _LEGAL = Legal(name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}\Z"))
 
 @attrs.frozen
 class Content:
-    """One content: its place, its role (user where none is said), its parts, and the calls and responses among them."""
+    """One content: its place, its role (by default the user's), its parts, and the calls and responses among them."""
 
     place: Place
     role: str
@@ -55,16 +55,16 @@ def _wire(key: str) -> str:
 
 _DATA_KEYS = _DATA | {_wire(key) for key in _DATA}
 KINDS = _DATA_KEYS | _BESIDE | {_wire(key) for key in _BESIDE}
-"""Every member of a part, in both spellings."""
+"""Every member of a part, in both forms."""
 
 
 def value_under(place: Place, key: str) -> Place:
-    """The value under a key, in the SDK's spelling or the wire's."""
+    """Return the value under a key in the SDK's or the wire's form."""
     return place.first(key, _wire(key))
 
 
 def setting_under(request: Place, key: str) -> Place:
-    """The value under a key of the request itself, or of `config`, where the SDK keeps it."""
+    """Return the value under a key of the request, or of the SDK's `config`."""
     here, there = value_under(request, key), value_under(request.at("config"), key)
     return there if here.absent and not there.absent else here
 
@@ -86,7 +86,7 @@ def _every(contents: Place) -> list[Place]:
 
 
 def read_contents(contents: Place) -> list[Content]:
-    """The contents as turns. A string is a user turn of one text, as the SDK reads it; other values are S1's affair."""
+    """Read the contents as turns. A string is a user turn of one text, as in the SDK; S1 covers other values."""
     return [_read(place) for place in _every(contents) if is_object(place.value) or place.text is not None]
 
 
@@ -103,12 +103,12 @@ def wrong_parts(content: Content, empty: Rule) -> Iterator[Violation]:
     """The faults of each part: no data, an empty text, a call or a response without its fields."""
     for part in content.parts:
         yield from shape.must_be(part, shape.OBJECT)
-        # Gemini 3 may send its signature on an empty text, and wants both back.
+        # Gemini 3 may put its signature on an empty text, and wants both back.
         signed = not value_under(part, "thought_signature").absent
         if _DATA_KEYS.isdisjoint(part.spoken) and is_object(part.value) and not signed:
             new = part.spoken and not any(map(is_known, part.spoken))
             yield (
-                empty.unknown(part.path, "a part whose members are in no list of these rules")
+                empty.unknown(part.path, "a part with members that these rules do not know")
                 if new
                 else empty.broken(part.path, "a part without data")
             )

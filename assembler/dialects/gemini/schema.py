@@ -1,4 +1,4 @@
-"""What Gemini bills for the schema of a declaration or of an answer: its words, and a framing for what it declares."""
+"""Prices the schema of a declaration or an answer for Gemini: its words, and a framing for each of its elements."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from assembler.text.fields import fields_in, fields_of, items_of
 from budgets.count import NOTHING, Count, Grade, total
 
 UNROLLED = 6
-"""How often a schema that refers to itself is written out: "cyclic references are unrolled to a limited degree", says
-the documentation of parameters_json_schema; six times explains the bill of 776 within 6 tokens (one source)."""
+"""How often a schema that refers to itself is expanded. The documentation of parameters_json_schema says "cyclic
+references are unrolled to a limited degree"; six times explains the bill of 776 within 6 tokens (one source)."""
 
 DEEPEST = 100
-"""Schemas inside one another that are priced, references written out: as deep as a tool may be without them."""
+"""The depth of nested schemas that is priced, with references expanded: the largest depth of a tool without them."""
 
 
 def price_schema(schema: Mapping[str, Any], family: Family, texts: list[str]) -> Count:
-    """The framing of a schema and all inside it; its words are appended to `texts`. O(schema)."""
+    """Return the framing of a schema and its nested schemas, and append the words to `texts`. O(schema)."""
     definitions = {**fields_in(schema, "definitions"), **fields_in(schema, "$defs")}
     walk = _Schema(family=family, definitions=definitions, texts=texts)
     return walk.price(schema, _AT_ROOT)
@@ -39,7 +39,7 @@ _ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 @attrs.frozen
 class _Standing:
-    """Where a schema stands: how deep, and inside which definitions."""
+    """A schema's depth, and the definitions that it is nested in."""
 
     depth: int = 0
     inside: frozenset[str] = frozenset()
@@ -57,9 +57,9 @@ _UNPRICED = Count(0, Grade.ESTIMATED)
 
 @attrs.define(kw_only=True)
 class _Schema:
-    """One walk over a schema: collects its words, sums its framing.
+    """Walks over a schema, collects its words and sums its framing.
 
-    `cycles` is how often a cycle is written again, `times` how often what is walked over will be written.
+    `cycles` is how often a cycle is expanded, `times` how often the current part of the schema is counted.
     """
 
     family: Family
@@ -72,7 +72,7 @@ class _Schema:
     repeats: Repeats = attrs.field(factory=Repeats)
 
     def price(self, schema: Mapping[str, Any], at: _Standing) -> Count:
-        """The framing of one schema and all inside it, references written out. O(schema)."""
+        """Return the framing of a schema and its nested schemas, with references expanded. O(schema)."""
         if at.depth > DEEPEST:
             return _UNPRICED
         reference: object = schema.get("$ref")
@@ -99,7 +99,7 @@ class _Schema:
         return self.family.titled
 
     def _arguments(self, schema: Mapping[str, Any], at: _Standing) -> Iterator[Count]:
-        """Each property: its key, what it declares, and the schema that it holds."""
+        """Yield the framing of each property and its schema."""
         required = frozenset(key for key in items_of(schema.get("required")) if isinstance(key, str))
         for key, held in fields_in(schema, "properties").items():
             self.texts.append(key)
@@ -119,11 +119,11 @@ class _Schema:
         return self.price(definition, at.within(name))
 
     def _definition(self, name: str) -> Mapping[str, Any]:
-        """What a reference refers to; nothing where that is missing, or `true`."""
+        """Return the definition of a reference; empty if it is missing, or `true`."""
         return fields_in(self.definitions, name)
 
     def _again(self, name: str) -> Count:
-        """A cycle's further rounds, once a definition: no bill is known of one with two cycles."""
+        """Price the further rounds of a cycle, once a definition: no bill shows a definition with two cycles."""
         definition = self._definition(name)
         if not self.cycles or name in self.repeated or not self.repeats.taken(name, definition, self.cycles):
             return _UNPRICED
@@ -141,7 +141,7 @@ class _Schema:
         return guess(round_.tokens * self.cycles, 2 * round_.upper * self.cycles)
 
     def _inside(self, schema: object, at: _Standing) -> Count:
-        """What a nested schema adds; `true` and other non-objects add nothing."""
+        """Price a nested schema; `true` and other non-objects cost nothing."""
         if (nested := fields_of(schema)) is None:
             return NOTHING
         self.texts.append(str(nested.get("description", "")))
