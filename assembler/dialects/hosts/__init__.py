@@ -1,1 +1,1 @@
-"""Models that somebody else serves: what a host bills, by family."""
+"""Prices for models that a host serves, by family."""

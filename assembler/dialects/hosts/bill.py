@@ -1,4 +1,4 @@
-"""The bill of hosts that are spoken to in OpenAI's formats: DeepSeek, xAI, Groq, Cerebras, Together and others."""
+"""Prices requests to hosts with OpenAI's formats: DeepSeek, xAI, Groq, Cerebras, Together and others."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from budgets.apportion import split_framing
 from budgets.count import NOTHING, Difference, total
 
 NAME_SLACK = 2
-"""Tokens around a speaker's name, where a template writes it at all: bound only, none is recorded."""
+"""Tokens around a speaker's name. Only in the bound: templates may leave it out, and there is no recording."""
 
 
 def host_bill(model: str, count: TokenCounter, api: OpenAIApi) -> HostBill:
-    """The price list of a model. Raises `UnknownModelError` for one whose chat template is not listed."""
+    """Return the price list of a model. Raises `UnknownModelError` if its chat template is not listed."""
     family = family_of(model)
     if counts_for_openai(count):
         return HostBill(family, own_counter(family.vocabulary, count), api)
@@ -48,14 +48,14 @@ def host_bill(model: str, count: TokenCounter, api: OpenAIApi) -> HostBill:
 
 @attrs.frozen(eq=False)
 class HostBill(JoiningPricer):
-    """The bill of one chat template on one host."""
+    """Prices requests by one chat template on one host."""
 
     family: Family
     count: TokenCounter
     api: OpenAIApi = "chat"
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system text in its pieces, the head, the tools with their hidden preamble, and the opening."""
+        """Price the system text in pieces, the head, the tools with their hidden preamble, and the opening."""
         tools = self._declared(tools)
         each_piece = tuple(price_text(piece.text, self.family, self.count) for piece in pieces)
         each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
@@ -72,13 +72,13 @@ class HostBill(JoiningPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """One message in its envelope; a message that carries several results is one message for each."""
+        """Price one message with its envelope. Each of several results has its own."""
         chat = self.api == "chat"
         message = as_chat_sends(told(message, "openai")) if chat else without_marks(adapt_message(message, RESPONSES))
         if says_nothing(message) or not message.parts:
-            return NOTHING if chat else self._beside(message)  # an item of reasoning goes out beside the next one
+            return NOTHING if chat else self._beside(message)  # an item of reasoning is sent beside the next one
         results = [part for part in message.parts if type(part) is Result]
-        # The API has no word for another model's reasoning; what stands in a field of its own goes out beside the rest.
+        # Another model's reasoning is not sent, except in a message field of its own.
         rest: tuple[Part, ...] = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
         if self.api == "responses" and message.role == "assistant":
             rest = _as_one_text(rest)
@@ -91,7 +91,7 @@ class HostBill(JoiningPricer):
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
 
     def _beside(self, message: Message) -> Count:
-        """What goes beside the content: past reasoning in the bound alone, where its host forgets it."""
+        """Price the fields beside the content: past reasoning only in the bound if the host drops it."""
         chat = self.api == "chat"
         price = price_fields(message, self.count) if chat else self._reasoning(message)
         calls = any(isinstance(part, Call) for part in message.parts)
@@ -101,30 +101,30 @@ class HostBill(JoiningPricer):
         return Count(price_fields(kept, self.count).tokens if chat else 0, price.grade, upper=price.upper)
 
     def _reasoning(self, message: Message) -> Count:
-        """Items of reasoning, which go to Responses alone; the fields of a Chat message have no place there."""
+        """Price reasoning items, which only Responses takes. It does not take the fields of a Chat message."""
         thoughts = [part for part in message.parts if isinstance(part, Thinking)] if sendable(message) else []
         return total(price_reasoning(thought, self.count, FRAMING) for thought in thoughts)
 
     def _declared(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-        """The tools as they are sent: one that takes no arguments goes to Responses with a schema all the same."""
+        """Return the tools as they are sent: Responses gets an empty schema for a tool without arguments."""
         if self.api == "chat":
             return tools
         return [tool if tool.parameters else attrs.evolve(tool, parameters=NO_PARAMETERS) for tool in tools]
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Items of one turn of the model go out, and are billed, side by side."""
+        """Join the items of one model turn, as they are sent and billed."""
         return join_steps(messages) if self.api == "chat" else join_turns(messages)
 
     def puts_answers_last(self) -> bool:
-        """On Chat: Responses takes an item of the model between two outputs."""
+        """True on Chat. Responses accepts an item of the model between two outputs."""
         return self.api == "chat"
 
     def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """All but torn reasoning, where reasoning has an item of its own."""
+        """On Responses, return the messages without reasoning items that no item of the model follows."""
         return messages if self.api == "chat" else without_torn(messages)
 
     def options(self, layout: Layout) -> Difference:
-        """An answer format, thinking, and the tools that a template leaves out because none may be called."""
+        """Price an answer format, thinking, and a tool choice. With "none" some templates leave the tools out."""
         return self._answer_format(layout.options) + self._choice(layout) + self._thinking(layout)
 
     def _thinking(self, layout: Layout) -> Difference:
@@ -143,7 +143,7 @@ class HostBill(JoiningPricer):
         return attrs.evolve(price, tokens=0) if self.family.hides_schemas else price
 
     def _choice(self, layout: Layout) -> Difference:
-        """What a tool that must be called adds, and what tools cost less that a template leaves out unchosen."""
+        """Price a forced tool, or what is saved if the template leaves out tools that may not be called."""
         choice: object = layout.options.get("tool_choice")
         if not layout.tools:
             return Difference()
@@ -154,7 +154,7 @@ class HostBill(JoiningPricer):
 
 
 def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts with texts side by side joined, as Responses sends what an assistant said."""
+    """Join neighbouring texts, as Responses gets an assistant's message."""
     joined_up: list[Part] = []
     for part in parts:
         if isinstance(part, str) and joined_up and isinstance(joined_up[-1], str):
@@ -165,7 +165,7 @@ def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def _wanted_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of the answer as either API spells it; `{}` for any JSON object, None for plain text."""
+    """Return the output schema in either API's form; `{}` for any JSON object, None for plain text."""
     wanted = fields_in(options, "response_format") or fields_in(options, "text", "format")
     if wanted.get("type") not in ("json_schema", "json_object"):
         return None

@@ -1,7 +1,7 @@
-"""Open models and their hosts: what a chat template puts around the texts of a request. The rows: `families.toml`.
+"""Open models on their hosts: the tokens that a chat template adds to a request. The rows are in `families.toml`.
 
-The numbers were read off recorded bills; of models without recordings, off the open template. How, and how well they
-hold: docs/how-it-counts-hosts.md. `assemble calibrate` prints such a row for recordings of one's own.
+The numbers come from recorded bills, or from the open template for models without recordings:
+docs/how-it-counts-hosts.md. `assemble calibrate` prints such a row for your own recordings.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from budgets.errors import UnknownModelError
 
 @attrs.frozen
 class StandIn:
-    """How a hidden vocabulary differs from the bundled one that stands in for it: docs/how-it-counts-others.md."""
+    """How an unpublished vocabulary differs from the bundled one that replaces it: docs/how-it-counts-others.md."""
 
     typical: float = 1.0
-    """Its tokens for one of the other."""
+    """Its tokens for one of the bundled vocabulary's."""
     ceiling: float = 1.0
-    """The most that it needs for one of the other."""
+    """The most tokens that it needs for one of the bundled vocabulary's."""
     flat: Tokens = 0
     """Added to the ceiling once for all texts of a message."""
 
 
 def price_texts(texts: Iterable[str], count: TokenCounter, stand_in: StandIn | None) -> Count:
-    """The price of several texts that a message keeps apart. None: `count` is the model's own, at its word."""
+    """Price several separate texts of a message. Without a `stand_in`, `count` is the model's own counter."""
     tokens = sum(count(text) for text in texts if text)
     if stand_in is None:
         return Count(tokens)
@@ -48,7 +48,7 @@ class Definitions(enum.Enum):
     SPACED = "JSON with a blank after each comma and colon"
     COMPACT = "JSON without blanks"
     INDENTED = "JSON with each value on a line, indented by four"
-    DECLARED = "tools and calls as gpt-oss is shown them, schemas as spaced JSON"
+    DECLARED = "tools and calls in the format of gpt-oss, schemas as spaced JSON"
 
 
 _IN_TAGS = guess(0, 4)
@@ -56,17 +56,17 @@ _IN_TAGS = guess(0, 4)
 
 @attrs.frozen(kw_only=True)
 class Family(Row):
-    """One chat template on its hosts: what stands around the texts, in tokens, and which vocabulary prices them."""
+    """One chat template on its hosts: the framing around the texts, in tokens, and the vocabulary that counts them."""
 
     vocabulary: str = "o200k_base"
     """The bundled vocabulary that counts the texts."""
     stand_in: StandIn | None = None
-    """How the model's own differs from it; None where they are the same."""
+    """How the model's own vocabulary differs from it; None if they are the same."""
     definitions: Definitions = Definitions.SPACED
     opening: Count
-    """What every request costs, the reply's primer included."""
+    """The cost of every request, with the primer of the reply."""
     no_system: Count = NOTHING
-    """What the host puts in place of a missing system text."""
+    """The host's own text in place of a missing system text."""
     responses: Count = NOTHING
     """What the /responses API adds to the chat API."""
     thinking: Count = NOTHING
@@ -77,58 +77,58 @@ class Family(Row):
     user: Count = NOTHING
     assistant: Count = NOTHING
     spoken: Count = NOTHING
-    """What an assistant's message costs more that says something."""
+    """What an assistant's message costs more if it has a text."""
     calling: Count = NOTHING
-    """What an assistant's message costs more that calls tools, however many."""
+    """What an assistant's message costs more if it calls tools, however many."""
     tool_role: Count = NOTHING
-    """A message that carries results, beyond each result's own framing."""
+    """A message with results, beside each result's own framing."""
     tooling: Count = NOTHING
-    """The hidden preamble that any tool brings along."""
+    """The hidden preamble of a request with tools."""
     tool: Count = NOTHING
     escapes: Mapping[int, str] = attrs.field(factory=dict[int, str], repr=False)
-    """How characters are escaped in definitions, beyond what JSON asks for: a table of `str.translate`."""
+    """The characters that definitions escape beyond what JSON demands: a table of `str.translate`."""
     forced: Count = NOTHING
-    """What a tool that must be called costs more."""
+    """What a forced tool costs more."""
     call: Count = NOTHING
     thought: Count = _IN_TAGS
-    """Reasoning that goes back, beyond its words. Most templates drop that of past turns: the safe side is to pay."""
+    """Reasoning that is sent back, beside its words. Priced to be safe: most templates drop that of past turns."""
     argument: Count = NOTHING
-    """What each argument of a past call costs beside its name and value, where a template tags them one by one."""
+    """What each argument of a past call costs beside its name and value, if the template tags them separately."""
     result: Count = NOTHING
     hides_tools_unchosen: bool = False
-    """Whether tools are left out where none may be called."""
+    """Whether tools are left out if none may be called."""
     hides_schemas: bool = False
-    """Whether the schema of an answer is enforced and not shown. The bound pays for it."""
+    """Whether an output schema is enforced and not shown. The bound includes it."""
     silent_beside_calls: bool = False
-    """Whether what is said beside calls is left out. The bound pays for it."""
+    """Whether texts beside calls are left out. The bound includes them."""
     forgets_thoughts: bool = False
-    """Whether the host bills no past reasoning of an answer without calls. The bound pays for it."""
+    """Whether the host bills no past reasoning of an answer without calls. The bound includes it."""
     forgets_callers: bool = False
-    """Whether it bills none beside calls either."""
+    """Whether the host bills no past reasoning beside calls either."""
 
 
 _ESCAPES: Mapping[str, Mapping[int, str]] = {
     "none": {},
     "jinja": str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in "'<>&"}),
 }
-"""What Jinja's own filter `tojson` escapes, and that of transformers does not: Groq and Cerebras write a description's
-apostrophes so (13 recordings of 3 families)."""
+"""The escapes of Jinja's own filter `tojson`, which that of transformers does not make: Groq and Cerebras escape the
+apostrophes of descriptions (13 recordings of 3 families)."""
 
 READERS: Readers = {
-    # Hosts put their own words before and after the name of a model: the pattern may stand anywhere in it.
+    # Hosts add words before and after the name of a model, so the pattern may match anywhere in it.
     "names": lambda pattern: re.compile(rf"(?s).*?(?:{pattern})"),
     "vocabulary": str,
     "stand_in": lambda written: StandIn(**written),
     "definitions": lambda written: Definitions[written.upper()],
     "escapes": _ESCAPES.__getitem__,
 }
-"""How the fields of a row are read."""
+"""The readers of a row's fields."""
 
 FAMILIES = table_in(__name__, Family, READERS)
 
 
 def family_of(model: str) -> Family:
-    """The chat template of a model name, its host's prefix ignored. Raises `UnknownModelError`: nothing is guessed."""
+    """Return the chat template of a model, ignoring its host's prefix. Raises `UnknownModelError` for others."""
     family = first_match(FAMILIES, template_name(model))
     if family is None:
         raise UnknownModelError(model, nearest=[row.name for row in FAMILIES])
@@ -136,9 +136,9 @@ def family_of(model: str) -> Family:
 
 
 def _on_any_host(family: Family) -> Family:
-    """The family with room for what a host may write that is in no recording: a gateway chooses the host.
+    """Widen the bounds of a family for an unknown host, since a gateway chooses the host.
 
-    The room is what two recorded hosts of one model differ by at most, where neither hides a prompt of its own.
+    The slack is the largest difference between two recorded hosts of one model without a hidden prompt of their own.
     """
     return attrs.evolve(
         family,

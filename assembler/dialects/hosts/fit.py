@@ -1,9 +1,9 @@
-"""The constants of a host's row, fitted to what the host billed: least absolute deviations, none below zero.
+"""Fits the constants of a host's row to recorded bills, by least absolute deviations. No constant is below zero.
 
     bill = opening + factor * texts + messages * message + calls * call + results * result
-           + tooling + tools * tool, where there are any
+           + (tooling + tools * tool, if there are tools)
 
-Texts are counted by `o200k_base`. A constant that the recordings cannot tell from the others is 0, and listed as such.
+Texts are counted by `o200k_base`. A constant that the recordings cannot separate from the others is 0, and listed.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     Array = NDArray[np.floating[Any]]
 
 PARTS: Final = ("opening", "texts", "message", "tooling", "tool", "call", "result")
-"""What a bill is the sum of; where recordings cannot tell two apart, the earlier one gets both."""
+"""The parts of a bill. If recordings cannot separate two of them, the earlier one gets both."""
 
 LEAST: Final = 10
-"""Recordings that a fit needs: fewer than one and a half for each constant show nothing."""
+"""The number of recordings that a fit needs: fewer than 1.5 for each constant prove nothing."""
 
 FOLDS: Final = 20
 ROUNDS: Final = 60
 _NEARLY_NONE: Final = 0.25
-"""Tokens: an error below it weighs as much as this one does, for bills are whole numbers."""
+"""The smallest error in the weights, in tokens, because bills are whole numbers."""
 
 _UNSHOWN: Mapping[str, Tokens] = {"message": 8, "tooling": 700, "tool": 24, "call": 60, "result": 12}
-"""The bound of a part that no recording shows: what nearly all rows of the table have for it."""
+"""The bounds of parts that no recording shows: those of nearly all rows of the table."""
 _ONE = Count(1)
 _MESSAGES = {"system": _ONE, "user": _ONE, "assistant": _ONE, "tool_role": _ONE}
 _FIELDS: Mapping[str, dict[str, Any]] = {
@@ -63,7 +63,7 @@ _FIELDS: Mapping[str, dict[str, Any]] = {
 
 @attrs.frozen
 class Recorded:
-    """One recording as a fit sees it: how often each of `PARTS` is in the request, and its bill."""
+    """The numbers of one recording: how often each of `PARTS` is in the request, and its bill."""
 
     parts: tuple[float, ...]
     billed: Tokens
@@ -71,20 +71,20 @@ class Recorded:
 
 @attrs.frozen
 class Fit:
-    """Constants by part, and how far fits without a recording were off that recording."""
+    """Constants by part, and the errors on recordings that were held out of the fit."""
 
     constants: Mapping[str, float]
     unshown: tuple[str, ...]
     rows: int
     median: float
-    """Of the held-out errors, as a share of the bill."""
+    """The median held-out error, as a share of the bill."""
     largest: float
     short: float
-    """The most tokens that a recording was billed above its held-out price; 0 where none was."""
+    """The most tokens that a recording was billed above its held-out price, or 0."""
 
 
 def count_parts(layout: Layout, billed: Tokens, count: TokenCounter) -> Recorded:
-    """How often each part is in a request: what its price rises by when the part's constant is 1. O(request)."""
+    """Count the parts of a request: how much its price rises if a part's constant is 1. O(request)."""
 
     def priced(family: Family) -> Tokens:
         return priced_request(HostBill(family, count), layout).tokens
@@ -95,7 +95,7 @@ def count_parts(layout: Layout, billed: Tokens, count: TokenCounter) -> Recorded
 
 
 def fit_constants(recordings: Sequence[Recorded]) -> Fit:
-    """The constants that `LEAST` recordings or more ask for. Deterministic; O(`FOLDS` * recordings)."""
+    """Fit the constants to `LEAST` recordings or more. Deterministic; O(`FOLDS` * recordings)."""
     import numpy as np
 
     parts: Array = np.array([one.parts for one in recordings], dtype=np.float64)
@@ -119,7 +119,7 @@ def fit_constants(recordings: Sequence[Recorded]) -> Fit:
 
 
 def _independent(parts: Array) -> list[int]:
-    """The columns that are no sum of multiples of those before them."""
+    """Return the columns that are linearly independent of those before them."""
     import numpy as np
 
     kept: list[int] = []
@@ -130,7 +130,7 @@ def _independent(parts: Array) -> list[int]:
 
 
 def _least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array:
-    """Reweighted least squares; a constant that comes out below zero is left out, the lowest first."""
+    """Fit by reweighted least squares. Constants below zero are removed, the lowest first."""
     import numpy as np
 
     kept = list(shown)
@@ -150,7 +150,7 @@ def _least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array
 
 
 def row(fit: Fit, model: str, read: str) -> str:
-    """The fit as a row of `families.toml`, the held-out error in a comment."""
+    """Write the fit as a row of `families.toml`, with the held-out error in a comment."""
     constant = {name: round(value) for name, value in fit.constants.items()}
     free = {name: slack for name, slack in _UNSHOWN.items() if name in fit.unshown}
     factor = round(fit.constants["texts"], 3)

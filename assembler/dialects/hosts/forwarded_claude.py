@@ -1,4 +1,4 @@
-"""Claude's bill of a request in OpenAI's formats, whose options are read as Messages would spell them."""
+"""Prices a request to Claude in OpenAI's formats, with its options read in the form of Messages."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from budgets.count import Difference
 
 _CHOICES = {"auto": "auto", "none": "none", "required": "any"}
 _SCHEMA_AS_TOOL = Difference(0, Grade.ESTIMATED, 260)
-"""A gateway may make a forced tool of an answer format: 219 to 226 more (3 recordings, one repository)."""
+"""A gateway may turn an answer format into a forced tool: 219 to 226 more (3 recordings, one repository)."""
 
 
 def forwarded_claude(model: str, count: TokenCounter) -> AnthropicPricer:
-    """The price list of a Claude's family, for a request that a gateway translates."""
+    """Return the price list of a Claude family for a request that a gateway translates."""
     own = anthropic.pricer(model, count)
     return attrs.evolve(own, shape="openai", as_messages=_as_messages, answer_format=_SCHEMA_AS_TOOL)
 
 
 def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Tool choice, thinking and answer format of Chat or Responses, as Messages has them; nothing else is billed."""
+    """Return the tool choice, thinking and answer format of Chat or Responses in Messages' form. Others are free."""
     asked: dict[str, Any] = {}
     choice: object = options.get("tool_choice")
     if isinstance(choice, str):
@@ -41,7 +41,7 @@ def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_to_reason(options: Mapping[str, Any]) -> bool:
-    """Whether `reasoning` or `reasoning_effort` asks for thinking (OpenRouter, "Reasoning Tokens", read 2026-11)."""
+    """True if `reasoning` or `reasoning_effort` turns thinking on (OpenRouter, "Reasoning Tokens", read 2026-11)."""
     asked = fields_in(options, "reasoning")
     effort: object = asked.get("effort", options.get("reasoning_effort"))
     if asked.get("enabled") is False or effort == "none":

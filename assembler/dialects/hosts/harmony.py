@@ -1,7 +1,8 @@
-"""How gpt-oss is shown function tools: openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11), which its hosts run.
+"""Writes function tools as gpt-oss gets them from openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11).
 
-Other than OpenAI's own text: each property on a line, a title with an empty comment below, no limits, and `any` for
-what `anyOf` says. 61 recorded requests with tools on Bedrock and Groq, of 5 projects, leave one number behind, 81.
+Unlike in OpenAI's own text, each property is on a line, a title has an empty comment below it, limits are left out, and
+`anyOf` becomes `any`. The bills of 61 recorded requests with tools on Bedrock and Groq, of 5 projects, exceed this text
+by the same number, 81.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _NAMED = {"string": "string", "number": "number", "integer": "number", "boolean"
 
 
 def declare_tools(tools: Sequence[Tool]) -> str:
-    """The whole text of the tools. O(their schemas)."""
+    """Return the text of all tools. O(their schemas)."""
     return f"{HEADING}{''.join(map(declaration, tools))}{CLOSING}"
 
 
 def declaration(tool: Tool) -> str:
-    """One tool, with the blank line behind it."""
+    """Return the text of one tool, with a blank line after it."""
     remarks = "".join(f"// {line}\n" for line in tool.description.splitlines())
     if not tool.parameters:
         return f"{remarks}type {tool.name} = () => any;\n\n"

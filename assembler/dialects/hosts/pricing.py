@@ -1,10 +1,9 @@
-"""What hosts with an OpenAI-shaped API bill: DeepSeek, xAI, Groq, Cerebras, Together and others.
+"""Prices the parts of a request to a host with OpenAI's formats: DeepSeek, xAI, Groq, Cerebras, Together and others.
 
     request = price_request + price_system + sum(price_message) + price_tools
 
-An open model's chat template fixes the framing, and its own vocabulary counts the texts where it is bundled. What a
-host adds unseen (dates, tool preambles, safety texts) is a constant of its row in `families.toml`,
-with an honest upper bound.
+An open model's chat template fixes the framing, and its own vocabulary counts the texts if it is bundled. A host's
+hidden additions (dates, tool preambles, safety texts) are constants of its row in `families.toml`, with upper bounds.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from budgets.count import NOTHING, Count, Grade, TokenCounter, total
 
 
 def price_text(text: str, family: Family, count: TokenCounter) -> Count:
-    """One text alone, no framing."""
+    """Price one text without framing."""
     return price_texts([text], count, family.stand_in)
 
 
 def price_request(
     family: Family, count: TokenCounter, *, api: OpenAIApi = "chat", answer_schema: Mapping[str, Any] | None = None
 ) -> Count:
-    """What every request costs before its first message; `{}` as the schema is a plain JSON answer."""
+    """Price the beginning of every request. The schema `{}` asks for any JSON object."""
     opening = family.opening + (family.responses if api == "responses" else NOTHING)
     if answer_schema is None:
         return opening
@@ -43,12 +42,12 @@ def price_request(
 
 
 def price_system(text: str | None, family: Family, count: TokenCounter) -> Count:
-    """The system text with its framing, or what the host puts in its place."""
+    """Price the system text with its framing, or the host's own text in place of a missing one."""
     return family.system + price_text(text, family, count) if text else family.no_system
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
-    """One message with its framing. Raises `UnsupportedContentError` on media: no price of theirs is recorded."""
+    """Price one message with its framing. Raises `UnsupportedContentError` for media, which have no recorded price."""
     texts: list[str] = []
     framing = [_framing(message, family), *(_part(part, family, texts) for part in message.parts)]
     price = total(framing) + price_texts(texts, count, family.stand_in)
@@ -61,7 +60,7 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
-    """One definition, in the template's spelling of name, description and parameters."""
+    """Price one definition in the template's form of name, description and parameters."""
     if family.definitions is Definitions.DECLARED:
         return family.tool + price_text(f";\n\n{declaration(tool)[:-3]}", family, count)  # behind the one before it
     definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -69,7 +68,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
 
 
 def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> Count:
-    """All definitions and the hidden preamble."""
+    """Price all definitions and the hidden preamble."""
     if not tools:
         return NOTHING
     if family.definitions is Definitions.DECLARED:
@@ -78,7 +77,7 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> C
 
 
 def _tagged(call: Call, family: Family) -> Count:
-    """The tags of each argument; of text that is no JSON object, none."""
+    """Price the tags of each argument; 0 for a text that is not a JSON object."""
     given = None if family.argument == NOTHING else object_in(call.arguments)
     return total([family.argument] * len(given)) if given else NOTHING
 
@@ -105,13 +104,13 @@ def _framing(message: Message, family: Family) -> Count:
 
 
 def _part(part: Part, family: Family, texts: list[str]) -> Count:
-    """The framing of one part; its texts are appended."""
+    """Return the framing of one part, and append its texts to `texts`."""
     match part:
         case str():
             texts.append(part)
             return NOTHING
         case Call() if family.definitions is Definitions.DECLARED:
-            # Its result is another message, from the tool to the assistant, which does not name the tool.
+            # The result is a separate message from the tool to the assistant.
             texts += (f" to=functions.{part.name}", part.arguments, f"functions.{part.name} to=assistant")
             return family.call
         case Call():

@@ -1,7 +1,7 @@
-"""Whose bill it is where a model of another maker is spoken to in OpenAI's formats.
+"""Finds the price list for another maker's model behind OpenAI's formats.
 
-A gateway forwards models of Anthropic, Google and Mistral, whose makers bill; open models are billed by their host's
-chat template. OpenRouter, Azure and the makers' own OpenAI-shaped endpoints forward. Evidence:
+Gateways (OpenRouter, Azure, the makers' own OpenAI-compatible endpoints) forward to Anthropic, Google and Mistral,
+whose prices apply. Open models are billed by their host's chat template. Evidence:
 docs/how-it-counts-hosts.md, Gateways.
 """
 
@@ -26,11 +26,11 @@ Maker: TypeAlias = Callable[[str, TokenCounter], "Pricer"]
 _HOSTED = re.compile(
     r"deepseek|r1-distill|llama|qwen|qwq|qvq|gpt-oss|grok|compound|kimi|moonshot|glm|command|c4ai|aya-"
 )
-"""The makers whose templates `assembler.dialects.hosts.families` lists; a test holds the two together."""
+"""The makers with templates in `assembler.dialects.hosts.families`. A test compares the two."""
 
 
 def upstream_pricer(model: str | None, count: TokenCounter, api: OpenAIApi) -> Pricer | None:
-    """The price list of the maker whose model a gateway serves, or of the model's host; None for any other model."""
+    """Return the price list of the forwarded model's maker, or of the model's host; None for any other model."""
     if model is None:
         return None
     family = family_of(model) or ""
@@ -39,9 +39,9 @@ def upstream_pricer(model: str | None, count: TokenCounter, api: OpenAIApi) -> P
 
 
 def hosted_pricer(model: str | None, count: TokenCounter, api: OpenAIApi = "chat") -> Pricer | None:
-    """The price list of DeepSeek, Grok, Llama, Qwen, gpt-oss, Kimi, GLM, Groq's compound; None for any other model.
+    """Return the prices of DeepSeek, Grok, Llama, Qwen, gpt-oss, Kimi, GLM or Groq's compound; None for other models.
 
-    Exact texts where `count` is the model's own tokenizer, calibrated ones where a bundled one stands in.
+    Texts are exact if `count` is the model's own tokenizer, and calibrated if a bundled one replaces it.
     """
     if model is None or not _HOSTED.search(template_name(model)):
         return None
@@ -69,4 +69,4 @@ def _mistral(model: str, count: TokenCounter) -> Pricer:
 
 
 _MAKERS: Mapping[str, Maker] = {"claude": _claude, "gemini": _gemini, "mistral": _mistral}
-"""By the beginning of the family's name."""
+"""The makers' price lists, by the beginning of the family's name."""

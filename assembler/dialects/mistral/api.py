@@ -1,8 +1,8 @@
-"""Mistral's chat API: what its usage says."""
+"""The facts of Mistral's chat API: its usage fields."""
 
 from __future__ import annotations
 
 from assembler.dialects.api import Api
 
 API = Api(shape="mistral", usage=(("prompt_tokens",),))
-"""Cached tokens are inside the number: Mistral API reference, read 2026-11."""
+"""The number includes cached tokens: Mistral API reference, read 2026-11."""

@@ -1,7 +1,7 @@
-"""Mistral's chat API: how its requests are read, billed and written.
+"""The dialect of Mistral's chat API.
 
-Spelled like Chat Completions with an order and ids of its own (`assembler.dialects.mistral.wire`); billed by the
-control tokens of its open template (`assembler.dialects.mistral.pricing`).
+Its form is Chat Completions with its own message order and ids (`assembler.dialects.mistral.wire`). Its prices follow
+the control tokens of its open template (`assembler.dialects.mistral.pricing`).
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from budgets.apportion import split_framing
 from budgets.count import NOTHING, Difference
 
 NEWEST = "mistral-small"
-"""The family that is priced where no model is named."""
+"""The model that is priced if none is named."""
 
 CHUNK_SEAM = "\n\n"
-"""What the template up to tokenizer v13 puts between two texts of one message; from v15 on, nothing (mistral-common,
-protocol/instruct/normalize.py, read 2026-11)."""
+"""The template's separator between two texts of one message up to tokenizer v13; from v15 on there is none
+(mistral-common, protocol/instruct/normalize.py, read 2026-11)."""
 
 
 @attrs.frozen
 class Mistral:
-    """Mistral's chat API. Request: `{"messages", "tools"}`, `tools` left out where there are none.
+    """Mistral's chat API. The request is `{"messages", "tools"}`, without empty `tools`.
 
-    What it has no word for is folded in, and the notes say so: a system message after an answer is sent as the user's;
-    an assistant message reading `BRIDGE` stands between a tool's answer and the user; an assistant message at the end
-    is a prefix to continue; speakers' names and other models' reasoning are left out.
+    Notes list what had to change: a system message after an answer becomes the user's; an assistant message `BRIDGE` is
+    put between a tool's answer and the user; an assistant message at the end becomes a prefix to continue; speakers'
+    names and other models' reasoning are left out.
     """
 
     name: str = "mistral"
@@ -58,26 +58,26 @@ class Mistral:
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a request: leading system messages are the head, the rest the conversation."""
+        """Return the regions of a request: leading system messages are the head, the rest is the conversation."""
         return openai_chat.parse(request)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """The price list of the model: by Mistral's bundled vocabulary, or by a counter that is none of OpenAI's."""
+        """Return the model's price list. Mistral's bundled vocabulary replaces a default counter for OpenAI."""
         own, family = own_counter(VOCABULARY, count), family_of(model or NEWEST)
         opening = estimated_for(model, VOCABULARY, family.opening)
         return graded_pricer(MistralPricer(attrs.evolve(family, opening=opening), own), own)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`response_format` and `tool_choice`, which says `any` for `required`: Mistral API reference, read 2026-11."""
+        """Return `response_format` and `tool_choice`, where `any` means `required` (Mistral API reference, 2026-11)."""
         options = openai_chat.options(layout)
         return options | {"tool_choice": "any"} if options.get("tool_choice") == "required" else options
 
     def hears(self, thought: Thinking, message: Message) -> bool:
-        """Mistral's alone."""
+        """True for Mistral's own reasoning."""
         return own_thinking(thought)
 
     def emit(self, layout: Layout) -> Emission:
-        """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
+        """Return `messages`, with the system text first, and `tools`. Raises `ConversationError` without a message."""
         sent = write_messages(_all_messages(layout))
         if not sent.messages:
             raise ConversationError("Mistral needs at least one message; add an instruction or a message")
@@ -87,7 +87,7 @@ class Mistral:
         return Emission(request | self.options(layout), sent.done.lines())
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What was emitted, and the messages that were added, where nothing of either had to be noted."""
+        """Append the added messages; None if the whole request must be written again."""
         sent = None if before.notes else write_messages_after(before.request["messages"], added)
         return None if sent is None else Emission({**before.request, "messages": [*before.request["messages"], *sent]})
 
@@ -96,7 +96,7 @@ mistral = Mistral()
 
 
 def _all_messages(layout: Layout) -> list[Message]:
-    """Every message, the system text as the first."""
+    """Return all messages, with the system text as the first."""
     spoken = [*layout.head, *layout.messages]
     if not layout.system:
         return spoken
@@ -105,32 +105,32 @@ def _all_messages(layout: Layout) -> list[Message]:
 
 
 _SAFE_PROMPT = Difference(40, Grade.ESTIMATED, upper=80)
-"""Mistral docs, Guardrailing, read 2026-11: two sentences that `safe_prompt` puts in front. Not recorded."""
+"""The two sentences that `safe_prompt` adds (Mistral docs, Guardrailing, read 2026-11). Not recorded."""
 _REASONING_PROMPT = Difference(200, Grade.ESTIMATED, upper=600)
-"""Mistral docs, Reasoning, read 2026-11: the default system prompt that `prompt_mode` brings. Not recorded."""
+"""The default system prompt that `prompt_mode` adds (Mistral docs, Reasoning, read 2026-11). Not recorded."""
 
 
 def _hidden_prompts(options: Mapping[str, Any]) -> Difference:
-    """What the service puts in front of a request that asks for it."""
+    """Price the prompts that the service adds for these options."""
     safe = _SAFE_PROMPT if options.get("safe_prompt") is True else Difference()
     return safe + _REASONING_PROMPT if options.get("prompt_mode") == "reasoning" else safe
 
 
 @attrs.frozen(eq=False)
 class MistralPricer(MergingPricer):
-    """The bill of Mistral's chat API for one family: opening + messages + tools, each between control tokens.
+    """Prices requests of one family: opening + messages + tools, each between control tokens.
 
-    Exact tokens with the model's own tokenizer. Two messages of one role in a row are billed as one, some tokens less;
-    the bound of a message with calls holds the bridge that may have to follow its answers.
+    With the model's own tokenizer the tokens are exact. Two messages of one role in a row are billed as one, which
+    saves some tokens. The bound of a message with calls includes the bridge that may have to follow its answers.
     """
 
     family: Family
     count: TokenCounter
     bridged: bool = False
-    """Whether every bridge that is needed stands among the messages."""
+    """Whether the messages already contain every bridge."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system text in its pieces, the head, the tools, and the opening."""
+        """Price the system text in pieces, the head, the tools, and the opening."""
         texts = [piece.text for piece in pieces]
         each_piece = tuple(map(self._text, texts))
         each_tool = tuple(estimate_with_slack(1, 1) + self._text(_show_tool(tool)) for tool in tools)
@@ -146,35 +146,35 @@ class MistralPricer(MergingPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """One message between its control tokens; a call's arguments as the template writes them, spaced JSON."""
+        """Price one message with its control tokens. A call's arguments are spaced JSON, as in the template."""
         message = told(message, "mistral")
         if is_silent(message):
             return NOTHING
         parts = self._billed(message.parts)
         if not parts and message.role == "assistant":
-            return NOTHING  # nothing but another model's reasoning: it is left out
+            return NOTHING  # only another model's reasoning, which is left out
         if message.role == "assistant":
             parts = _stripped(parts)
         role = "tool" if parts and all(type(part) is Result for part in parts) else message.role
         bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
         if message.role == "assistant" and fields_in(message.seen).get("prefix") is True:
-            bill += NOTHING - Count(self.family.assistant.tokens)  # what is to be continued has no end
+            bill += NOTHING - Count(self.family.assistant.tokens)  # a prefix has no end token
         return bill + self._bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
 
     def when_sent(self) -> MistralPricer:
-        """Every bridge that is needed stands among the messages."""
+        """Return the pricer for messages that already contain every bridge."""
         return self if self.bridged else attrs.evolve(self, bridged=True)
 
     def options(self, layout: Layout) -> Difference:
-        """An answer format, and the tools that are left out where none may be called (6 of 7 recordings)."""
+        """Price an answer format, and what `none` saves, which leaves the tools out (6 of 7 recordings)."""
         hidden = Difference()
         if layout.options.get("tool_choice") == "none":
             tools = self._tool_list([tool for tool in layout.tools if tool.api is None])
-            hidden = Difference(-tools.tokens, tools.grade, upper=0)  # older templates show them all the same
+            hidden = Difference(-tools.tokens, tools.grade, upper=0)  # older templates do not leave them out
         return self._answer_format(layout) + hidden + _hidden_prompts(layout.options)
 
     def _answer_format(self, layout: Layout) -> Difference:
-        """It takes the place of the settings block (3 recordings); its schema may reach the prompt."""
+        """Price an answer format, which replaces the settings block (3 recordings). Its schema may be in the prompt."""
         wanted = fields_of(layout.options.get("response_format"))
         if wanted is None:
             return Difference()
@@ -194,7 +194,7 @@ class MistralPricer(MergingPricer):
         return Count(0, Grade.BOUNDED, upper=said.upper)
 
     def _tool_list(self, tools: Sequence[Tool]) -> Count:
-        """All definitions as one JSON list between two control tokens."""
+        """Price all definitions as one JSON list between two control tokens."""
         if not tools:
             return NOTHING
         written = f"[{', '.join(map(_show_tool, tools))}]"
@@ -204,7 +204,7 @@ class MistralPricer(MergingPricer):
         return Count(self.count(text))
 
     def _billed(self, parts: Sequence[Part]) -> tuple[Part, ...]:
-        """The parts that reach the prompt, in the words in which they do."""
+        """Return the parts that are in the prompt, with the texts that the template writes."""
         seam = "" if self._newest else CHUNK_SEAM
         billed: list[Part] = []
         for part in parts:
@@ -232,7 +232,7 @@ def _texts_joined(result: Result, seam: str) -> tuple[str | Opaque, ...]:
 
 
 def _stripped(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """What an assistant said without the blanks at its end, as the template writes it; beside thoughts, with them."""
+    """Strip the end of an assistant's text, as the template does, except beside thoughts."""
     if any(type(part) is Thinking for part in parts):
         return parts
     return tuple(part.rstrip(" ") if isinstance(part, str) else part for part in parts)
@@ -244,7 +244,7 @@ def _thought(part: Thinking) -> str:
 
 
 def _show_tool(tool: Tool) -> str:
-    """A definition as the model is shown it: with the schema that is sent for it."""
+    """Write a definition as the template does, with the schema that is sent."""
     schema = definition(tool)["function"]["parameters"]
     function = {"name": tool.name, "description": tool.description, "parameters": schema}
     return _spaced({"type": "function", "function": function})
@@ -255,10 +255,10 @@ def _spaced(value: object) -> str:
 
 
 def _respaced(arguments: str) -> str:
-    """Arguments as the template writes them: read and written again, or as a JSON text where they are no JSON."""
+    """Write arguments as the template does: parsed and written again, or as a JSON string if they are not JSON."""
     try:
         written = _spaced(json.loads(arguments)) if arguments else "{}"
-        written.encode()  # half of a pair, escaped in the text, is no text that could be counted
+        written.encode()  # an escaped lone surrogate cannot be counted
     except (ValueError, RecursionError):
         return _spaced(arguments)
     return written

@@ -1,4 +1,4 @@
-"""How a drawn conversation is spelled for Mistral's chat API, and what breaks its rules."""
+"""Writes drawn conversations for Mistral's chat API, and breaks its rules."""
 
 from __future__ import annotations
 

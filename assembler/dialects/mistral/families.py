@@ -1,4 +1,4 @@
-"""Mistral's generations: what its chat templates put around the texts, in tokens. The rows: `families.toml`."""
+"""Mistral's generations: the tokens that its chat templates add. The rows are in `families.toml`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ VOCABULARY = "tekken"
 
 
 SETTINGS = 12
-"""Tokens that mistral-small and magistral-small add to every request (57 recordings of 2 repositories; in 2025 the same
-names stood for models without)."""
+"""Tokens that mistral-small and magistral-small add to every request (57 recordings of 2 repositories; in 2025 the
+models of these names had none)."""
 
 FAMILIES = table_in(__name__, Family, {})
 
 
 _DEFAULT_PROMPT: Tokens = 500
-"""What hosts that run an open template put in place of a missing system text: about 400 tokens
-(mistralai/Mistral-Small-3.2-24B-Instruct-2506, SYSTEM_PROMPT.txt). Mistral's own servers do not."""
+"""The system text of about 400 tokens that hosts of an open template add if there is none
+(mistralai/Mistral-Small-3.2-24B-Instruct-2506, SYSTEM_PROMPT.txt). Mistral's own servers do not add it."""
 
 
 def family_of(model: str) -> Family:
-    """The generation of a model name; every other name has no settings block, bounded as if it had one.
+    """Return the generation of a model. Any other name has no settings block, but the bound includes one.
 
-    A gateway chooses the host: its bound has room for a host's own system text.
+    A gateway chooses the host, so its bound includes a host's own system text.
     """
     family = first_match(FAMILIES, bare(model)) or FAMILIES[-1]
     if not is_forwarded(model):

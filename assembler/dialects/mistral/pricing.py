@@ -1,4 +1,4 @@
-"""What Mistral bills for a message: its open chat template, as for any open model, and media by their size.
+"""Prices a message for Mistral by its open chat template, and media by their size.
 
 The template (mistral-common, Apache-2.0) puts each turn between control tokens of one token each, so with the Tekken
 vocabulary the sum is the billed number. Evidence for every number: docs/how-it-counts-gemini.md, section Mistral.
@@ -22,7 +22,7 @@ IMAGE = Count(1_000, Grade.ESTIMATED, upper=4_200)
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
-    """One message with its control tokens. Raises `UnsupportedContentError` on films."""
+    """Price one message with its control tokens. Raises `UnsupportedContentError` for videos."""
     media = [part for part in message.parts if isinstance(part, Media)]
     if not media:
         return hosted.price_message(message, family, count)

@@ -22,7 +22,7 @@ _ID = re.compile(r"[a-zA-Z0-9]{9}\Z")
 _PAIRING = Pairing(unanswered=RULE["M3"], orphan=RULE["M3"])
 
 _UNEXPECTED = {("tool", "user"), ("tool", "system"), ("assistant", "system")}
-"""Roles that may not follow each other: (before, after). A tool message without a call is M3's."""
+"""Roles that may not follow each other: (before, after). M3 covers a tool message without a call."""
 
 # Chunk types: mistral-common 1.13.1 (protocol/instruct/chunk), and those of mistralai 3.7.0 (models/contentchunk).
 _MEDIA = frozenset(
@@ -39,13 +39,13 @@ _SPELLING = chat.Spelling(
         "tool": {"text", *_MEDIA},
     },
     arguments=TEXT_OR_OBJECT,
-    # mistralai 3.7.0, models/chatcompletionrequest: what the conversations API has beyond them is no tool of chat.
+    # mistralai 3.7.0, models/chatcompletionrequest: further tools of the conversations API do not exist in chat.
     tool_types=("function", "connector", "document_library", "image_generation"),
 )
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Every breach in one request. M4 is held for every model. Linear."""
+    """Yield every breach in a request. M4 is checked for every model. Linear."""
     messages, tools = request.at("messages"), request.at("tools")
     yield from chat.wrong_messages(messages, _SPELLING)
     yield from chat.wrong_tools(tools, _SPELLING)

@@ -1,4 +1,4 @@
-"""How a conversation is written for Mistral's chat API: Chat Completions with an order and ids of its own. No prices.
+"""Writes a conversation for Mistral's chat API: Chat Completions with its own message order and ids.
 
 Rules and error texts: the request validator of mistral-common (Apache-2.0) and public issue threads, read 2026-11.
 """
@@ -33,7 +33,7 @@ _KEYS = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "pre
 """Keys of a message: Mistral forbids all others (mistral-common 1.13.1, protocol/instruct/messages, read 2026-11)."""
 
 _OF_A_CALL = frozenset(["id", "type", "function", "index"])
-"""The same of a call."""
+"""Keys of a call."""
 
 _CHUNKS = frozenset(
     ["text", "thinking", "image_url", "image", "input_audio", "audio_url", "document_url", "file", "reference"]
@@ -43,7 +43,7 @@ _CHUNKS = frozenset(
 
 @attrs.frozen
 class Wired:
-    """Messages as the API takes them, and how often each thing was done that a report should say."""
+    """Messages in the API's form, and the notes on what had to change."""
 
     messages: list[dict[str, Any]]
     done: Notes
@@ -55,11 +55,11 @@ PREFIXED = "assistant message at the end sent as a prefix to continue"
 
 
 def write_messages(messages: Iterable[Message]) -> Wired:
-    """The messages in order, legal for Mistral. O(messages). Raises `UnsupportedContentError`.
+    """Write the messages in order, legal for Mistral. O(messages). Raises `UnsupportedContentError`.
 
-    Ids become legal, call and answer alike; answers carry their tool's name; developer messages are system messages.
-    A system message after an assistant's or a tool's, or at the very end, is the user's; an assistant message stands
-    between a tool's answer and the user; an assistant message at the end is a prefix that the model continues.
+    Ids of calls and answers become legal, answers get their tool's name, and developer messages become system messages.
+    A system message after an assistant's or a tool's, or at the end, becomes the user's. An assistant message is put
+    between a tool's answer and the user. An assistant message at the end becomes a prefix that the model continues.
     """
     done = Notes()
     ordered: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ def write_messages(messages: Iterable[Message]) -> Wired:
 
 
 def write_messages_after(before: Sequence[dict[str, Any]], added: Iterable[Message]) -> list[dict[str, Any]] | None:
-    """What comes after messages of which nothing had to be noted; None where it changes them, or must be noted.
+    """Write the messages `added` after a request without notes; None if they change it, or need a note.
 
     O(added, and the results before them).
     """
@@ -86,7 +86,7 @@ def write_messages_after(before: Sequence[dict[str, Any]], added: Iterable[Messa
 
 
 def _asked_last(messages: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """The names of the calls that the results at the end answer, by id."""
+    """Return, by id, the names of the calls that the results at the end answer."""
     asking: dict[str, Any] = next((fields for fields in reversed(messages) if fields["role"] != "tool"), messages[0])
     return {call["id"]: call["function"]["name"] for call in asking.get("tool_calls") or ()}
 
@@ -103,7 +103,7 @@ def _put_in_order(
 
 
 def own_thinking(part: object) -> bool:
-    """Whether a thinking part is Mistral's chunk, a list of objects; a text with a signature is another model's."""
+    """True if a thinking part is Mistral's chunk, a list of objects, and not another model's signed text."""
     if type(part) is not Thinking or part.raw.get("type") != "thinking":
         return False
     chunks: object = part.raw.get("thinking")
@@ -111,12 +111,12 @@ def own_thinking(part: object) -> bool:
 
 
 def is_silent(message: Message) -> bool:
-    """Whether a message says nothing that this API takes; a model of Mistral's may have done nothing but think."""
+    """True if a message has no content for this API. Mistral's own reasoning is content."""
     return says_nothing(message) and not any(map(own_thinking, message.parts))
 
 
 def _adopted(message: Message, done: Notes) -> Message:
-    """The message, its shape saying whether Mistral's API takes its spelling nearly as it stands."""
+    """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
     note_left([message], "mistral", done)
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
@@ -125,9 +125,7 @@ def _adopted(message: Message, done: Notes) -> Message:
 
 
 def _is_openais_own(message: Message) -> bool:
-    """Whether a Chat message says something in a way of OpenAI's alone: an old call or answer, a refusal, a new kind
-    of call.
-    """
+    """True if a Chat message has what only OpenAI has: a legacy call or answer, a refusal, a new kind of call."""
     seen = message.seen
     if message.shape != "openai":
         return False
@@ -137,7 +135,7 @@ def _is_openais_own(message: Message) -> bool:
 
 
 def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Notes) -> bool:
-    """Change one message's fields to Mistral's; False if it then says nothing."""
+    """Change one message's fields to Mistral's. Returns False if nothing is left."""
     for key in fields.keys() - _KEYS:
         done[REASONING] += key in REASONING_FIELDS
         del fields[key]
@@ -174,7 +172,7 @@ def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
 
 
 def _part(part: object, done: Notes) -> object | None:
-    """A chunk as Mistral spells it; None for an empty text."""
+    """Return a chunk in Mistral's form; None for an empty text."""
     if isinstance(part, str):
         return {"type": "text", "text": part} if part else None
     chunk = cast("dict[str, Any]", part)
@@ -211,7 +209,7 @@ def _set_down(fields: dict[str, Any], ordered: list[dict[str, Any]], done: Notes
 
 
 def _end(ordered: list[dict[str, Any]], done: Notes) -> None:
-    """`Expected last role User or Tool (or Assistant with prefix True) for serving`: what else stands there changes."""
+    """Change a last message of another role: `Expected last role User or Tool (or Assistant with prefix True)`."""
     for fields in ordered[:-1]:
         fields.pop("prefix", None)
     last: dict[str, Any] = ordered[-1] if ordered else {"role": "user"}
@@ -224,7 +222,7 @@ def _end(ordered: list[dict[str, Any]], done: Notes) -> None:
 
 
 def definition(tool: Tool) -> dict[str, Any]:
-    """A nested definition with a schema, whatever the tool takes. One that came in this spelling keeps its keys."""
+    """Return a nested definition, always with a schema. The caller's own keeps its keys."""
     if tool.api is not None:
         return own_definition(tool)
     nested = cast("dict[str, Any]", private_copy(tool_definition(tool)))

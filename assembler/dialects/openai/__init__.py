@@ -1,1 +1,1 @@
-"""What OpenAI's two APIs share: framing, families of models, the text of tools."""
+"""Code that OpenAI's two APIs share: framing, families of models, the text of tools."""

@@ -1,4 +1,4 @@
-"""What both APIs of OpenAI bill in the same way: the fixed part, the settings, texts side by side, media."""
+"""Prices what both APIs of OpenAI bill alike: the fixed part, the settings, several texts, media."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ ROLE = 1
 
 @attrs.frozen(eq=False)
 class OpenAIBill(JoiningPricer, abc.ABC):
-    """The bill of one family on one API: primer + messages + tools."""
+    """Prices requests of one family on one API: primer + messages + tools."""
 
     family: Family
     count: TokenCounter
     model: str | None = None
-    """Images are priced by the model, more finely than by the family."""
+    """The model's name: image prices differ within a family."""
     envelope: Tokens = attrs.field(
         default=attrs.Factory(lambda self: self.family.per_message + ROLE, takes_self=True), init=False, repr=False
     )
@@ -44,10 +44,10 @@ class OpenAIBill(JoiningPricer, abc.ABC):
 
     @abc.abstractmethod
     def message(self, message: Message) -> Count:
-        """One message with its framing."""
+        """Price one message with its framing."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system text in its pieces, the head, the tools, the primer, and once what requests were off by."""
+        """Price the system text in pieces, the head, the tools, the primer, and once the slack of a request."""
         texts = [piece.text for piece in pieces]
         closing = "\n" if tools and self.family.system_newline_with_tools else ""
         if texts:
@@ -66,7 +66,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         )
 
     def settings(self, layout: Layout, choice: object, form: object, *, answers: int = 0) -> list[Count]:
-        """What a forced tool, serial calls and an output schema add to a request with so many `answers`."""
+        """Price a forced tool, serial calls and an output schema in a request with so many `answers`."""
         tools = layout.tools
         serial = layout.options.get("parallel_tool_calls") if tools else None
         has = Has.what(layout.system is not None or layout.head, tools)
@@ -77,27 +77,27 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         ]
 
     def text(self, tokens: Tokens) -> Count:
-        """So many tokens of plain text."""
+        """Return the price of so many tokens of plain text."""
         grade = self.family.text_grade
         return Count(tokens, grade) if grade else exact(tokens)
 
     def texts(self, envelope: Tokens, texts: Sequence[str]) -> Count:
-        """Several parts reach the prompt without anything between them: 3 of 4 recordings; apart, 2 of 4."""
+        """Price several texts joined without a separator: exact in 3 of 4 recordings; counted separately, in 2 of 4."""
         if len(texts) < 2:
             return self.text(envelope + (self.count(texts[0]) if texts else 0))
         as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
         return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
 
     def medium(self, part: Media) -> Count:
-        """An image, a document, a sound by its published formula."""
+        """Price an image, a document or a sound by its published formula."""
         facts = read_media(part)
         return price_media(facts, detail_of(part), self.model)
 
     def _head(self, message: Message, closing: str) -> Count:
-        """A head message; the first one takes the line break that the request's tools add to the first system text."""
+        """Price a head message. Tools add a line break to the first system text."""
         texts = [part for part in message.parts if type(part) is str] if closing else []
         if not texts:
             return self.message(message)
-        # Behind blanks a line break may save tokens: together they are a piece of the vocabulary.
+        # A line break after blanks may save tokens: together they are one piece of the vocabulary.
         grown = self.count(texts[-1] + closing) - self.count(texts[-1])
         return self.message(message) + Difference(grown, upper=grown)

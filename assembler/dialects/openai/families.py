@@ -1,6 +1,6 @@
 """The constants of OpenAI's bill: a table of families for each API. Adding a generation adds one row.
 
-Every number here is measured: how, and on how many recordings it holds, is in `docs/how-it-counts-openai.md`.
+Every number is measured. `docs/how-it-counts-openai.md` says how, and on how many recordings.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _TABLE_CALLS = CallFraming(arguments=Arguments.AS_WRITTEN, recipient="", one=2, 
 _SCHEMA = SchemaFraming(alone=12, beside_system=8, beside_tools=5, each_answer=4)
 
 _PREAMBLE: Tokens = 78
-"""`# Tools` and the paragraph "Tools are grouped by namespace …", as prompts of this generation are quoted in public:
-78 tokens of o200k_base, and 78 is what the recordings ask for."""
+"""`# Tools` and the paragraph "Tools are grouped by namespace …", as public quotes of this generation's prompts
+have them: 78 tokens of o200k_base, and the recordings show 78."""
 _HARMONY = ToolFraming(
     opening="## Namespace: functions\n\n### Target channel: commentary\n\n### Tool definitions\n",
     closing="",
@@ -56,7 +56,7 @@ GPT_35 = Family(
     calls=attrs.evolve(_CALLS, slack=6),
     schema=_SCHEMA,
     system_newline_with_tools=True,
-    text_grade=Grade.BOUNDED,  # one name has stood for snapshots that are billed differently
+    text_grade=Grade.BOUNDED,  # a name may mean one of several snapshots that are billed differently
     text_slack=1,
 )
 GPT_35_ALIAS = attrs.evolve(
@@ -152,7 +152,7 @@ COMPUTER_USE = attrs.evolve(
     text_grade=Grade.ESTIMATED,
 )
 _ONE_MESSAGE: Tokens = 7
-"""The envelope of one message and the primer: what the one recording of a search model was not billed."""
+"""The envelope of one message and the primer, which the one recording of a search model was not billed."""
 GPT_4O_SEARCH = attrs.evolve(
     GPT_4O,
     name="gpt-4o-search",
@@ -181,7 +181,7 @@ UNKNOWN = attrs.evolve(
     evidence=_BY_ANALOGY,
     grade=Grade.ESTIMATED,
     text_grade=Grade.ESTIMATED,
-    text_slack=GPT_4O.primer - GPT_5_2.primer,  # no name said which of the two it is
+    text_slack=GPT_4O.primer - GPT_5_2.primer,  # without a name it may be either of the two
 )
 
 CHAT = (
@@ -189,7 +189,7 @@ CHAT = (
     *(GPT_4, GPT_4_TURBO, GPT_35, GPT_5_CHAT, O1_MINI, O4, O_SERIES, GPT_5, GPT_5_2, UNKNOWN),
 )
 
-# ── Responses: the system message that holds tools and schemas is the server's own and is not billed
+# ── Responses: tools and schemas are in a system message of the server, whose envelope is not billed
 
 _ITEMS = CallFraming(
     arguments=Arguments.COMPACT, recipient="functions.", one=2, several=None, each=6, replayed=3, slack=2
@@ -227,7 +227,7 @@ def _on_responses(family: Family, evidence: Evidence = _BY_ANALOGY) -> Family:
 
 
 def _less(tokens: Tokens, family: Family) -> Family:
-    """A family whose tools cost less than their text, which has a heading that these models are not shown."""
+    """Return a family whose tools cost less than their text, because these models do not get its heading."""
     return attrs.evolve(family, tools=attrs.evolve(family.tools, alone=-tokens, beside_system=-tokens))
 
 
@@ -259,14 +259,14 @@ RESPONSES = (
 
 
 _FORWARDED_SLACK: Tokens = 1
-"""The least that a bound keeps free for what a gateway may add."""
+"""The minimum slack for what a gateway may add."""
 
 
 def family_of(model: str | None, api: OpenAIApi = "chat") -> Family:
-    """The family whose rules price `model` on `api`: a pure rule on the name, `openai/` and `ft:` marks put aside.
+    """Return the family that prices `model` on `api`, by the name without `openai/` and `ft:`.
 
-    A name that fits none, and None, get the newest family's rules, graded estimated. OpenRouter forwards OpenAI's bill,
-    but none of these recordings went through it: there no count is exact.
+    An unknown name, and None, get the newest family's rules, graded estimated. OpenRouter forwards OpenAI's bill, but
+    none of these recordings went through it, so its counts are never exact.
     """
     name = "" if model is None else bare(model)
     table = CHAT if api == "chat" else RESPONSES
@@ -281,10 +281,11 @@ def family_of(model: str | None, api: OpenAIApi = "chat") -> Family:
 
 
 def _asked_by_responses(on_chat: Family, on_responses: Family) -> Family:
-    """A model that reasons: OpenRouter asks for it by Responses, though it is asked by Chat, and Chat bills tools more.
+    """Return the family of a reasoning model on OpenRouter, which forwards a Chat request to Responses.
 
-    Its answers say so: finish reasons are statuses of Responses, reasoning is of the format `openai-responses-v1`
-    (OpenRouter, "Reasoning Tokens", read 2026-11). The bound has room for Chat, which it may choose again.
+    Its answers show that: finish reasons are statuses of Responses, and reasoning has the format `openai-responses-v1`
+    (OpenRouter, "Reasoning Tokens", read 2026-11). Chat bills more for tools, and the bound includes that, in case
+    OpenRouter uses Chat again.
     """
-    more = on_chat.tools.alone - on_responses.tools.alone + 2 * ENVELOPE  # Chat frames calls and results otherwise
+    more = on_chat.tools.alone - on_responses.tools.alone + 2 * ENVELOPE  # Chat frames calls and results differently
     return attrs.evolve(on_responses, api="chat", tooled_slack=more)

@@ -1,6 +1,6 @@
-"""What OpenAI's bill is made of: the constants that tell one generation of models on one API from another.
+"""The constants of OpenAI's bill, which differ by generation and API.
 
-Their values, one row a family: `assembler.dialects.openai.families`.
+The values are in `assembler.dialects.openai.families`, one row a family.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from budgets.count import Grade, Tokens
 OpenAIApi: TypeAlias = Literal["chat", "responses"]
 
 ENVELOPE: Tokens = 4
-"""`<|start|>`, the role, `<|message|>`, `<|end|>`: what a message costs beside its text. On Chat Completions, tools and
-an output schema need one of their own where there is no system message to stand in."""
+"""The tokens of a message beside its text: `<|start|>`, the role, `<|message|>`, `<|end|>`. On Chat Completions, tools
+and an output schema need their own system message if there is none."""
 
 
 class Arguments(enum.Enum):
-    """How a past call's arguments reach the prompt."""
+    """How the prompt contains a past call's arguments."""
 
     AS_WRITTEN = "the text of the model, byte for byte"
     COMPACT = "read as JSON and written without blanks"
@@ -30,59 +30,59 @@ class Arguments(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class ToolFraming:
-    """What stands around the tools' declarations, and what that costs beside its own text."""
+    """The text around the tools' declarations, and its cost beside that text."""
 
     opening: str
     closing: str
     alone: Tokens
-    """Where there is no system message."""
+    """The cost without a system message."""
     beside_system: Tokens
     text: ToolText = ToolText.CURRENT
     slack: Tokens = 0
-    """How far the bill has been, or may be, above the rule: 0 where every recording agrees."""
+    """How far the bill may be above the rule: 0 if all recordings agree."""
 
 
 @attrs.frozen(kw_only=True)
 class CallFraming:
-    """What a past call costs beside its name and arguments, its result's author line included."""
+    """What a past call costs beside its name and arguments, with the author line of its result."""
 
     arguments: Arguments
     recipient: str
-    """What stands before the name where the call is addressed."""
+    """The prefix of the name in the call's recipient."""
     one: Tokens
     several: Tokens | None
-    """For calls side by side, wrapped in `multi_tool_use.parallel`; None: each is a message of its own."""
+    """The cost of parallel calls wrapped in `multi_tool_use.parallel`; None if each is a separate message."""
     each: Tokens = 0
-    """For each call side by side where it is a message of its own, its envelope included."""
+    """The cost of each parallel call that is a separate message, with its envelope."""
     apart: Tokens = -ENVELOPE
-    """What these cost more in all: the message that they came in has an envelope already."""
+    """What these calls cost more together."""
     replayed: Tokens = 0
-    """What a lone call costs more that comes back as the server sent it, with its `id` and `status`."""
+    """What a single call costs more if it has the server's `id` and `status`."""
     beside_text: Tokens = 0
-    """What calls cost more in a message that says something too."""
+    """What calls cost more in a message that also has a text."""
     slack: Tokens = 0
-    """For each call, how far the bill may be above the rule."""
+    """The slack of each call."""
 
 
 @attrs.frozen(kw_only=True)
 class SchemaFraming:
-    """What an output schema costs beside its name, its description and itself."""
+    """What an output schema costs beside its name, its description and its JSON."""
 
     alone: Tokens
     beside_system: Tokens
     beside_tools: Tokens
     each_answer: Tokens = 0
-    """For each text of the assistant in the request."""
+    """The cost for each text of the assistant in the request."""
 
 
 @attrs.frozen(kw_only=True)
 class Family(Row):
-    """How one generation of models is billed on one API: a row of a table of families."""
+    """The bill of one generation of models on one API."""
 
     api: OpenAIApi = "chat"
     encoding: str
     primer: Tokens
-    """`<|start|>assistant<|message|>`; the harmony generation is primed without the last of them."""
+    """`<|start|>assistant<|message|>`, in the harmony generation without the last token."""
     tools: ToolFraming
     calls: CallFraming
     schema: SchemaFraming
@@ -91,28 +91,28 @@ class Family(Row):
     per_name: Tokens = 1
     """What a `name` costs beside its own tokens."""
     assistant_text: Tokens = 0
-    """What an assistant message that carries text costs more: `<|channel|>final` in the harmony generation."""
+    """What an assistant message with text costs more: `<|channel|>final` in the harmony generation."""
     results_in_one: bool = True
-    """Whether results side by side are shown as one list."""
+    """Whether parallel results become one list."""
     empty_assistant: Tokens = ENVELOPE
-    """What an assistant message with an empty text and no calls costs in all."""
+    """The whole cost of an assistant message with an empty text and no calls."""
     system_newline_with_tools: bool = False
     """Tools end the first system message: a line break is appended to its text before it is counted."""
     forced_tool: Tokens | None = 6
-    """What `tool_choice` of one function costs beside `functions.` and its name; None: it is free, name and all."""
+    """What `tool_choice` of one function costs beside `functions.` and its name; None if even the name is free."""
     required_alone_is_forced: bool = False
-    """Whether `tool_choice: "required"` with a single tool costs what that tool forced costs."""
+    """Whether `tool_choice: "required"` with a single tool costs the same as forcing that tool."""
     no_tool: Tokens = 1
     """What `tool_choice: "none"` costs."""
     serial_calls: Tokens = 0
-    """What `parallel_tool_calls: false` adds where there are tools."""
+    """What `parallel_tool_calls: false` adds if there are tools."""
     grade: Grade = Grade.EXACT
-    """What the family's rules are worth at best, whatever the request."""
+    """The best grade of the family's rules."""
     text_grade: Grade = Grade.EXACT
-    """What a request of plain texts is worth."""
+    """The grade of a request of plain texts."""
     text_slack: Tokens = 0
-    """How far the bill of a request of plain texts may be above the rule, once a request."""
+    """The slack of a request of plain texts."""
     untooled_slack: Tokens = 0
-    """What a server of the past billed more for a request without tools."""
+    """What the server once billed more for a request without tools."""
     tooled_slack: Tokens = 0
-    """What it billed more beside tools."""
+    """What the server once billed more beside tools."""

@@ -1,7 +1,7 @@
-"""What OpenAI bills for tools, past calls, forced tools and output schemas.
+"""Prices tools, past calls, forced tools and output schemas for OpenAI.
 
-Plain texts need no rule of their own: a message is `family.per_message`, a token of role, and its text.
-How each number was found: `docs/how-it-counts-openai.md`.
+Plain texts need no rule: a message costs `family.per_message`, one token for the role, and its text.
+`docs/how-it-counts-openai.md` says how each number was found.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from assembler.text.fields import fields_in, fields_of
 from budgets.count import Count, Grade, TokenCounter, Tokens, exact
 
 FORCED_FUNCTION: Tokens = 3
-"""`function_call: {"name": …}` of the legacy API, beside `functions.` and the name: in the published table."""
+"""The cost of the legacy `function_call: {"name": …}` beside `functions.` and the name: from the published table."""
 
 FORCED_TOOL: Tokens = 6
-"""The most that `tool_choice` of one function costs beside `functions.` and its name, whatever the family."""
+"""The most that `tool_choice` of one function costs beside `functions.` and its name in any family."""
 
 FUNCTION_CALL: Tokens = 3
-"""The legacy `function_call` of an assistant message, beside name and arguments: 5 of 5 table rows."""
+"""The cost of an assistant's legacy `function_call` beside name and arguments: 5 of 5 table rows."""
 
 FUNCTION_ROLE: Tokens = -2
-"""What a message of the legacy role "function" costs more than any other message with a name: it costs less."""
+"""What a message of the legacy role "function" saves, compared with any other message with a name."""
 
 SCHEMA_SLACK: Tokens = 6
-"""A schema was billed up to 6 above the rule where a recording keeps its keys in another order than was sent."""
+"""Slack of a schema: up to 6 in recordings that keep its keys in another order than was sent."""
 
 ESTIMATE_MARGIN = 10
-"""One token in so many is added to the upper bound of a model that no rule was measured for."""
+"""The upper bound of a model without measured rules gets one extra token for so many."""
 
 _UNSENT = frozenset(
     [
@@ -46,13 +46,13 @@ _UNSENT = frozenset(
         *("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems"),
     ]
 )
-"""Keywords of an output schema that no recording was billed for: openai/harmony leaves out the same two."""
+"""Keywords of an output schema that are not billed: openai/harmony leaves out the same two."""
 
 
 def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, has: Has) -> Count:
-    """All tools as the request carries them, what stands around them included. Nothing for no tools.
+    """Price all tools of a request with the text around them; 0 for no tools.
 
-    One count of one text: joins between declarations are inside it. Callers memoise.
+    They are counted as one text, because tokens may span two declarations. Callers memoise.
     """
     if not tools:
         return Count(0, family.grade)
@@ -64,9 +64,9 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, has:
 
 
 def price_one_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
-    """One tool's own declaration, for a row of the report.
+    """Price one tool's declaration, for a row of the report.
 
-    Counted behind the semicolon that ends the one before it, so that the declarations add up to their part of
+    It is counted after the semicolon of the previous declaration, so that the declarations add up to their part of
     `price_tools`.
     """
     declared = tool_text(tool, family.tools.text)
@@ -74,12 +74,12 @@ def price_one_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
 
 
 def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> Count:
-    """The calls of one assistant message, beside what every message costs. Their ids cost nothing."""
+    """Price the calls of one assistant message, beside the message's envelope. Ids are free."""
     framing = family.calls
     if len(calls) == 1:
         slack, written = framing.slack, calls[0].arguments
         shown = count(written if framing.arguments is Arguments.AS_WRITTEN else _compact(written))
-        if family.grade is Grade.ESTIMATED:  # the first generations are shown the arguments as they were written
+        if family.grade is Grade.ESTIMATED:  # the first generations get the arguments unchanged
             slack += max(0, count(written) - shown)
         return _graded(shown + _name(calls[0], family, count) + framing.one, family, slack=slack)
     if not calls:
@@ -96,7 +96,7 @@ def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> C
 
 
 def _price_name_and_arguments(call: Call, family: Family, count: TokenCounter) -> Tokens:
-    """The name and the arguments of a call."""
+    """Price the name and the arguments of a call."""
     as_written = family.calls.arguments is Arguments.AS_WRITTEN
     return count(call.arguments if as_written else _compact(call.arguments)) + _name(call, family, count)
 
@@ -107,7 +107,7 @@ def _name(call: Call, family: Family, count: TokenCounter) -> Tokens:
 
 
 def _compact(arguments: str) -> str:
-    """JSON without blanks between its tokens; any other text as it is."""
+    """Return JSON without blanks between its tokens, and any other text unchanged."""
     if " " not in arguments and "\n" not in arguments and "\\" not in arguments:
         return arguments
     try:
@@ -117,7 +117,7 @@ def _compact(arguments: str) -> str:
 
 
 def _read(arguments: str) -> Any:
-    """The arguments as data. Raises ValueError for no JSON, and for an escaped half pair, which no tokenizer counts."""
+    """Parse the arguments. Raises `ValueError` for invalid JSON, and for a lone surrogate, which cannot be counted."""
     text = arguments.strip(_BLANKS)
     read, end = _parsed(text)
     if end < len(text):
@@ -138,9 +138,9 @@ def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
 
 
 def price_results(results: Sequence[str], family: Family, count: TokenCounter) -> Count:
-    """Results side by side, beside what a message costs: a JSON list of them, JSON as it reads, other texts quoted.
+    """Price parallel results, beside the message's envelope: one JSON list, with JSON as data and other texts quoted.
 
-    Until March 2026 whatever is not ASCII was escaped in it; the bound has room for that.
+    Until March 2026 characters beyond ASCII were escaped in it; the bound includes that.
     """
     read = [_data_of(text) for text in results]
     slack = sum(_slack_of(text, data, family, count) for text, data in zip(results, read, strict=True))
@@ -148,20 +148,20 @@ def price_results(results: Sequence[str], family: Family, count: TokenCounter) -
 
 
 def _slack_of(text: str, data: object, family: Family, count: TokenCounter) -> Tokens:
-    """What one of several results may cost more: each has its own, so that the bound adds up as the price does."""
+    """Return the slack of one of several results. Each has its own, so that the bounds add up like the prices."""
     slack = family.calls.slack
     if not text.isascii():
         slack += max(0, count(json.dumps([data])) - count(_listed([data])))
-    if family.grade is Grade.ESTIMATED:  # the first generations are shown each in a message of its own
+    if family.grade is Grade.ESTIMATED:  # the first generations get each in a separate message
         slack += max(0, count(text) + ENVELOPE - count(_listed([data])))
     return slack
 
 
 def _count_list(entries: Sequence[str], count: TokenCounter) -> Tokens:
-    """Tokens of a JSON list of these entries.
+    """Count a JSON list of these entries.
 
-    The patterns of OpenAI's vocabularies part a text before every blank that follows no white space. So each entry is
-    counted in stretches that stay the same when another one follows, and what was counted is not counted again.
+    OpenAI's vocabularies split a text before every blank that does not follow white space. So each entry is counted in
+    pieces that stay the same when another entry follows, and no piece is counted twice.
     """
     if not counts_for_openai(count):
         return count(f"[{', '.join(entries)}]")
@@ -172,11 +172,11 @@ def _count_list(entries: Sequence[str], count: TokenCounter) -> Tokens:
 
 
 _NEAR = 200
-"""Characters from the ends of an entry in which it is parted."""
+"""The number of characters at each end of an entry in which a split point is searched."""
 
 
 def _parted(piece: str) -> Sequence[str]:
-    """A piece as its first words, its last, and what is between: only the first and the last have neighbours."""
+    """Split a piece into its first words, its last words, and the middle, which no neighbour touches."""
     start = piece.find(" ", 1, _NEAR)
     while start > 0 and piece[start - 1].isspace():
         start = piece.find(" ", start + 1, _NEAR)
@@ -191,8 +191,8 @@ def _parted(piece: str) -> Sequence[str]:
 
 
 def _data_of(text: str) -> Any:
-    """What a text says as JSON, or the text."""
-    if text[:1] not in _BEGINS:  # most results: an error costs more than this look
+    """Parse a text as JSON, or return the text."""
+    if text[:1] not in _BEGINS:  # most results; cheaper than a parse error
         return text
     try:
         return _read(text)
@@ -201,12 +201,12 @@ def _data_of(text: str) -> Any:
 
 
 def price_function_call(call: Call, family: Family, count: TokenCounter) -> Count:
-    """The legacy `function_call` of an assistant message, beside what every message costs."""
+    """Price the legacy `function_call` of an assistant message, beside the message's envelope."""
     return _graded(count(legal_name(call.name)) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
 
 
 def price_tool_choice(choice: object, family: Family, count: TokenCounter, tools: Sequence[Tool] = ()) -> Count:
-    """`tool_choice`, or the legacy `function_call`: a forced function costs its name, "auto" and None cost nothing."""
+    """Price `tool_choice`, or the legacy `function_call`: a forced function costs its name, "auto" and None nothing."""
     if (chosen := fields_of(choice)) is not None:
         return _forced(chosen, family, count)
     if choice == "none":
@@ -230,7 +230,7 @@ def _forced(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> C
 
 
 def price_parallel_tool_calls(setting: object, family: Family) -> Count:
-    """`parallel_tool_calls: false` beside tools: on Responses the harmony generation then gets the tools' preamble."""
+    """Price `parallel_tool_calls: false`: on Responses the harmony generation then gets the tools' preamble."""
     return _graded(family.serial_calls, family, slack=0) if setting is False else Count(0, family.grade)
 
 
@@ -242,10 +242,10 @@ def price_response_format(
     *,
     answers: int = 0,
 ) -> Count:
-    """`response_format`, or `text.format` of Responses: a JSON schema costs its text, all else nothing.
+    """Price `response_format`, or `text.format` of Responses: a JSON schema costs its text, all else nothing.
 
-    Without a word about the rest of the request, priced as the dearest case: neither system message nor tools. Raises
-    `ToolError` for a schema that nests too deeply to be written.
+    By default it is priced as the most expensive case: neither a system message nor tools. Raises `ToolError` for a
+    schema that nests too deeply.
     """
     schema = _schema_of(format)
     if schema is None:
@@ -261,7 +261,7 @@ def price_response_format(
         shown = _json(_sent(body))
     except RecursionError:
         raise ToolError("the output schema nests deeper than JSON can be written; flatten it", tool=name) from None
-    # What the answers cost is apart: a build adds it message by message, and a margin of each is not one of the sum.
+    # The answers are added separately, because a build adds them message by message, each with its own margin.
     beside = Count(framing.each_answer * answers)
     return _graded(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK) + beside
 
@@ -276,7 +276,7 @@ def _schema_of(format: object) -> tuple[str, str, Schema] | None:
 
 
 def _sent(schema: Schema) -> dict[str, Any]:
-    """The schema as it is sent: on every level without the keywords that are enforced but not shown."""
+    """Return the schema without the keywords that are enforced but not shown, on every level."""
     return {key: _keep_value(key, value) for key, value in schema.items() if key not in _UNSENT}
 
 
@@ -291,18 +291,18 @@ def _keep_value(key: str, value: object) -> object:
     return value
 
 
-# Once for all calls: `json.dumps` with settings of its own makes an encoder for each text, a third of its time.
+# Made once: `json.dumps` with such settings makes an encoder for each text, which takes a third of its time.
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _listed = json.JSONEncoder(ensure_ascii=False).encode
 _parsed = json.JSONDecoder().raw_decode
 _BEGINS = frozenset(' \t\n\r{["-0123456789tfnNI')
-"""What a text begins with that Python reads as JSON, blanks before it."""
+"""The first characters of texts that Python reads as JSON, including blanks."""
 _BLANKS = " \t\n\r"
-"""What JSON takes for a blank (RFC 8259, section 2)."""
+"""JSON's white space (RFC 8259, section 2)."""
 
 
 def _graded(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:
-    """An exact count where nothing is open, else a bounded one with `slack` above it, or an estimate with a margin."""
+    """Return an exact count if the family's are, else a bounded one with `slack`, or an estimate with a margin."""
     if not slack and family.grade is Grade.EXACT:
         return exact(tokens)
     margin = tokens // ESTIMATE_MARGIN if family.grade is Grade.ESTIMATED else 0

@@ -1,17 +1,17 @@
-"""How OpenAI's servers write a function tool into the prompt: as TypeScript.
+"""Writes a function tool as OpenAI's servers put it into the prompt: as TypeScript.
 
-The text is not published for the API. It was put together from three things: the token counts that recorded requests
-were billed, the TypeScript that openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11) renders for gpt-oss, and the
-tables that earlier counters published. `docs/how-it-counts-openai.md` says which rule rests on how many recordings.
+The text is not published for the API. It was reconstructed from the bills of recorded requests, the TypeScript that
+openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11) renders for gpt-oss, and the tables of earlier counters.
+`docs/how-it-counts-openai.md` has the number of recordings for each rule.
 
     // DESCRIPTION                            of the tool, a comment for each of its lines
-    type NAME = (_: // SCHEMA DESCRIPTION     of the arguments, where the schema has a title or a description
+    type NAME = (_: // SCHEMA DESCRIPTION     of the arguments, if the schema has a title or a description
     {
     // DESCRIPTION                            of a property; its title before, its default after
     KEY?: TYPE, // minimum: 1, maximum: 9
     }) => any;
 
-An object none of whose properties carries a comment stays on one line, `{ a: string, b?: number }`.
+An object whose properties have no comments is on one line, `{ a: string, b?: number }`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from assembler.text.fields import fields_in, fields_of
 Schema: TypeAlias = Mapping[str, Any]
 
 DEEPEST = 32
-"""Levels of nesting that are written out, and references inside one another; what lies below is `any`. OpenAI takes
-10 (Structured Outputs guide, read 2026-11)."""
+"""The levels of nesting, and of nested references, that are written; deeper ones become `any`. OpenAI accepts 10
+(Structured Outputs guide, read 2026-11)."""
 
 LARGEST = 10_000
-"""Schemas of one tool that are written out; the rest is `any`. OpenAI takes 5,000 properties."""
+"""The number of schemas that are written for one tool; the rest become `any`. OpenAI accepts 5,000 properties."""
 
 
 class ToolText(enum.Enum):
-    """Which generation of the text a model is sent."""
+    """The generation of the text."""
 
     FIRST = "2023"
     """Every property on its own line, nested keys indented by two, nested descriptions left out."""
@@ -46,7 +46,7 @@ class ToolText(enum.Enum):
 
 
 def tool_text(tool: Tool, generation: ToolText = ToolText.CURRENT) -> str:
-    """One tool's declaration, without a line break at the end. O(its schema)."""
+    """Return one tool's declaration, without a line break at the end. O(its schema)."""
     comment = _comment(tool.description, generation)
     if not properties(tool.parameters):
         return f"{comment}type {tool.name} = () => any;"
@@ -55,12 +55,12 @@ def tool_text(tool: Tool, generation: ToolText = ToolText.CURRENT) -> str:
 
 
 def properties(schema: Schema) -> Mapping[str, Schema]:
-    """The named parts of an object's schema; a part that is no schema counts as an empty one."""
+    """Return the properties of an object's schema. A value that is not a schema becomes an empty one."""
     return {key: fields_in(value) for key, value in fields_in(schema, "properties").items()}
 
 
 def alternatives(schema: Schema) -> Sequence[Schema]:
-    """What a value may be one of: `anyOf`, `oneOf`, or a list-valued `type`. Empty where there is no choice."""
+    """Return the schemas of `anyOf`, `oneOf`, or a list-valued `type`; empty if there are none."""
     for keyword in ("anyOf", "oneOf"):
         listed: object = schema.get(keyword)
         if isinstance(listed, list) and listed:
@@ -76,13 +76,13 @@ _KINDS = frozenset({"string", "number", "integer", "boolean", "null", "array", "
 
 
 def _of_kind(schema: Schema, kind: str | None) -> Schema:
-    """The schema with one of its types; only an object has properties, or they would be written once for each type."""
+    """Return the schema with one of its types. Only an object keeps the properties, so that they are written once."""
     others = {key: value for key, value in schema.items() if key != "properties" or kind == "object"}
     return {**others, "type": kind}
 
 
 def definitions(schema: Schema) -> Mapping[str, Schema]:
-    """The root's own definitions by the text that refers to them: `#/$defs/Address`."""
+    """Return the root's definitions by their reference: `#/$defs/Address`."""
     found: dict[str, Schema] = {}
     for place in ("$defs", "definitions"):
         named = ((name, fields_of(one)) for name, one in fields_in(schema, place).items())
@@ -92,22 +92,21 @@ def definitions(schema: Schema) -> Mapping[str, Schema]:
 
 @attrs.define
 class _Allowance:
-    """How many more schemas may be written."""
+    """The number of schemas that may still be written."""
 
     left: int
 
     def taken(self) -> bool:
-        """Take what one schema costs; whether so much was left."""
+        """Use up one schema. Returns False if none is left."""
         self.left -= 1
         return self.left >= 0
 
 
 @attrs.frozen
 class _Scope:
-    """Where a schema stands: the definitions that it may refer to, those that it is inside of, and what is left to
-    write.
+    """A schema's surroundings: the definitions, those that it is nested in, and how much may still be written.
 
-    `seen` are the definitions that were written somewhere: to write one again takes from `repeats`.
+    `seen` are the definitions that were written already: writing one again takes from `repeats`.
     """
 
     generation: ToolText
@@ -117,18 +116,18 @@ class _Scope:
     repeats: Repeats
     seen: set[str]
     cut: bool = False
-    """Whether the reference that led here was not written out."""
+    """Whether the reference to this schema is not expanded."""
     among_others: bool = False
-    """Whether this is one of several alternatives: these stay on one line."""
+    """Whether this is one of several alternatives, which stay on one line."""
 
     @classmethod
     def of(cls, root: Schema, generation: ToolText) -> _Scope:
         return cls(generation, definitions(root), frozenset(), _Allowance(LARGEST), Repeats(), set())
 
     def follow(self, schema: Schema) -> tuple[Schema, _Scope]:
-        """The schema that a reference stands for, with what is written beside the reference put over it.
+        """Return the schema that a reference names, updated with the keys beside the reference.
 
-        A reference back to where it stands, or to nothing, is `any`; so is one for which nothing is left.
+        A reference to an enclosing definition or to nothing becomes `any`, and so does one beyond the limits.
         """
         inside = self.inside
         while isinstance(target := schema.get("$ref"), str):
@@ -140,7 +139,7 @@ class _Scope:
         return (schema, self) if inside is self.inside else (schema, attrs.evolve(self, inside=inside))
 
     def _may_write(self, target: str) -> bool:
-        """Whether a definition may be written: the first time, or again while enough is left. Takes it."""
+        """True if a definition may be written: the first time, or while `repeats` has enough left. Uses it up."""
         first = target not in self.seen
         self.seen.add(target)
         return first or self.repeats.taken(target, self.definitions.get(target, {}))
@@ -204,7 +203,7 @@ def _texts(value: object) -> bool:
 
 
 def _remarks(schema: Schema, scope: _Scope, depth: int) -> str:
-    """The comment lines above a property: what it is, and the default of one that no description explains."""
+    """Return the comment lines above a property: title, description, and the default if there is no description."""
     if scope.generation is ToolText.FIRST:
         return "" if depth else _comment(schema.get("description"), ToolText.FIRST)
     heading = _heading(schema)
@@ -214,7 +213,7 @@ def _remarks(schema: Schema, scope: _Scope, depth: int) -> str:
 
 
 def _limits(schema: Schema, scope: _Scope) -> str:
-    """The comment behind a property: the default of one that is described, the least and the most it may be."""
+    """Return the comment after a property: its limits, and the default if there is a description."""
     if scope.generation is ToolText.FIRST:
         return ""
     shown = (*(("default",) if _described(schema) else ()), "minimum", "maximum")
@@ -227,12 +226,12 @@ def _described(schema: Schema) -> bool:
 
 
 def _heading(schema: Schema) -> str:
-    """Title and description, a comment line each."""
+    """Return title and description as comment lines."""
     return _comment(schema.get("title"), ToolText.CURRENT) + _comment(schema.get("description"), ToolText.CURRENT)
 
 
 def _comment(text: object, generation: ToolText) -> str:
-    """A comment for each line. In the current text indentation is gone; a blank line is a comment of its own."""
+    """Return each line as a comment. The current text drops indentation; a blank line is an empty comment."""
     if not isinstance(text, str) or not text.strip():
         return ""
     if generation is ToolText.FIRST:
@@ -254,14 +253,12 @@ _SETTLED = frozenset(
 )
 
 _CYCLE = 10
-"""How much more than `any` a reference may cost that is not written out, back to where it stands or for want of room: a
-guess, nobody recorded one."""
+"""How much more than `any` a reference that is not expanded may cost: a guess, there is no recording."""
 
 
 def count_unsettled(tool: Tool) -> int:
-    """How many places of a schema the recordings say too little about: 0 means that the whole text is settled.
-
-    Defaults, titles, objects in objects, arrays of objects, references, and keywords that the text leaves out.
+    """Count the places of a schema with too few recordings: defaults, titles, nested objects, arrays of objects,
+    references, and keywords that the text leaves out. 0 means that the whole text is certain.
     """
     if not properties(tool.parameters):
         return 0
@@ -281,7 +278,7 @@ def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
 
 
 def _repeated(schema: Schema) -> int:
-    """Tokens of a description that was written again beside each of several types, until the end of 2025.
+    """Return the tokens of a description that was repeated for each of several types until the end of 2025.
 
     8 recordings of 2 repositories, all with two types; the same request cost the text once in August 2026.
     """

@@ -1,4 +1,4 @@
-"""How a neutral message and tool are written for OpenAI Chat Completions and the APIs that copy it."""
+"""Writes neutral messages and tools for OpenAI Chat Completions and the APIs that copy it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from assembler.text.fields import fields_in, fields_of
 
 
 def legal_name(name: str) -> str:
-    """A tool's name in a history, legal: models make up names, and other APIs allow more. Pure."""
+    """Return a legal tool name for a history, because models make up names, and other APIs allow more."""
     return name if CALL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
 
 
 def says_nothing(message: Message) -> bool:
-    """Whether an assistant message has neither text nor calls, or another one marks of a cache alone.
+    """True for an assistant message without text and calls, and any other message of cache marks alone.
 
-    No API takes it, so it is left out of requests.
+    No API accepts these, so they are left out of requests.
     """
     if message.beside:
         return False
@@ -47,23 +47,23 @@ def says_nothing(message: Message) -> bool:
 
 
 def stays(part: Thinking, message: Message) -> bool:
-    """Whether reasoning goes out among the content's parts, as one of the APIs that copy this one has it."""
+    """True if reasoning is sent as a part of the content, as in some APIs that copy this one."""
     return message.shape in _SPOKEN and field_of(part) is None
 
 
 def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai") -> list[dict[str, Any]]:
-    """The messages as Chat Completions dicts, which share what was read. A result gets the id of its call.
+    """Write the messages as Chat Completions dicts, which may share the readings' objects. Results get call ids.
 
-    `own` is the shape of the API that they are for: what other APIs alone have goes out as text, or not at all. `notes`
-    counts what is left out, renamed or moved.
+    `own` is the shape of the target API: parts of other APIs become text or are left out. `notes` counts what is left
+    out, renamed or moved.
     """
     listed = list(messages)
-    sent = [message.sent or as_it_came(message) for message in listed]  # most went out before
+    sent = [message.sent or as_it_came(message) for message in listed]  # `sent` is known for most
     return list(_respelled_where_needed(listed, notes, own)) if None in sent else cast("list[dict[str, Any]]", sent)
 
 
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
-    """What is sent for a message alone; None if it must be spelled anew, or together with others. Found once."""
+    """Return the dict that is sent for a message, if it depends on no other message, else None. Computed once."""
     if message.sent is None:
         seen: dict[str, Any] = message.seen
         if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
@@ -75,7 +75,7 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
 
 
 def _spelled_alone(message: Message, seen: dict[str, Any]) -> dict[str, Any] | None:
-    if holds_opaque(message) or shown_media(message):  # what goes to one API as it came goes to another otherwise
+    if holds_opaque(message) or shown_media(message):  # these are written differently for different APIs
         return None
     if not _goes_as_it_came(message):
         return None
@@ -83,7 +83,7 @@ def _spelled_alone(message: Message, seen: dict[str, Any]) -> dict[str, Any] | N
 
 
 def holds_opaque(message: Message) -> bool:
-    """Whether a part that is not read is in a message, or in an answer of it."""
+    """True if the message, or a result in it, holds an opaque part."""
     for part in message.parts:
         kind = type(part)
         if kind is Opaque or (kind is Result and Opaque in map(type, cast(Result, part).parts)):
@@ -92,12 +92,12 @@ def holds_opaque(message: Message) -> bool:
 
 
 def is_sent_alone(message: Message) -> bool:
-    """Whether what is sent for a message does not depend on what stands before it: a legacy answer names no call."""
+    """True if the message's dict does not depend on earlier ones. A legacy answer's does: it names no call."""
     return as_it_came(message) is not None and (message.role != "tool" or message.seen["role"] == "tool")
 
 
 _SPOKEN = (NEUTRAL, "openai")
-"""The shapes that this API takes as they came."""
+"""The shapes that this API accepts unchanged."""
 
 
 def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
@@ -118,7 +118,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
 
 
 def is_foreign_thought(part: Part) -> bool:
-    """Whether a part is reasoning that is spelled in no way that this API takes."""
+    """True if a part is reasoning in a form that this API does not accept."""
     return type(part) is Thinking and field_of(part) is None
 
 
@@ -128,7 +128,7 @@ def _goes_as_it_came(message: Message) -> bool:
 
 
 def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
-    """Whether a legacy answer, which names no id, is to a call that had none and has been given one."""
+    """True if a legacy answer, which has no id, answers a call that got one."""
     if message.role != "tool" or message.seen["role"] != "function":
         return False
     names = [part.name for part in message.parts if type(part) is Result]
@@ -136,7 +136,7 @@ def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) ->
 
 
 def _has_calls_to_respell(message: Message) -> bool:
-    """Whether arguments came as objects, as some templates spell them, or calls do not say that they are functions'."""
+    """True if a call has an object as arguments, as for some templates, or no type."""
     calls: list[dict[str, Any]] | None = message.seen.get("tool_calls")
     if not calls:
         return False
@@ -144,7 +144,7 @@ def _has_calls_to_respell(message: Message) -> bool:
         if call.get("type") == "function" and "function" in call:
             function: dict[str, Any] | None = call["function"]
             if isinstance(function, dict) and isinstance(function.get("arguments"), str):
-                continue  # most by far, passed without a call
+                continue  # nearly all calls, skipped without a function call
         if _is_respelled(call):
             return True
     return False
@@ -155,11 +155,11 @@ def _is_respelled(call: Mapping[str, Any]) -> bool:
     if isinstance(function, Mapping):
         named = cast("Mapping[str, object]", function)
         return call.get("type") != "function" or not isinstance(named.get("arguments"), str)
-    return not (is_custom(call) or isinstance(call.get(str(call.get("type"))), Mapping))  # of a kind yet unknown
+    return not (is_custom(call) or isinstance(call.get(str(call.get("type"))), Mapping))  # of an unknown type
 
 
 def _stands(seen: dict[str, Any]) -> bool:
-    """Whether nothing in a message has to be changed for this API: then what was read may be copied from as it is."""
+    """True if nothing in a message must change for this API, so that it can be copied."""
     content = seen.get("content")
     if PIN in seen or not (content is None or isinstance(content, str)):
         return False
@@ -181,7 +181,7 @@ def _stands(seen: dict[str, Any]) -> bool:
 
 
 def _says_custom(call: Mapping[str, Any]) -> bool:
-    """Whether a call of a custom tool says that it is one, and what the tool is given."""
+    """True if a call of a custom tool has its type and its input."""
     return call.get("type") == "custom" and isinstance(call["custom"].get("input"), str)
 
 
@@ -197,7 +197,7 @@ def _as_it_came(message: Message) -> dict[str, Any]:
         ]
     if message.role == "assistant":
         read = [part for part in message.parts if type(part) is Call]
-        for call, part in zip(fields.get("tool_calls") or (), read, strict=False):  # a legacy call has no dict
+        for call, part in zip(fields.get("tool_calls") or (), read, strict=False):  # a legacy call is not in the list
             if len(call.get("id") or "") > CALL_ID_LIMIT:
                 call["id"] = legal_id(call["id"])
             if is_custom(call) and not _says_custom(call):
@@ -208,7 +208,7 @@ def _as_it_came(message: Message) -> dict[str, Any]:
 
 
 def _respell(message: Message, waiting: Waiting[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
-    """What another provider spelled otherwise: results first, each a message of its own, then texts and calls."""
+    """Write a message of another form: each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:
             yield {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
@@ -221,7 +221,7 @@ def _respell(message: Message, waiting: Waiting[tuple[Call, str]], notes: Notes)
     if not written and not calls and not message.beside:
         if "" not in message.parts or Result in map(type, message.parts):
             return
-        written = [""]  # what a user said with no word in it is said: only the assistant's silence is left out
+        written = [""]  # an empty message of the user is sent; only the assistant's is left out
     fields: dict[str, Any] = {"role": message.role, "content": _content(written)}
     if message.name is not None:
         fields["name"] = message.name
@@ -234,14 +234,14 @@ def _respell(message: Message, waiting: Waiting[tuple[Call, str]], notes: Notes)
 
 
 def _refuse_media(message: Message) -> None:
-    """A system message holds texts alone (OpenAI API reference, Chat, system and developer messages; read 2026-11)."""
+    """Raise for media in a system message, which holds only texts (OpenAI API reference, Chat; read 2026-11)."""
     for part in message.parts:
         if isinstance(part, Media):
             raise not_carried(part, "openai_chat")
 
 
 def _beside(message: Message) -> dict[str, Any]:
-    """The fields that a Chat message has beside its content, of whatever object it came as."""
+    """Return the fields of a Chat message beside its content, from a dict or an object."""
     fields = [field for part in message.parts if (field := field_of(part)) is not None]
     kept = [field for field in message.beside if field in OF_ANSWERS or message.shape in _SPOKEN]
     return {field: private_copy(message.seen[field]) for field in (*fields, *kept)}
@@ -252,7 +252,7 @@ def _written(part: Part) -> str | dict[str, Any] | None:
         case str():
             return part
         case Call() | Result() | Thinking():
-            return None  # calls and results have their own fields; the API has none for another model's reasoning
+            return None  # calls and results have their own fields; another model's reasoning is not sent
         case Media():
             return media_part(part)
         case Opaque():
@@ -262,18 +262,18 @@ def _written(part: Part) -> str | dict[str, Any] | None:
 
 
 def media_part(part: Media) -> dict[str, Any]:
-    """Another provider's image, document or sound as a Chat Completions part, content inline or by its address.
+    """Return another provider's image, document or sound as a Chat Completions part, with its content or URL.
 
-    Raises `UnsupportedContentError` for what lies in a provider's own file store and for kinds that the API lacks.
+    Raises `UnsupportedContentError` for a provider's stored file and for kinds that the API lacks.
     """
     if isinstance(part.raw.get(str(part.raw.get("type"))), Mapping):
-        own = without_given(part.raw)  # as this API spells it
+        own = without_given(part.raw)  # already in this API's form
         own.pop("cache_control", None)
         return own
     content = content_of(part)
     if part.kind == "image" and content is not None:
         url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"
-        asked: object = part.raw.get("detail")  # an item of Responses: what it asks for is what it is billed for
+        asked: object = part.raw.get("detail")  # an item of Responses: the bill depends on the detail
         return {"type": "image_url", "image_url": {"url": url} if asked is None else {"url": url, "detail": asked}}
     if part.kind == "document" and isinstance(content, Inline):
         file = {"filename": "document.pdf", "file_data": f"data:{content.mime};base64,{content.data}"}
@@ -284,7 +284,7 @@ def media_part(part: Media) -> dict[str, Any]:
 
 
 SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
-"""The sounds that Chat Completions takes and its words for them (API reference, input_audio, read 2026-11)."""
+"""The sound formats of Chat Completions and their names there (API reference, input_audio, read 2026-11)."""
 
 
 def _content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]] | None:
@@ -296,7 +296,7 @@ def _content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]
 
 
 def _ids_of(calls: Sequence[Call]) -> list[str]:
-    """The ids that the calls of one message go by. A call may come under an id that another of its step had before."""
+    """Return unique ids for the calls of one message. A call may have an id that another of its step has already."""
     ids: dict[str, Call] = {}
     for place, call in enumerate(calls):
         own = None if call.id is None else legal_id(call.id)
@@ -322,7 +322,7 @@ def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
 
 
 def result_texts(result: Result) -> list[str]:
-    """The texts of a result. What it shows goes beside it, and so does a part that nobody knows yet."""
+    """Return the texts of a result. Media and unknown parts are sent beside it."""
     return [part for part in result.parts if isinstance(part, str)]
 
 
@@ -335,7 +335,7 @@ def _text_of(result: Result) -> str | list[dict[str, Any]]:
 
 
 def tool_definition(tool: Tool) -> dict[str, Any]:
-    """The nested definition. One that came in this spelling goes out as it came."""
+    """Return the nested definition; one of the caller's own is copied."""
     if tool.api is not None:
         return own_definition(tool)
     if tool.sent.found is None:

@@ -1,1 +1,1 @@
-"""OpenAI's Chat Completions, and every API that speaks it."""
+"""OpenAI's Chat Completions, and compatible APIs."""

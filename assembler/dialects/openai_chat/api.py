@@ -1,4 +1,4 @@
-"""Chat Completions: what its cache serves, and what its usage says."""
+"""The facts of Chat Completions: its cache and its usage fields."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ OF_OPENAI = (
 CACHES = (*OF_OPENAI, PrefixCache(r"^deepseek-(?!.*(?:llama|qwen))", 64, 64, _DEEPSEEK_PAGE))
 
 API = Api(shape="openai", caches=CACHES, usage=(("prompt_tokens",),))
-"""Cached tokens are inside the number: OpenAI API reference, read 2026-11."""
+"""The number includes cached tokens: OpenAI API reference, read 2026-11."""

@@ -1,7 +1,7 @@
-"""OpenAI Chat Completions: how its requests are read, billed and written.
+"""The dialect of OpenAI's Chat Completions.
 
-Rules and 400 texts: OpenAI API reference, /v1/chat/completions, and public issue threads, read 2026-11. The bill:
-`assembler.dialects.openai.pricing`.
+Rules and texts of 400 errors: OpenAI API reference, /v1/chat/completions, and public issue threads, read 2026-11.
+Prices: `assembler.dialects.openai.pricing`.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ from budgets.count import total
 
 @attrs.frozen
 class OpenAIChat:
-    """Chat Completions. Request: `{"messages", "tools"}`, `tools` left out where there are none."""
+    """Chat Completions. The request is `{"messages", "tools"}`, without empty `tools`."""
 
     name: str = "openai_chat"
     api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a Chat Completions body: leading system messages are the head, the rest the conversation.
+        """Return the regions of a body: leading system messages are the head, the rest is the conversation.
 
-        More is read than `build` takes: what this API has billed, it is asked the price of.
+        It accepts more than `build` does, so that any request that the API billed can be priced.
         """
         listed = listed_messages(request, "the body of a Chat Completions call")
         messages = read_messages(as_billed(listed))
@@ -73,24 +73,24 @@ class OpenAIChat:
         return Layout(head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """The price list of the model's family; where it is no model of OpenAI, its maker's or its host's."""
+        """Return the price list of the model's family, or of the maker or host of a model that is not OpenAI's."""
         own = unknown_model_pricer(OpenAIChatPricer(family_of(model), count, model), model, count)
         other = upstream_pricer(model, count, "chat") or guessed_pricer(model, count, self.pricer)
         return graded_pricer(other or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`response_format` and `tool_choice`: OpenAI API reference, read 2026-11."""
+        """Return `response_format` and `tool_choice` (OpenAI API reference, read 2026-11)."""
         choice = choice_of(layout, lambda name: {"type": "function", "function": {"name": name}})
         if layout.output is None:
             return choice
         return {"response_format": {"type": "json_schema", "json_schema": named_schema(layout.output)}} | choice
 
     def hears(self, thought: Thinking, message: Message) -> bool:
-        """What stands in a field of its own, and parts of its copies."""
+        """True for reasoning in a message field, and for reasoning parts of compatible APIs."""
         return not is_foreign_thought(thought) or stays(thought, message)
 
     def emit(self, layout: Layout) -> Emission:
-        """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
+        """Return `messages`, with the system text first, and `tools`. Raises `ConversationError` without a message."""
         messages: list[dict[str, Any]] = []
         if layout.system is not None:
             messages.append({"role": "system", "content": layout.system})
@@ -106,9 +106,9 @@ class OpenAIChat:
         return Emission(request | self.options(layout), notes.lines())
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What was emitted, and the messages that were added, where each goes out as it came.
+        """Append the added messages; None if the whole request must be written again.
 
-        A message that said nothing to this API may be one with the next: an item of reasoning, and its answer.
+        A message that sends nothing may join the next one: an item of reasoning, and its answer.
         """
         if any(note.endswith(SILENT) for note in before.notes):
             return None
@@ -123,18 +123,18 @@ openai_chat = OpenAIChat()
 
 @attrs.frozen(eq=False)
 class OpenAIChatPricer(OpenAIBill):
-    """The bill of Chat Completions for one family: each message stands between control tokens."""
+    """Prices requests of one family: each message is between control tokens."""
 
     beside_format: Tokens = 0
-    """What each text of the model's costs more in a request with an answer format, where its messages bear that."""
+    """What each assistant's text costs more in a request with an answer format, if the messages include that."""
 
     def formatted(self) -> OpenAIChatPricer:
-        """The price list for requests with an answer format, which costs more with each text of the model."""
+        """Return the price list for requests with an answer format, which adds to each assistant's text."""
         each = self.family.schema.each_answer
         return self if self.beside_format == each else attrs.evolve(self, beside_format=each)
 
     def message(self, message: Message) -> Count:
-        """One message in its envelope; a message that carries several results is one message for each."""
+        """Price one message with its envelope. Each of several results has its own."""
         parts, role = message.parts, message.role
         if len(parts) == 1 and type(parts[0]) is str and role != "tool" and message.name is None and not message.beside:
             if role != "assistant":
@@ -151,18 +151,18 @@ class OpenAIChatPricer(OpenAIBill):
         return price + Count(self.beside_format) if self.beside_format and _says_something(message) else price
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
+        """Join the items of one model turn, and the results of one step, as they are billed."""
         turns = all_shown_beside(join_steps(messages), "openai")
         return answered_at_once(answers_first(turns), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
-        """Whether two neighbours are results of one step, which the model is shown as one list."""
+        """True if two neighbours are results of one step, which the model gets as one list."""
         if not (self.family.results_in_one and message.answers):
             return False
-        return before.answers and not (_is_legacy(message) or _is_legacy(before))  # words go out behind all answers
+        return before.answers and not (_is_legacy(message) or _is_legacy(before))  # texts are sent after all answers
 
     def options(self, layout: Layout) -> Count:
-        """A forced tool, serial calls and an output schema; everything else is free."""
+        """Price a forced tool, serial calls and an output schema. Other options are free."""
         choice = layout.options.get("tool_choice", layout.options.get("function_call"))
         answers = 0 if self.beside_format else sum(map(_says_something, layout.messages))
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
@@ -190,7 +190,7 @@ class OpenAIChatPricer(OpenAIBill):
         return bill[0] if len(bill) == 1 else total(bill)
 
     def _beside(self, message: Message) -> Count:
-        """Fields beside the content. OpenAI shows its models none of these but sound (12 recordings of one project)."""
+        """Price the fields beside the content. OpenAI ignores all but sound (12 recordings of one project)."""
         fields = price_fields(message, self.count)
         if self.family.grade is Grade.ESTIMATED or "audio" in message.beside:
             return fields
@@ -202,7 +202,7 @@ class OpenAIChatPricer(OpenAIBill):
 
     def _result(self, result: Result, message: Message) -> Count:
         tokens = self._envelope(message)
-        if message.shape == "openai" and message.seen["role"] == "function":  # only this role is shown its name
+        if message.shape == "openai" and message.seen["role"] == "function":  # only for this role the name is billed
             tokens += FUNCTION_ROLE
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
@@ -211,7 +211,7 @@ class OpenAIChatPricer(OpenAIBill):
         return total(beside, said) if beside else said
 
     def _spoken(self, message: Message, parts: Sequence[object]) -> list[Count]:
-        """What is said: the texts in their envelope, each medium, the calls."""
+        """Price the texts in their envelope, the media and the calls."""
         texts = [part for part in parts if type(part) is str]
         calls = [part for part in parts if type(part) is Call]
         tokens = self.envelope if message.name is None else self._envelope(message)
@@ -229,7 +229,7 @@ class OpenAIChatPricer(OpenAIBill):
         return bill
 
     def _medium(self, part: object) -> Count:
-        """An image, a document, a sound by its published formula, an unknown part by its words; else nothing."""
+        """Price an image, a document or a sound by its published formula, an unknown part by its words."""
         if isinstance(part, Opaque):
             return price_opaque(part, self.count)
         return self.medium(part) if isinstance(part, Media) else Count(0)
@@ -239,13 +239,13 @@ _CALLS = {Call}
 
 
 def _calls_alone(message: Message) -> bool:
-    """Whether a message of calls holds nothing else and is sent as it came, as most are."""
+    """True if a message holds only calls and is sent unchanged, as most are."""
     plain = message.shape == "openai" and message.name is None and not message.beside
     return plain and not message.seen.get("function_call")
 
 
 def _answers_alone(message: Message) -> list[str] | None:
-    """The texts of a message that is tools' answers alone, each in one text, as most are; None for any other."""
+    """Return the texts of a message that holds only tool answers of one text each, as most do, else None."""
     if message.beside or message.name is not None or (message.shape == "openai" and message.seen["role"] != "tool"):
         return None
     texts: list[str] = []
@@ -257,15 +257,15 @@ def _answers_alone(message: Message) -> list[str] | None:
 
 
 def _says_something(message: Message) -> bool:
-    """Whether a message is a text of the model's."""
+    """True if a message has a text of the assistant."""
     return message.role == "assistant" and any(part and isinstance(part, str) for part in message.parts)
 
 
 def as_billed(listed: Iterable[object]) -> Iterator[object]:
-    """A request's messages, with what the API has billed and no history may lack: a call's id, a content.
+    """Fill in what a history needs but the API does not demand: call ids and contents.
 
-    A result that names no call answers the oldest one that is open. A message without content costs its envelope, an
-    assistant's like anybody's: it is read as a user's, since an assistant's that says nothing is never sent.
+    A result without an id answers the oldest open call. A message without content costs its envelope. An assistant's is
+    read as a user's, because this library never sends an empty assistant message.
     """
     open_calls: deque[str] = deque()
     for raw in listed:
@@ -289,5 +289,5 @@ _SAID_OTHERWISE = (*REASONING_FIELDS, "tool_calls", "function_call", "refusal", 
 
 
 def _is_legacy(message: Message) -> bool:
-    """Whether a message is an answer of the first function calls, which the model is shown by itself."""
+    """True if a message is the answer to a legacy function call, which is a separate message in the prompt."""
     return message.shape == "openai" and message.seen["role"] == "function"

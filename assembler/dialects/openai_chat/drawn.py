@@ -1,4 +1,4 @@
-"""How a drawn conversation is spelled for Chat Completions, and what breaks its rules."""
+"""Writes drawn conversations for Chat Completions, and breaks its rules."""
 
 from __future__ import annotations
 

@@ -39,11 +39,11 @@ _SPELLING = chat.Spelling(
 )
 
 _SPEAKING = ("content", "tool_calls", "function_call", "refusal", "audio")
-"""The keys by which an assistant message can say something."""
+"""The keys that hold an assistant message's content."""
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Every breach in one request. No rule here depends on the model. Linear."""
+    """Yield every breach in a request, for any model. Linear."""
     messages, tools = request.at("messages"), request.at("tools")
     yield from chat.wrong_messages(messages, _SPELLING)
     yield from chat.wrong_tools(tools, _SPELLING)
@@ -74,7 +74,7 @@ def _wrong_turn(turn: Turn) -> Iterator[Violation]:
 
 
 _NEVER_NULL = ("function_call", "name", "tool_calls")
-"""The keys of a message that may be absent and may not be null (openai 3.54.0, types/chat, read 2026-11)."""
+"""The keys of a message that may be absent but not null (openai 3.54.0, types/chat, read 2026-11)."""
 
 
 def _nulls(messages: Place) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""The Responses API: what the server adds to a request, what its cache serves, and what its usage says."""
+"""The facts of the Responses API: content that the server adds, its cache and its usage fields."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from assembler.dialects.api import Api
 from assembler.dialects.openai_chat.api import OF_OPENAI
 
 STORED = ("previous_response_id", "conversation", "prompt")
-"""With one of these the server adds items that the request does not show, and bills them."""
+"""With one of these keys the server adds stored items to the request, and bills them."""
 
 API = Api(shape="responses", held=STORED, history="input", caches=OF_OPENAI, usage=(("input_tokens",),))
-"""Cached tokens are inside the number: OpenAI API reference, read 2026-11."""
+"""The number includes cached tokens: OpenAI API reference, read 2026-11."""

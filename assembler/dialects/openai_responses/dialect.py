@@ -1,6 +1,6 @@
-"""OpenAI Responses: how its requests are read, billed and written.
+"""The dialect of OpenAI's Responses API.
 
-Rules and 400 texts: OpenAI API reference, /v1/responses, and public issue threads, read 2026-11. The bill:
+Rules and texts of 400 errors: OpenAI API reference, /v1/responses, and public issue threads, read 2026-11. Prices:
 `assembler.dialects.openai.pricing`.
 """
 
@@ -41,18 +41,18 @@ from budgets import Count, Grade, TokenCounter
 from budgets.count import NOTHING, total
 
 PRO_PROMPT = Count(1_531, Grade.ESTIMATED, upper=2_000)
-"""What `reasoning.mode: "pro"` adds: a prompt of the server's own, seen once (gpt-5.6)."""
+"""The hidden prompt of `reasoning.mode: "pro"`: one recording (gpt-5.6)."""
 
 _OWNED = ("instructions", "input", "tools")
 
 
 @attrs.frozen
 class OpenAIResponses:
-    """Responses. Request: `{"instructions", "input", "tools"}`, the first and last left out where there is nothing.
+    """OpenAI Responses. The request is `{"instructions", "input", "tools"}`, without empty ones.
 
-    Head messages stay items with their own role. A name on a message, and another provider's reasoning, have no place
-    here and are left out; several texts of one assistant message are joined, as they are billed. In a list that mixes
-    parts of Chat Completions and of this API, each goes out with the name that this API gives it, by who says it.
+    Head messages stay items with their own role. Names and other providers' reasoning are left out. Several texts of
+    one assistant message are joined, as they are billed. Parts of Chat Completions get this API's type names, which
+    depend on the role.
     """
 
     name: str = "openai_responses"
@@ -60,9 +60,9 @@ class OpenAIResponses:
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a Responses body: `instructions` the system text, leading system items the head.
+        """Return the regions of a body: `instructions` is the system text, leading system items are the head.
 
-        Reasoning, text and calls of one turn of the model become one message; a text as `input` is one user message.
+        Reasoning, text and calls of one turn of the model become one message. A text as `input` is one user message.
         """
         instructions, given = request.get("instructions"), request.get("input")
         if not isinstance(instructions, str | None):
@@ -84,27 +84,27 @@ class OpenAIResponses:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
+        """Return the price list of the model's family on this API, or of the host of a model that is not OpenAI's."""
         rules = OpenAIResponsesPricer(family_of(model, "responses"), count, model)
         own = unknown_model_pricer(rules, model, count, in_items)
         other = upstream_pricer(model, count, "responses") or guessed_pricer(model, count, self.pricer, in_items)
         return graded_pricer(other or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`text.format` and `tool_choice`: OpenAI API reference, read 2026-11."""
+        """Return `text.format` and `tool_choice` (OpenAI API reference, read 2026-11)."""
         choice = choice_of(layout, lambda name: {"type": "function", "name": name})
         if layout.output is None:
             return choice
         return {"text": {"format": {"type": "json_schema", **named_schema(layout.output)}}} | choice
 
     def hears(self, thought: Thinking, message: Message) -> bool:
-        """Items of its own."""
+        """True for reasoning items of this API."""
         return sendable(message)
 
     def emit(self, layout: Layout) -> Emission:
-        """`instructions`, `input` and `tools`. A system text alone goes out as an item, since `input` must hold one.
+        """Return `instructions`, `input` and `tools`. `input` needs an item, so a system text alone becomes one.
 
-        Raises `ConversationError` where there is nothing at all.
+        Raises `ConversationError` for an empty layout.
         """
         ids, notes = ItemIds(), Notes()
         items = input_items([*layout.head, *layout.messages], ids, notes)
@@ -121,10 +121,8 @@ class OpenAIResponses:
         return Emission(request | self.options(layout), notes.lines(), ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What was emitted, and the items that were added, where their calls and outputs are their own and nothing had
-        to be noted.
-        """
-        if before.notes or len(before.request["input"]) < 2:  # a system text alone goes out as an item
+        """Append the added items; None if the whole request must be written again."""
+        if before.notes or len(before.request["input"]) < 2:  # a single item may be the system text
             return None
         ids, notes = ItemIds(), Notes()
         items = input_items(added, ids, notes)
@@ -140,16 +138,16 @@ openai_responses = OpenAIResponses()
 
 @attrs.frozen(eq=False)
 class OpenAIResponsesPricer(OpenAIBill):
-    """The bill of Responses for one family: each item is a message. Tools stand in a message that is not billed."""
+    """Prices requests of one family: each item is a message. The message with the tools has no billed envelope."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The instructions in their pieces, the head, the tools as this API reads them."""
+        """Price the instructions in pieces, the head, and the tools as this API reads them."""
         return super().fixed(pieces, head, [_as_shown(tool) for tool in tools])
 
     def message(self, message: Message) -> Count:
-        """One message: each stretch of text is an item, its calls are one, and so is each result.
+        """Price one message: each stretch of text is an item, the calls together, and each result.
 
-        An item of the server's, and one of an unknown kind, costs what its words do: an estimate, with a bound.
+        An item of the server's, or of an unknown type, is estimated by its words, with a bound.
         """
         message = as_responses_sends(adapt_message(message, RESPONSES))
         calls: list[Call] = []
@@ -157,7 +155,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         bill = NOTHING
         for part in message.parts:
             if is_mark(part) or (type(part) is Thinking and not sendable(message)):
-                continue  # is not sent: what stands around it is one item
+                continue  # not sent: its neighbours form one item
             if isinstance(part, str):
                 said.append(part)
                 continue
@@ -185,19 +183,19 @@ class OpenAIResponsesPricer(OpenAIBill):
         return bill + Count(self.envelope + replayed) + price_calls(calls, self.family, self.count)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Items of one turn of the model go out, and are billed, side by side."""
+        """Join the items of one model turn, as they are sent and billed."""
         return join_turns(messages)
 
     def puts_answers_last(self) -> bool:
-        """No: this API takes an item of the model between two outputs."""
+        """False: this API accepts an item of the model between two outputs."""
         return False
 
     def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """All but torn reasoning."""
+        """Return the messages without reasoning items that no item of the model follows."""
         return without_torn(messages)
 
     def options(self, layout: Layout) -> Count:
-        """A forced tool, serial calls, an output schema, and the warning that stored items are not in the request."""
+        """Price a forced tool, serial calls, an output schema and the pro mode; stored items make it an estimate."""
         options = layout.options
         form = fields_in(options, "text").get("format")
         unseen = any(options.get(key) for key in STORED)
@@ -210,18 +208,18 @@ class OpenAIResponsesPricer(OpenAIBill):
         )
 
     def medium(self, part: Media) -> Count:
-        """By the same formula, but for a picture that the model is to see as it is."""
+        """Price media by Chat's formulas, except pictures in their original size."""
         facts = read_media(part)
         if facts.kind == "image" and facts.text is None and part.raw.get("detail") == "original":
             return price_original(facts)
         return super().medium(part)
 
     def _held(self, part: Media | Opaque) -> Count:
-        """What a result holds beside text."""
+        """Price a part of a result other than a text."""
         return self.medium(part) if isinstance(part, Media) else self._opaque(part)
 
     def _opaque(self, part: Opaque) -> Count:
-        """An item of the server's, or of a kind that is not known yet."""
+        """Price an item of the server's, or of an unknown type."""
         if is_mark(part):
             return NOTHING
         picture: object = part.raw.get("result")
@@ -232,7 +230,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         return Count(self.envelope) + price_opaque(part, self.count)
 
     def _loaded(self, part: Opaque) -> Count:
-        """Tools that come with an item: each as it is declared, and as much of a preamble as a request's own have."""
+        """Price the tools in an item: each declaration, and a preamble like that of a request's own tools."""
         try:
             tools = read_tools(part.raw.get("tools"))
         except ToolError:
@@ -252,7 +250,7 @@ class OpenAIResponsesPricer(OpenAIBill):
 
 
 def _as_shown(tool: Tool) -> Tool:
-    """A tool as this API reads it: of one that is spelled for Chat Completions and has a `name` beside, the name alone.
+    """Return a tool as this API reads it. Of one in Chat's form with an extra top-level `name`, it reads only the name.
 
     73 such requests were billed so (one repository, October and November 2025). Of a deferred tool the model sees name
     and description (OpenAI, "Tool search", read 2026-11).
@@ -269,7 +267,7 @@ def _as_shown(tool: Tool) -> Tool:
 
 
 def _is_replayed(message: Message) -> bool:
-    """Whether a message's call is an item as the server sent it."""
+    """True if a message's call is an item of the server, unchanged."""
     if message.shape != RESPONSES:
         return False
     items = cast("list[Mapping[str, Any]]", message.seen if isinstance(message.seen, list) else [message.seen])

@@ -1,4 +1,4 @@
-"""OpenAI Responses: a list of items, reasoning and calls among them; and what breaks its rules."""
+"""Writes drawn conversations for OpenAI Responses, as a list of items, and breaks its rules."""
 
 from __future__ import annotations
 

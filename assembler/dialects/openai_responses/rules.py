@@ -1,6 +1,6 @@
 """OpenAI Responses: rules R0 to R3.
 
-One direction of R3 cannot be seen in a request: that an item was once preceded by a reasoning item which is gone.
+One direction of R3 cannot be checked in a request: whether a reasoning item before an item is missing.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ _TOOLS = frozenset(
 _ROLES = frozenset({"user", "assistant", "system", "developer"})
 
 _CALLS = ("function_call", "custom_tool_call", "computer_call", "shell_call", "apply_patch_call")
-"""The items that wait for an item of type `<call>_output` with the same call_id."""
+"""The item types that need an item of type `<call>_output` with the same call_id."""
 _OUTPUTS = tuple(f"{call}_output" for call in _CALLS)
 
 _HELD_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
-"""With one of these, the server adds items that the request does not show."""
+"""With one of these keys the server adds stored items to the request."""
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Every breach in one request. No rule here depends on the model. Linear."""
+    """Yield every breach in a request, for any model. Linear."""
     given, tools = request.at("input"), request.at("tools")
     stored = [key for key in _HELD_ELSEWHERE if not request.at(key).absent]
     yield from shape.may_be(request.at("instructions"), shape.TEXT_OR_LIST)
@@ -71,7 +71,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 
 
 def _kind(item: Place) -> str:
-    """The type of an item; a message may leave it out, and a reference."""
+    """Return the type of an item. A message and a reference may have none."""
     kind = item.at("type")
     if item.spoken == ["id"]:
         return "item_reference"
@@ -103,9 +103,9 @@ def _wrong_item(item: Place) -> Iterator[Violation]:
 
 
 def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
-    """N2, N3 and R0 to R2; a pair may be half `stored` under one of these keys."""
+    """Check N2, N3 and R0 to R2. With one of the keys `stored`, half of a pair may be on the server."""
     yield from find_repeated(refs(item.at("call_id") for item in items if _kind(item) in _CALLS), N3)
-    # A reference stands for a stored item, which may be the missing half of any pair.
+    # A reference names a stored item, which may be the missing half of any pair.
     referring = any(_kind(item) == "item_reference" for item in items)
     waiting: dict[str, Place] = {}
     answered: set[str] = set()
@@ -128,7 +128,7 @@ def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
 
 
 def _torn_reasoning(items: list[Place]) -> Iterator[Violation]:
-    """R3 forwards: after reasoning comes more reasoning or an item that the model wrote."""
+    """Check R3: after a reasoning item comes another one, or an item that the model wrote."""
     followed = False
     for item in reversed(items):
         kind = _kind(item)
@@ -142,11 +142,11 @@ def _torn_reasoning(items: list[Place]) -> Iterator[Violation]:
 def _wrong_tools(request: Place, tools: Place) -> Iterator[Violation]:
     yield from listed_tools(tools)
     for tool in tools.objects():
-        # Hosted tools are many and new ones come every month: a type is asked for, not a known one.
+        # New hosted tools appear every month, so any type is accepted.
         yield from shape.must_be(tool.at("type"), shape.TEXT)
     functions = [tool for tool in tools.objects() if tool.at("type").text == "function"]
     yield from wrong_definitions(Definition(tool.at("name"), tool.at("parameters")) for tool in functions)
-    if request.at("prompt").absent:  # a stored prompt may bring tools of its own
+    if request.at("prompt").absent:  # a stored prompt may have its own tools
         choice = request.at("tool_choice")
         names = [tool.at("name").text for tool in tools.objects()]
         yield from wrong_choice(choice, choice.at("name"), tools, names)

@@ -1,4 +1,4 @@
-"""How a neutral message and tool are written for OpenAI Responses."""
+"""Writes neutral messages and tools for OpenAI Responses."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Item = dict[str, Any]
 
 
 def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list[Item]:
-    """The messages as items of the caller's own. Every call id is legal and unique, and its output has the same.
+    """Write the messages as new items. Every call id is legal and unique, and its output has the same id.
 
-    Reasoning that nothing of the model follows is left out. `notes` counts what is left out or renamed.
+    Reasoning that no item of the model follows is left out. `notes` counts what is left out or renamed.
     """
     items: list[Item] = []
     torn = torn_reasoning(messages)
@@ -64,7 +64,7 @@ def _as_they_came(message: Message) -> Iterator[Item]:
 
 
 def _without_hints(part: object) -> object:
-    """A part without the keys by which callers tell this library its size."""
+    """Return a part without the keys by which callers give its size."""
     fields = fields_of(part)
     return part if fields is None else without_given(fields)
 
@@ -77,14 +77,14 @@ class ItemIds(CallIds):
     def __init__(self) -> None:
         super().__init__(_ID_RULE)
         self.strays = 0
-        """Outputs of calls that were not asked here: the server may hold them."""
+        """Outputs without a call in this request: the server may hold the call."""
 
     def asked(self, call: Call) -> str:
-        """The id that a call is sent with."""
+        """Return the id that a call is sent with."""
         return str(self.ask(call, 0))
 
     def answered(self, call_id: str | None, name: str | None) -> str:
-        """The id of the call that an output answers: by its id, or by name and order where it has none."""
+        """Return the id of the call that an output answers, found by its id, or by name and order without one."""
         found = self.find(call_id, name)
         if found is not None:
             return str(found[1])
@@ -93,7 +93,7 @@ class ItemIds(CallIds):
 
 
 def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
-    """An item that came, with the id that this request gives to its call."""
+    """Return the caller's item with the id that this request gives to its call."""
     call_id, kind = item.get("call_id"), str(item.get("type"))
     if isinstance(call_id, str):
         if kind.endswith("_call"):
@@ -116,7 +116,7 @@ def _named(name: str, notes: Notes) -> str:
 
 
 def _respell(came: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
-    """What another API spelled: a message for each stretch of content, an item for each call and result, in order."""
+    """Write a message of another API: an item for each stretch of content, each call and each result, in order."""
     content: list[str | Media | Opaque] = []
     message = translated(came, RESPONSES, notes)
     notes[SILENT] += message.role == "assistant" and not any(message.parts)
@@ -141,7 +141,7 @@ def _respell(came: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
                 call_id = ids.answered(part.call_id, part.name)
                 yield {"type": "function_call_output", "call_id": call_id, "output": _output(part)}
             case Thinking():
-                notes[REASONING] += 1  # another model's has no item
+                notes[REASONING] += 1  # another model's reasoning is left out
                 continue
             case Opaque():
                 if not is_mark(part):
@@ -157,7 +157,7 @@ NAMES = "name(s) of messages left out"
 
 
 def _message_items(message: Message, content: Sequence[str | Media | Opaque]) -> Iterator[Item]:
-    """One message item, or none where there is nothing to say. The assistant's texts are joined: so they are billed."""
+    """Yield one message item, or none for empty content. The assistant's texts are joined, as they are billed."""
     said = [part for part in content if part]
     if not said and message.role == "assistant":
         return
@@ -209,7 +209,7 @@ def _part(part: str | Media | Opaque, text: str = "input_text") -> Item:
 
 
 def _convert_part(part: Media) -> Item:
-    """Another provider's image or document, as Chat Completions would carry it and then as an item's part."""
+    """Convert another provider's image or document to Chat's form, and that to an item's part."""
     moved = media_part(part)
     if moved["type"] == "image_url":
         return {"type": "input_image", "image_url": moved["image_url"]["url"], "detail": "auto"}
@@ -226,9 +226,9 @@ def _cannot_carry(kind: str) -> UnsupportedContentError:
 
 
 def flat_definition(tool: Tool) -> Item:
-    """The flat definition. One that came in this spelling goes out as it came, without `strict` where it has none.
+    """Return the flat definition. One of the caller's own in this form is copied.
 
-    Any other says `strict`: this API takes a tool that does not as strict, and its home takes it as not (OpenAI API
+    Any other gets an explicit `strict`, because this API's default is true, and that of other APIs is false (OpenAI API
     reference, function tools, read 2026-11).
     """
     if tool.api is not None:

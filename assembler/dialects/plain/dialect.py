@@ -1,4 +1,4 @@
-"""No API's spelling: the texts alone, priced without any framing. For requests that name no model."""
+"""The dialect for requests without a model: it prices the texts alone, without any framing."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from budgets.count import grade_of, total
 
 @attrs.frozen
 class Plain:
-    """Texts as they are. Request: `{"system", "messages", "tools"}`, each left out where there is nothing."""
+    """No API. The request is `{"system", "messages", "tools"}`, without empty ones."""
 
     name: str = "plain"
     api: Api = attrs.field(default=Api(shape="plain"), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a plain request: leading system messages are the head, the rest the conversation."""
+        """Return the regions of a plain request: leading system messages are the head, the rest is the conversation."""
         messages = read_messages(listed_messages(request, "{'messages': […]}"))
         head = head_length(messages)
         options = options_in(request, ("system", "messages", "tools"))
@@ -46,15 +46,15 @@ class Plain:
         return Layout(system=system, head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Texts alone: exact without a model, or with one whose vocabulary is known; else an estimate."""
+        """Return a pricer of texts: exact without a model or for a known vocabulary, else an estimate."""
         return unknown_model_pricer(PlainPricer(count), model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`output_schema`; a tool choice has no text."""
+        """Return `output_schema`. A tool choice has no text, so it is left out."""
         return {} if layout.output is None else {"output_schema": named_schema(layout.output)}
 
     def emit(self, layout: Layout) -> Emission:
-        """The regions under their own names; message dicts as they came, other objects as role and content."""
+        """Return the regions under their names. Message dicts are copied; other objects become role and content."""
         request: dict[str, Any] = {}
         if layout.system is not None:
             request["system"] = layout.system
@@ -64,7 +64,7 @@ class Plain:
         return Emission(request | self.options(layout))
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission:
-        """What was emitted, and the messages that were added: each goes out by itself."""
+        """Append the added messages."""
         return Emission({**before.request, "messages": [*before.request["messages"], *map(spell_message, added)]})
 
 
@@ -73,12 +73,12 @@ plain = Plain()
 
 @attrs.frozen(eq=False)
 class PlainPricer:
-    """The price of texts: contents, call names and arguments, tool definitions as compact JSON."""
+    """Prices texts: contents, call names and arguments, and tool definitions as compact JSON."""
 
     count: TokenCounter
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """Every piece, head message and tool by its own text; no framing."""
+        """Price every piece, head message and tool by its text, without framing."""
         return FixedPrices(
             pieces=tuple(self._graded(n) for n in price_pieces([piece.text for piece in pieces], self.count)),
             head=tuple(self.message(message) for message in head),
@@ -86,23 +86,23 @@ class PlainPricer:
         )
 
     def message(self, message: Message) -> Count:
-        """The texts of one message."""
+        """Price the texts of one message."""
         unread = total(price_opaque(part, self.count) for part in message.parts if _is_opaque(part))
         return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message) + unread
 
     def _unread(self, message: Message) -> Count:
-        """The fields that go out with the message and that this library does not read."""
+        """Price the fields of a message that are sent but not read."""
         if not message.beside:
             return Count(0)
         return Count(sum(self.count(compact_json(message.seen[key])) for key in message.beside), Grade.ESTIMATED)
 
     def options(self, layout: Layout) -> Count:
-        """An output schema as compact JSON, like a tool."""
+        """Price an output schema as compact JSON."""
         asked = layout.options.get("output_schema")
         return Count(0) if asked is None else self._graded(self.count(compact_json(asked)))
 
     def _graded(self, tokens: Tokens) -> Count:
-        """As good as its counter, which may say that it estimates; a plain function is taken at its word."""
+        """Return a count with the counter's grade; a plain function is exact."""
         return Count(tokens, grade_of(self.count))
 
     def _part(self, part: Part) -> Tokens:
@@ -116,7 +116,7 @@ class PlainPricer:
             case Thinking():
                 return self.count(part.text)
             case Opaque():
-                return 0  # a mark of the cache, or priced apart: its words are a guess
+                return 0  # a cache mark, or an opaque part, which is priced separately as an estimate
             case Media():
                 raise UnsupportedContentError(
                     f"plain text has no price for a part of kind {part.kind!r}; "
@@ -132,7 +132,7 @@ def _is_opaque(part: Part) -> TypeGuard[Opaque]:
 
 
 def definition(tool: Tool) -> dict[str, Any]:
-    """A tool as name, description and parameters; what is empty is left out."""
+    """Return a tool's name, description and parameters, without empty ones."""
     if tool.api is not None:
         return own_definition(tool)
     schema = {"parameters": own_fields(tool.parameters)} if tool.parameters else {}
@@ -140,7 +140,7 @@ def definition(tool: Tool) -> dict[str, Any]:
 
 
 def spell_message(message: Message) -> dict[str, Any]:
-    """A message as a dict: the one that came in, without our own key; or role and content of what was no dict."""
+    """Return the caller's dict without this library's own key, or role and content of another object."""
     fields = cast("dict[str, Any]", private_copy(message.seen))
     fields.pop(PIN, None)
     return fields

@@ -1,4 +1,4 @@
-"""How a drawn conversation is spelled for a plain request, and what breaks its rules."""
+"""Writes drawn conversations as plain requests, and breaks their rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The neutral conversation (`system`, `messages`, `tools`), which no API takes: rules N1 to N9."""
+"""The neutral conversation of no API (`system`, `messages`, `tools`): rules N1 to N9."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULES = (N1, N2, N3, N4, N5, N6, N7, N8, N9, L0, T1, T2, T3)
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Every breach in one conversation. No rule here depends on the model. Linear."""
+    """Yield every breach in a conversation, for any model. Linear."""
     messages = request.at("messages")
     yield from may_be(request.at("system"), TEXT_OR_LIST)
     yield from neutral.wrong_messages(messages)
