@@ -316,7 +316,7 @@ class Assembler(Generic[Longest]):
         if wanted.question.speaks_of(self._draft.history.current()):
             wanted.question.settle(checked_text(text, field="summary"))
         else:
-            log_ignored("a summary", "the messages that it speaks of have changed")
+            log_ignored("a summary", "its messages have changed")
         return self
 
     def replay(self, manifest: Mapping[str, Any]) -> Context[Longest]:

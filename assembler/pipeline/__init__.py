@@ -1,6 +1,6 @@
-"""The way of a request: choose, measure, fit, emit. One function a stage, values in, values out.
+"""The stages of a build: gather, choose, measure, fit, emit. Each is one function that takes values and returns one.
 
-The names of `__init__.pyi` are loaded when they are first used: what gathers a request does without the stages.
+The names of `__init__.pyi` are loaded when they are first used: gathering a request needs no stage.
 """
 
 from budgets.later import load_later as _load_later

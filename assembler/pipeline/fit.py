@@ -1,7 +1,8 @@
 """Decides what stays of a conversation and what goes.
 
-A dialect that sends neighbouring messages as one turn bills them for less than the sum of their prices, a few tokens a
-turn. The sum is a bound, so that what fits by the sum fits. What does not is counted as it is sent before it goes.
+A dialect that sends neighbouring messages as one turn is billed a few tokens a turn less than the sum of their prices.
+So the sum is an upper bound: what fits by the sum fits. Otherwise the request is counted as it is sent before anything
+is dropped.
 """
 
 from __future__ import annotations
@@ -32,23 +33,23 @@ if TYPE_CHECKING:
     from assembler.pipeline.recipe import Recipe
 
 _ROUNDS = 8
-"""Trials of what fits as it is sent before the tokens left are called too few. One or two are enough."""
+"""How often to cut further when a plan does not fit as it is sent. Once or twice is enough."""
 
 
 _NEAR = 4
 _FEW = 64
-"""A whole over the tokens left by more than one part in four and 64 tokens is not counted as it is sent: merging
-never saves so much, and a long history would be spelled for nothing. Results that are written anew may save half."""
+"""A conversation over the tokens left by more than a quarter and 64 tokens is not counted as it is sent: merging never
+saves that much, and spelling a long history is slow. Results that are rewritten may save half."""
 
 
 def fit(gathered: Gathered, measured: Measured) -> Planned:
-    """The plan of a draft: the last decision where it stands, or a new one. O(new messages), or O(what stays and one
-    turn more) for policies that look no further back.
+    """The plan of a draft: the last decision if it still holds, else a new one. O(new messages) or, for policies that
+    look no further back, O(messages that stay and one more turn).
 
-    What a new plan depends on is compared with what was read: `ChangedError` where its owner has changed it since.
-    Raises `TooLarge` if no policy makes it fit, `ConversationError` if what stays is no valid conversation and no later
-    message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails, and
-    `UnansweredError` where a policy wants an answer first: see `assembler.pipeline.answers`.
+    Raises `TooLarge` if no policy makes it fit, `ConversationError` if what stays is invalid and no later message can
+    make it valid, `PlanError` if a policy cuts inside a turn, `TokenCountError` if the counter fails, `ChangedError` if
+    the owner changed a message after it was read, and `UnansweredError` if a policy needs a summary first (see
+    `assembler.pipeline.answers`).
     """
     last = gathered.last
     if last is not None and measured is last.before_limits and (plan := continue_decision(gathered)) is not None:
@@ -71,7 +72,7 @@ class ChangedError(Exception):
 
 
 def decide_plan(gathered: Gathered, measured: Measured) -> Planned:
-    """What the policies leave. Compares nothing."""
+    """The plan that the policies make. Does not check whether messages changed after they were read."""
     try:
         return _decide(gathered, measured)
     except UnsupportedContentError:
@@ -79,7 +80,7 @@ def decide_plan(gathered: Gathered, measured: Measured) -> Planned:
     except ConversationError:
         if gathered.settings.adds_up:
             raise
-        # The request must be spelled to be counted, and it cannot be yet: its parts say how full it is.
+        # The request must be spelled to be counted, and it cannot be spelled yet. The sum of its parts has to do.
         return attrs.evolve(_by_parts(_everything(gathered, measured)), settings=gathered.settings)
 
 
@@ -106,7 +107,7 @@ def _everything(gathered: Gathered, measured: Measured) -> Planned:
 
 
 def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
-    """What the policies leave of everything, or of `start`, which stays while it fits."""
+    """The plan by our own prices. `start` is kept if it fits; without it, everything is."""
     overflow = None
     try:
         return _within_limits(everything, start, 0)
@@ -118,7 +119,7 @@ def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
 
 
 def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:
-    """Whether what limits share out among documents and tools may be less, so that the least conversation fits."""
+    """Whether documents or tools may give up tokens so that the smallest conversation fits."""
     limits, regions = overflow.budget.limits, everything.draft.regions
     capability = limits.get("capability")
     selected = capability is not None and capability.select is not None and bool(regions.tools)
@@ -126,7 +127,7 @@ def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:
 
 
 def _within_limits(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
-    """What the policies leave where the turns are sure of the tokens that are `reserved`."""
+    """The plan under the budget's limits, with `reserved` tokens guaranteed to the turns."""
     pricer = everything.settings.whole
     if pricer is None:
         return _by_parts(everything, start, reserved)
@@ -134,10 +135,10 @@ def _within_limits(everything: Planned, start: Known | None, reserved: Tokens) -
 
 
 def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
-    """What the policies leave, by the sum of the parts."""
+    """The plan by the sum of the parts."""
     settings, fixed, ledger = everything.settings, everything.fixed, everything.ledger
     if settings.budget is None:
-        ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
+        ledger.since(ledger.first)  # raise now for a part without a price, not when the caller reads the count
         return everything
     tokens_left = settings.budget.input_limit - fixed.upper
     if settings.budget.limits:
@@ -154,7 +155,7 @@ def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens 
 
 
 def _as_sent(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
-    """The plan, or one for fewer tokens, so that it fits as it is sent: a sum may lie a token or two under that."""
+    """The plan, cut further until it fits as it is sent: that may cost a token or two more than the sum."""
     asked, settings = max(tokens_left, 0), plan.settings
     for _ in range(_ROUNDS):
         over = plan.by_rule.upper - plan.fixed.upper - tokens_left
@@ -168,8 +169,9 @@ def _as_sent(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned
 
 
 def _from(everything: Planned, recipe: Recipe) -> Planned | None:
-    """The plan that keeps what a request kept, and what came since; None where that is no more, or other policies', or
-    more than the cap of the conversation.
+    """The plan that keeps what an earlier request kept, and the messages since.
+
+    None if those messages are gone, other policies decide now, or it exceeds the cap of the conversation.
     """
     settings = everything.settings
     if settings.budget is not None and settings.budget.limits:
@@ -186,7 +188,7 @@ def _from(everything: Planned, recipe: Recipe) -> Planned | None:
 
 
 def _is_over_its_cap(conversation: Count, budget: Budget | None) -> bool:
-    """Whether the turns cost more than the cap that a budget sets them, if it does: who gets how much goes by rule."""
+    """Whether the turns cost more than the budget's cap on the conversation. Limits are checked by our own prices."""
     limit = None if budget is None else budget.limits.get("conversation")
     if budget is None or limit is None or limit.cap is None:
         return False
@@ -196,11 +198,10 @@ def _is_over_its_cap(conversation: Count, budget: Budget | None) -> bool:
 
 
 def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Planned, Tokens]:
-    """The plan with what the limits leave of the fixed regions, and the tokens that they leave for the turns.
+    """The plan with the fixed regions reduced to their limits, and the tokens left for the turns.
 
-    What documents and selected tools do without leaves the turns the tokens that are `reserved`.
-
-    Found once for these regions and this demand: the smaller regions are a value of their own, priced once too.
+    Documents and selected tools give way until the turns have the `reserved` tokens. The reduced regions are
+    remembered, so that they are priced once.
     """
     from assembler.pipeline.share import conversation_cap, share_out  # for budgets with limits alone
 
@@ -223,7 +224,7 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
 
 
 def _with_pins(plan: Planned) -> Ledger:
-    """The ledger with what no policy may drop: pins, the question that carries knowledge, what a server waits for."""
+    """The ledger with the messages that no policy may drop: pins, the host of knowledge, calls a server waits for."""
     pins = staying(plan.sight, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
     if (host := plan.measured.host) is not None:
         pins = tuple(sorted({*pins, host.index}))
@@ -231,14 +232,14 @@ def _with_pins(plan: Planned) -> Ledger:
 
 
 def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
-    """The plan where only the count of the whole decides. A mark goes on from what a billed request kept."""
+    """The plan if only the count of the whole request decides. Policies with a low-water mark continue from `start`."""
     from assembler.pipeline.fit_by_whole import fit_by_whole  # for dialects that are counted whole alone
 
     settings = everything.settings
     if settings.budget is None:
         return attrs.evolve(everything, sealed=pricer.whole(everything.layout))
     limit = settings.budget.input_limit
-    if settings.budget.limits:  # who gets how much goes by the estimates; that all of it fits, by the whole
+    if settings.budget.limits:  # estimates share out the limits; the count of the whole decides whether it fits
         everything, tokens_left = _share_out(everything, settings.budget, reserved)
         limit = min(limit, everything.fixed.upper + tokens_left)
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
@@ -249,22 +250,19 @@ def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reser
 
 
 def _overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -> TooLarge:
-    """What `kept` does not fit into: the limit of the input, or the cap of the conversation where that leaves less."""
+    """The error for turns that cost `kept`, over the input limit or, if that is lower, over the conversation's cap."""
     available, costs = min(plan.fixed.upper + tokens_left, budget.input_limit), plan.measured.costs(kept)
     region = "conversation" if available < budget.input_limit else None
     required = plan.fixed.upper + kept.upper
     overflow = TooLarge(plan, budget, required=required, available=available, costs=costs, region=region)
-    # A copy is without the summarizer's own exception, whose text would stand in every traceback of this one.
+    # The copy drops the summarizer's own exception, whose text would otherwise appear in every traceback.
     overflow.__cause__ = copy(next(iter(plan.trimmed.failures), None))
     return overflow
 
 
 def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | None]:
-    """The first message that the dialect lets stay: a greeting cannot open a conversation that the user must open.
-
-    Before a server's summary nothing stays: it stands for that.
-
-    With the error for a conversation that is nothing else yet.
+    """The first message that may be sent: it skips a greeting if the API requires a user message first, and what a
+    server's own summary replaces. With the error if the conversation has only a greeting so far.
     """
     if (floor := sight.floor(settings.dialect.api.shape)) > sight.head:
         return floor, None
@@ -276,7 +274,7 @@ def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | N
 
 
 def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
-    """Whether everything fits into `tokens_left` as it is sent. O(the history), or less where it is far too long."""
+    """Whether all turns fit into `tokens_left` as they are sent. O(history), less if it is far too long."""
     if tokens_left < 0:
         return False
     if plan.settings.merging is None and plan.ledger.fits(tokens_left):
@@ -286,7 +284,7 @@ def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
 
 
 def _widen(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
-    """The plan with as many turns more as fit as they are sent, where the policy keeps the newest that fit."""
+    """Add older turns while the request fits as it is sent, if the policy keeps the newest turns that fit."""
     trimmer, ledger = trimming(plan.settings.willing), plan.ledger
     oldest = ledger.first if start is None else start[1].cut.first_kept
     while trimmer is not None and oldest < plan.first:

@@ -1,7 +1,7 @@
-"""Fits a request whose parts do not add up: the whole is counted, and the policies are asked for less until it fits.
+"""Fits a request whose parts do not add up: counts the whole, and asks the policies for less until it fits.
 
-Estimates say where to look; a count of the spelled whole decides. Such a count is dear (a render), so that few are
-asked for: none where nothing changed, one or two after an append, two and a bisection of the turns for a cold build.
+Estimates guide the search and a count of the whole request decides. Such a count needs a render and is slow, so there
+are few: none if nothing changed, one or two after an append, and for a cold build two and a bisection of the turns.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from budgets import Count, Tokens
 
 @attrs.frozen
 class Sealed:
-    """What was found for one length of a history, to go on from there."""
+    """The result for one length of a history. The next search starts from it."""
 
     prices: FixedPrices
-    """Those of all but the turns; the limit follows from them."""
+    """The prices of everything but the turns. The limit follows from them."""
     length: int
     kept: Trimmed
     count: Count
@@ -36,13 +36,14 @@ class Sealed:
 def fit_by_whole(
     plan: Planned, pricer: WholePricer, limit: Tokens, start: Known | None = None
 ) -> tuple[Planned, Count]:
-    """The plan that fits by the count of its whole, and that count; or the smallest one, which may not fit.
+    """The plan that fits by the count of the whole, and that count; or the smallest plan, which may not fit.
 
-    `plan` keeps everything. A mark goes on from `start`, so that no cut is an earlier one than a billed request's.
+    `plan` keeps everything. Policies with a low-water mark continue from `start`, so that no cut is earlier than that
+    of the billed request.
     """
     ledger, prices = plan.ledger, plan.measured.prices
     last, trimmer = decisions_of(plan.settings, ledger), trimming(plan.settings.willing)
-    start = start if trimmer is None else None  # the newest turns that fit are found without it
+    start = start if trimmer is None else None  # the search for the newest turns that fit does not need it
     known = last.sealed if start is None else None
     if known is not None and (known.prices is not prices or known.length > ledger.length):
         known = None
@@ -75,9 +76,9 @@ def _tightened(
     relieve: Callable[[Tokens], Trimmed],
     everything: Trimmed | None = None,
 ) -> tuple[Trimmed, Count]:
-    """Ask the policies for fewer and fewer tokens until the whole fits. One count for each answer that differs.
+    """Ask the policies for fewer and fewer tokens until the whole fits. Counts once for each different answer.
 
-    `everything` is what there is before anything more goes; None for all of the history.
+    `everything` is what stays if it fits; None means all of the history.
     """
     fits = tokens_left >= 0 and ledger.fits(tokens_left)
     kept = (everything or keep_all(ledger)) if fits else relieve(max(tokens_left, 0))
@@ -93,10 +94,10 @@ def _tightened(
 
 
 def _next_answer(kept: Trimmed, most: Tokens, relieve: Callable[[Tokens], Trimmed]) -> tuple[Tokens, Trimmed] | None:
-    """The first other answer of the policies from `most` tokens downwards, and for how many; None where there is none.
+    """The first different answer of the policies from `most` tokens downwards, and at how many tokens, or None.
 
-    They may say the same for thousands of tokens on end. So the step doubles until the answer differs, and is halved
-    back to where it began to: O(log tokens) answers.
+    The answer may stay the same over thousands of tokens. So the step doubles until the answer differs, and a bisection
+    finds where it began to: O(log tokens) answers.
     """
     same, tried, step = most + 1, most, 1
     while _says_the_same(answer := relieve(tried), kept):

@@ -1,4 +1,4 @@
-"""A cached property without a lock, for what follows from a frozen value."""
+"""A cached property without a lock, for frozen values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Found = TypeVar("Found", covariant=True)
 
 
 class found_once(Generic[Owner, Found]):  # noqa: N801 - read as a decorator, as property is
-    """`functools.cached_property` without its lock: Python 3.11 takes one at every first use, for a microsecond.
+    """`functools.cached_property` without its lock, which costs a microsecond at each first use in Python 3.11.
 
-    Of several threads each may find it; what follows from a frozen value is the same for all of them.
+    Several threads may compute the value at once: on a frozen owner they all get the same.
     """
 
     def __init__(self, find: Callable[[Owner], Found]) -> None:
@@ -27,11 +27,11 @@ class found_once(Generic[Owner, Found]):  # noqa: N801 - read as a decorator, as
     def __get__(self, owner: Owner | None, kind: type[Any]) -> Self | Found:
         if owner is None:
             return self
-        # The value in the instance's own dictionary hides this descriptor from now on.
+        # From now on the value in the instance's dictionary hides this descriptor.
         found = owner.__dict__[self._name] = self._find(owner)
         return found
 
 
 def keep(owner: object, **found: object) -> None:
-    """Let these be what the owner finds, by their names, where they are known beforehand."""
+    """Store values that are already known, so that the owner does not compute them."""
     owner.__dict__.update(found)

@@ -1,4 +1,4 @@
-"""What a request is made from: the draft, and what of it is known already and still true."""
+"""Gathers the input of a build: the draft, and the last decision about it if that still holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assembler.pricing.prices import Prices
 
 @attrs.define(eq=False)
 class Gathered:
-    """One draft as it is seen now: the same answers for as long as it is held. Never changed."""
+    """A draft and its messages as they were at one moment. Never changed."""
 
     draft: Draft
     settings: Settings
@@ -22,17 +22,17 @@ class Gathered:
     last: Standing | None = None
     """The last decision, if no message that it depends on has changed."""
     prices: Prices | None = None
-    """What the history costs, as far as it is known."""
+    """The known prices of the history."""
     decided: Decided | None = None
-    """What these settings decided last."""
+    """The last decisions under these settings."""
 
     def without(self, changed: int) -> Gathered:
-        """This draft, with nothing read of a message that its owner has changed, nor of what follows."""
+        """The same draft, with the message at `changed` and all that follow to be read again."""
         return Gathered(self.draft, self.settings, self.draft.history.forget(changed))
 
 
 def gather(draft: Draft, settings: Settings) -> Gathered:
-    """The draft, and the last decision about it where that holds. O(what stays)."""
+    """The draft, and the last decision about it if that still holds. O(messages that stay)."""
     if draft.regions.output is not None:
         settings = settings.asking(draft.regions)
     sight = draft.history.sight()

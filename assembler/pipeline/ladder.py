@@ -1,8 +1,8 @@
-"""A ladder: policies asked in order, each only as far as needed.
+"""Asks the policies of a ladder in order, each only as far as needed.
 
-What a ladder leaves is a `Trimmed`: which turns stay, which messages inside them were rewritten or dropped, and which
-policy did what. One that must hold a low-water mark is found by replaying the history: at each message that makes
-it outgrow the tokens left, the ladder brings it down to the mark, and nothing is touched in between.
+The result is a `Trimmed`: which turns stay, which messages in them were rewritten or dropped, and which policy did
+what. For a ladder with a low-water mark the history is replayed: whenever a message makes it outgrow the tokens left,
+the ladder cuts it down to the mark, and nothing is touched in between.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from budgets.value import Value
 
 @attrs.frozen(eq=False, repr=False)
 class Decision(Value):
-    """What one policy did: how often, in a few words, and how many tokens it saved, 0 where it could not help."""
+    """What one policy did, and how many tokens that saved; 0 if it could not help."""
 
     policy: str
     saved: Tokens
     done: tuple[tuple[str, int], ...] = ()
-    """What was done and how many times; 0 where that means nothing."""
+    """What it did, in words, and how often; 0 if a number makes no sense."""
 
     @property
     def reason(self) -> str:
@@ -40,7 +40,7 @@ class Decision(Value):
 
     @property
     def cut(self) -> bool:
-        """Whether it dropped whole turns: what cannot be counted message by message."""
+        """Whether it dropped whole turns, which is not counted message by message."""
         return bool(self.saved) and not any(times for _, times in self.done)
 
     def __str__(self) -> str:
@@ -48,15 +48,15 @@ class Decision(Value):
 
     @property
     def in_words(self) -> str:
-        """What it says of turns where nobody knows how often it acted: the words without numbers."""
+        """What it did, without numbers: for turns of which nobody knows how often it acted there."""
         return f"{self.policy}: {', '.join(what for what, _ in self.done) or self.reason}"
 
     def in_turn(self, times: int) -> str:
-        """What it says of one turn; its name alone if it did several things: any of them may be the one."""
+        """What it did in one turn; its name alone if it did several things and nobody knows which."""
         return f"{self.policy}: {times} × {self.done[0][0]}" if len(self.done) == 1 else self.policy
 
     def again(self, later: Decision) -> Decision:
-        """This decision and a later one of the same policy: what is counted adds up, what is not is said anew."""
+        """This decision merged with a later one of the same policy: numbers add up, the rest is the later one's."""
         times = {what: number for what, number in self.done if number}
         for what, number in later.done:
             times[what] = times.get(what, 0) + number
@@ -65,16 +65,16 @@ class Decision(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Made(Value):
-    """The changes that one policy made at one time: enough to make them again, and no text."""
+    """The changes that one policy made at one time: enough to repeat them, without text."""
 
     length: int
-    """How many messages the history had."""
+    """The length of the history."""
     place: int
-    """The policy's, among those that are willing."""
+    """The place of the policy among the willing ones."""
     first_kept: int
-    """The first message that stayed then: a policy that counts what stays counts from there."""
+    """The first message that stayed then. A policy that counts messages counts from there."""
     indexes: tuple[tuple[int, ...], ...]
-    """The messages of each change, in the order in which the changes were made."""
+    """The messages of each change, in the order of the changes."""
 
 
 _UNCHANGED: Mapping[int, Message | None] = {}
@@ -88,32 +88,32 @@ class Trimmed:
     cut: Cut
     changed: Mapping[int, Message | None] = _UNCHANGED
     savings: Mapping[int, Difference] = _NO_SAVINGS
-    """What `changed` saves in each turn, by where it begins: below zero."""
+    """What `changed` saves in each turn, by the index where the turn begins. Negative."""
     decisions: tuple[Decision, ...] = ()
-    """One for each policy that was asked, in their order: none is asked before those in front of it."""
+    """One for each policy that was asked, in the order of the ladder."""
     failures: tuple[AssemblyError, ...] = ()
-    """What went wrong in policies, and was done without."""
+    """Failures of policies that did not stop the build."""
     wanted: Wanted | None = None
-    """The summary that a policy would have liked to have."""
+    """The summary that a policy asked for and did not get."""
     made: tuple[Made, ...] = ()
-    """How `changed` came about, oldest first."""
+    """The steps that led to `changed`, oldest first."""
     length: int = 0
-    """How many messages the history had when `savings` was found: the next one may stand beside a changed one."""
+    """The length of the history when `savings` was computed. A later message may join a changed one."""
 
     @property
     def is_all(self) -> bool:
-        """Whether no policy was asked: everything fits."""
+        """Whether everything stays, because it fits and no policy was asked."""
         return not self.decisions
 
     @functools.cached_property
     def why_gone(self) -> str:
-        """What the policies that helped say; first those that dropped turns, as others' work may be gone with them."""
+        """What the policies did that helped. Those that dropped turns come first."""
         helped = [decision for decision in self.decisions if decision.saved]
         said = sorted(helped or self.decisions, key=lambda decision: not decision.cut)
         return "; ".join(dict.fromkeys(decision.in_words for decision in said))
 
     def why_shortened(self, times: Mapping[Label, int] | None = None) -> str:
-        """What the policies say that rewrote messages: of any turn, or of one where each did so many `times`."""
+        """What the rewriting policies did: in all turns, or in one turn if `times` says how often each acted there."""
         helped = [(label, one) for label, one in labelled(self.decisions) if one.saved and not one.cut]
         if times is None:
             return "; ".join(dict.fromkeys(one.in_words for _, one in helped))
@@ -125,9 +125,9 @@ class Trimmed:
         return tuple(decision for decision in self.decisions if not decision.saved)
 
     def grown_to(self, ledger: Ledger) -> Trimmed:
-        """The same decision for a longer history: a result that joins a list of results is priced in that list.
+        """The same decision for a longer history. A result that joins a changed list of results is priced in that list.
 
-        O(1), or O(neighbours) where the last messages were changed.
+        O(1), or O(neighbours) if the last messages were changed.
         """
         if not self.changed or ledger.length <= self.length:
             return self
@@ -139,12 +139,12 @@ class Trimmed:
         return attrs.evolve(self, savings={**self.savings, start: joined}, length=ledger.length)
 
     def count(self, ledger: Ledger) -> Count:
-        """What it costs. The history must not have grown, unless no new message stands beside a changed one."""
+        """What it costs. Call `grown_to` first if the history has grown."""
         return (ledger.with_savings(self.savings) if self.savings else ledger).kept(self.cut)
 
 
 Known: TypeAlias = tuple[int, Trimmed]
-"""What was left of a history when it had so many messages."""
+"""A length of the history, and what stayed of it then."""
 
 
 def labelled(decisions: Sequence[Decision]) -> Iterator[tuple[Label, Decision]]:
@@ -154,7 +154,7 @@ def labelled(decisions: Sequence[Decision]) -> Iterator[tuple[Label, Decision]]:
 
 
 def _note_decision(decisions: tuple[Decision, ...], new: Decision, label: Label) -> tuple[Decision, ...]:
-    """The decisions with a new one: one entry a policy, however often a long history asked it."""
+    """The decisions with a new one. Each policy has one entry, however often it was asked."""
     known = [*labelled(decisions)]
     if label not in [each for each, _ in known]:
         return (*decisions, new)
@@ -162,12 +162,12 @@ def _note_decision(decisions: tuple[Decision, ...], new: Decision, label: Label)
 
 
 def keep_all(ledger: Ledger) -> Trimmed:
-    """What stays where every turn does."""
+    """The decision that every turn stays."""
     return Trimmed(Cut(ledger.first, ""))
 
 
 def trim_by_rungs(ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, start: Trimmed | None = None) -> Trimmed:
-    """What the policies leave, asked in order until the conversation costs at most `tokens_left`."""
+    """Ask the policies in order until the conversation costs at most `tokens_left`."""
     kept = keep_all(ledger) if start is None else attrs.evolve(start.grown_to(ledger), failures=(), wanted=None)
     for place, rung in enumerate(rungs):
         used = kept.count(ledger).upper
@@ -183,7 +183,7 @@ def trim_by_rungs(ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, st
 def replay_ladder(
     ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, low: Tokens, known: Known | None
 ) -> Known:
-    """The length of the history at its last overflow, and what the ladder left then; goes on from `known`."""
+    """The length of the history at its last overflow, and what the ladder kept then. The replay starts at `known`."""
     stop, kept = known or (ledger.first, keep_all(ledger))
     line = ledger.timeline()
     while stop < ledger.length:
@@ -200,7 +200,7 @@ def replay_ladder(
 
 
 def brought_down(ledger: Ledger, rungs: Sequence[Rung], low: Tokens, kept: Trimmed) -> Trimmed:
-    """What the policies leave at a mark, of what stayed until then; of everything, where one chooses anew."""
+    """Cut down to the mark: from `kept`, or from the whole history if a policy chooses anew each time."""
     anew = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)
     return trim_by_rungs(ledger, rungs, low, None if anew else kept)
 
@@ -214,7 +214,7 @@ def _ask_to_cut(
     cut = verify_cut(rung.policy, rung.policy.cut(seen, max(tokens_left - beside, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
         cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
-    if cut.summary is None or standing is not None:  # one that stands gives way only to one that knows of it
+    if cut.summary is None or standing is not None:  # only a policy that knows of the summary may replace it
         cut = attrs.evolve(cut, summary=kept.cut.summary)
     saved = used - seen.kept(cut).upper
     decisions = _note_decision(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)), label)
@@ -225,14 +225,14 @@ def _ask_to_cut(
 
 
 def _is_noted_by(rung: CuttingRung, standing: Message | None) -> bool:
-    """Whether what stands in place of the turns that went is the policy's own note, which it leaves tokens for."""
+    """Whether `standing` is the policy's own note, for which it leaves tokens itself."""
     return standing is not None and rung.traits.note is not None and standing.parts == (rung.traits.note,)
 
 
 def _ask_to_rewrite(
     ledger: Ledger, rung: RewritingRung, kept: Trimmed, excess: Tokens, place: int, label: Label
 ) -> Trimmed:
-    """The conversation after as many of the policy's changes as it takes to save `excess`."""
+    """Take changes of the policy until they save `excess`."""
     changed, savings = dict(kept.changed), dict(kept.savings)
     saved, reasons, indexes = 0, dict[str, int](), list[tuple[int, ...]]()
     for change, gains in changes(ledger, rung, kept.cut.first_kept, changed):
@@ -251,9 +251,9 @@ def _ask_to_rewrite(
 def changes(
     ledger: Ledger, rung: RewritingRung, first: int, changed: Mapping[int, Message | None]
 ) -> Iterator[tuple[Change, Mapping[int, Difference]]]:
-    """The changes of a policy that may be taken and save tokens, with what each gains. Those taken show at once.
+    """The changes of a policy that are allowed and save tokens, with the savings of each.
 
-    `first` is where what stays begins, beside pinned turns.
+    The policy sees each change as soon as it is taken. Turns from `first` on stay, and pinned ones before it.
     """
     pinned = frozenset(ledger.pins)
     passage = _passage(ledger, rung.policy, first, changed)
@@ -267,7 +267,7 @@ def changes(
 
 
 def _passage(ledger: Ledger, policy: object, first: int, changed: Mapping[int, Message | None]) -> StandingPassage:
-    """What a policy is shown of what stays: pinned turns, and all from `first` on."""
+    """What a rewriting policy sees: pinned turns, and all turns from `first` on."""
     stretches = [*ledger.pinned_turns(first), (first, ledger.length)]
     return StandingPassage(ledger, changed, policy, stretches, ledger.newest_turns(1))
 
@@ -279,7 +279,7 @@ def take(
     changed: dict[int, Message | None],
     savings: dict[int, Difference],
 ) -> None:
-    """Make a change."""
+    """Add a change to `changed`, and its gains to `savings`."""
     changed.update(change.messages)
     for index, gained in gains.items():
         start = ledger.turn_start(index)

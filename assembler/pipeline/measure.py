@@ -1,4 +1,4 @@
-"""The fixed part of a request, rendered and priced."""
+"""Renders and prices the fixed part of a request: everything but the turns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class Measured:
-    """The regions as text and as tokens: all of a request but its turns."""
+    """The fixed regions of a request, as text and as tokens."""
 
     regions: Regions
     rendered: Rendered
@@ -31,19 +31,19 @@ class Measured:
     prices: FixedPrices
     choice: Choice | None = None
     host: FilledHost | None = None
-    """The newest question's message, where knowledge was put around it."""
+    """The message that hosts knowledge, if one does."""
     facts: FixedFacts | None = attrs.field(default=None, init=False, repr=False)
-    """What reports say of them: `report` makes and reads it."""
+    """A cache of `report`."""
     system: str | None = attrs.field(init=False, repr=False)
     """The system text."""
     instruction: Count = attrs.field(init=False, repr=False)
-    """What the instruction costs with the system messages at the head of the history."""
+    """The cost of the instruction and of the system messages at the head of the history."""
     knowledge: Count = attrs.field(init=False, repr=False)
-    """What the documents cost, tags included."""
+    """The cost of the documents, tags included."""
     capability: Count = attrs.field(init=False, repr=False)
-    """What the tools cost, with what the provider wraps around them, and the output schema."""
+    """The cost of the tools with the provider's wrapping, and of the output schema."""
     fixed: Count = attrs.field(init=False)
-    """What all of it costs."""
+    """The cost of all fixed regions and the framing."""
 
     def __attrs_post_init__(self) -> None:
         self.system = self.rendered.system
@@ -53,7 +53,7 @@ class Measured:
         self.fixed = self.instruction + self.capability + self.knowledge + self.prices.framing
 
     def costs(self, conversation: Count) -> RegionCosts:
-        """The region table, the turns costing `conversation`."""
+        """The costs by region, if the turns cost `conversation`."""
         return RegionCosts(
             instruction=self.instruction.tokens,
             capability=self.capability.tokens,
@@ -68,7 +68,7 @@ class Measured:
 
 
 def measure(gathered: Gathered, choice: Choice | None) -> Measured:
-    """The fixed part of a draft. Found once for these regions, this pricer and this head."""
+    """The fixed part of a draft. Computed once for the same regions, pricer and head."""
     if choice is None and gathered.last is not None:
         return gathered.last.before_limits
     sight, settings, regions = gathered.sight, gathered.settings.by_rule, gathered.draft.regions

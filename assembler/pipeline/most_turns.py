@@ -1,9 +1,9 @@
-"""Finds how many of the newest turns fit where only a count of the whole tells.
+"""Finds how many of the newest turns fit, when only a count of the whole request can tell.
 
-A weighing is dear (a render), and two of them settle it where the estimates are good: what stays fits, and one turn
-more does not. The second is spared where the weight of the first and what that turn adds at least are proof enough.
-Each estimate is corrected by what was weighed; where that does not lead there soon, the rest is bisected. What is found
-does not depend on where the search begins, as long as more turns never weigh less.
+To weigh a request is slow (a render). With good estimates two weighings settle it: what stays fits, and one more turn
+does not. The second is skipped if the first weight, plus the least that the turn adds, proves it. Each weighing
+corrects the next estimate; if that does not settle it soon, the search bisects. As long as more turns never weigh less,
+the result does not depend on where the search starts.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from assembler.pricing.pricer import WholePricer
 from budgets import Count, Tokens
 
 _CORRECTED = 3
-"""Weighings that go where the corrected estimates point, before the rest is halved."""
+"""Weighings that follow the corrected estimates, before the search bisects."""
 
 _WAY_OFF = 2
-"""Times by which an estimate is believed to be wrong at most."""
+"""The largest factor by which an estimate is trusted to be off."""
 
 
 @attrs.frozen
 class Weighed:
-    """A request that was weighed: what was expected and what it is, in tokens, and which messages were in it."""
+    """A request that was weighed: its expected and its true tokens, and the messages in it."""
 
     expected: Tokens = 0
     found: Tokens = 0
@@ -36,23 +36,23 @@ class Weighed:
     stop: int = 0
 
     def predicts(self, expected: Tokens) -> float:
-        """The weight of another request by its estimate, if that is off by the same share."""
+        """The weight of another request, if its estimate is off by the same factor."""
         off = self.found / self.expected if self.expected > 0 and self.found > 0 else 1
         return self.found + (expected - self.expected) * min(max(off, 1 / _WAY_OFF), _WAY_OFF)
 
 
 @attrs.define(eq=False)
 class _Turns:
-    """The turns, newest first, as far as anybody asked; a pinned one costs nothing here, for it stays anyway."""
+    """The turns, newest first, read as needed. A pinned turn costs nothing here, because it stays anyway."""
 
     ledger: Ledger
     _rest: Iterator[TurnCost]
     _pinned: frozenset[int]
     all_stay: int
-    """From here on nothing is dropped: every turn before is pinned."""
+    """Keeping the turns from here on keeps everything: all turns before are pinned."""
     starts: list[int] = attrs.field(factory=list[int])
     costs: list[Tokens] = attrs.field(factory=lambda: [0])
-    """What the newest n turns cost by estimate."""
+    """The estimated cost of the newest n turns, by n."""
 
     @classmethod
     def of(cls, ledger: Ledger) -> _Turns:
@@ -68,7 +68,7 @@ class _Turns:
         return number <= len(self.starts)
 
     def span(self, number: int) -> range:
-        """The messages of the `number`th newest turn; none where it stays anyway."""
+        """The messages of the `number`th newest turn; empty if it is pinned."""
         start = self.starts[number - 1]
         stop = self.starts[number - 2] if number > 1 else self.ledger.length
         return range(0) if start in self._pinned else range(start, stop)
@@ -80,7 +80,7 @@ class _Search:
     rung: CuttingRung
     limit: Tokens
     beside: Tokens
-    """What is expected beside the turns that may go."""
+    """The estimated cost of everything but the turns that may be dropped."""
     before: Weighed
     seen: Weighed
     pricer: WholePricer
@@ -99,8 +99,8 @@ class _Search:
         return Weighed(self.expected(number), self.found[number][1].upper, self.turns.starts[number - 1], ledger.length)
 
     def is_full(self, number: int) -> bool:
-        """Whether one turn more is sure not to fit: it adds too much to what was weighed now, or what came since adds
-        too much to what was weighed before. Where a note would go with it, nothing is sure."""
+        """Whether one more turn surely does not fit: it adds too much to this weight, or the messages since the last
+        search add too much to the weight then. Unknown if adding the turn would remove a note."""
         turns, before = self.turns, self.before
         if self.rung.traits.note is not None and turns.starts[number] <= turns.all_stay:
             return False
@@ -122,7 +122,7 @@ class _Search:
         return self.beside + self.turns.costs[number]
 
     def next_after(self, fitting: int, too_large: int | None) -> int:
-        """A number between one that fits and one that does not; what does not may not be known yet."""
+        """The number of turns to weigh next: above `fitting`, below `too_large` if that is known."""
         if len(self.found) >= _CORRECTED and too_large is not None:
             return (fitting + too_large) // 2
         number = fitting + 1
@@ -137,7 +137,7 @@ class _Search:
         ledger, start = self.turns.ledger, self.turns.starts[number - 1]
         if start <= self.turns.all_stay:
             return keep_all(ledger)
-        verdict = self.rung.policy.cut(ledger, 0)  # for its words; where it cuts is found here
+        verdict = self.rung.policy.cut(ledger, 0)  # for its reason and note; this search finds where to cut
         decision = Decision(self.rung.name, 0, ((verdict.reason, 0),))
         return Trimmed(Cut(start, verdict.reason, verdict.summary), decisions=(decision,))
 
@@ -152,10 +152,11 @@ def keep_most_turns(
     weigh: Callable[[Trimmed], Count],
     before: Weighed,
 ) -> tuple[Trimmed, Count, Weighed]:
-    """As many of the newest turns as `limit` holds, or as the policy keeps, their count, and where to go on from.
+    """Keep as many of the newest turns as fit in `limit`, but not fewer than the policy keeps. Returns what stays, its
+    count, and the weighing from which the next search starts.
 
-    `fixed` is what is expected beside the turns, `before` a weighing of this history when it was shorter.
-    O(turns that are kept), and about three weighings; two for each halving of the turns where no estimate is any good.
+    `fixed` is the estimated cost of everything but the turns, `before` a weighing of this history when it was shorter.
+    O(turns that stay) and about three weighings; O(log turns) weighings if the estimates are useless.
     """
     turns = _Turns.of(ledger)
     if not turns.has(1):

@@ -1,7 +1,7 @@
-"""The evidence of an error when nothing fits: the least window that would do, found by deciding again at others.
+"""Finds the smallest window that would work when nothing fits.
 
-There is no second formula here. Every number and every piece of advice was tried with the same decision, under other
-settings: that costs a few decisions in most cases, and about forty at worst, once an error is due.
+There is no second formula: every number and every piece of advice is tried by planning again under other settings. That
+takes a few plans in most cases and about forty at worst, and only when an error is due.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from budgets.count import AwaitedCounter
 from budgets.value import Value
 
 Decide = Callable[[Settings], Planned]
-"""The plan of one draft under any settings. Raises `TooLarge` where none fits."""
+"""A function that plans one draft under any settings. Raises `TooLarge` if nothing fits."""
 
 _GUESSES = 3
-"""Windows that are taken from what an overflow says it needs, before each is twice the one before."""
+"""The first windows tried are what the last overflow needed. After so many, each is twice the one before."""
 
 _WIDENINGS = 12
-"""Windows that are tried until one does: limits in shares of the window may ask for a hundred times as much."""
+"""The most windows tried. Limits that are shares of the window may need a window a hundred times as large."""
 
 _WIDENINGS_OF_A_CHOICE = 5
-"""The same where a strategy lays out as much as it is given, so that each is dearer than the one before."""
+"""The same for a strategy that fills the tokens left: there each larger window is slower to plan."""
 
 
-class TooLarge(ContextLengthError):  # noqa: N818 - what `fit` makes an error of, never seen outside
-    """A decision that leaves too much: the evidence, and nothing yet of what to do about it."""
+class TooLarge(ContextLengthError):  # noqa: N818 - never leaves the package
+    """Nothing fits. Carries the evidence; `advice` adds what to do about it."""
 
     plan: Planned
-    """The least that was left, by rule."""
+    """The smallest plan, by our own prices."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class TooLarge(ContextLengthError):  # noqa: N818 - what `fit` makes an error of
         region: str | None = None,
         remark: str = "",
     ) -> None:
-        """`remark` is what to say beside the next step."""
+        """`remark` is added to the advice."""
         self.plan = plan
         super().__init__(
             required=required,
@@ -63,24 +63,24 @@ class TooLarge(ContextLengthError):  # noqa: N818 - what `fit` makes an error of
 
 @attrs.frozen(eq=False)
 class Trial:
-    """Decides about one draft under other settings."""
+    """Plans one draft under other settings."""
 
     settings: Settings
     decide: Decide
     budget: Budget
 
     def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | TooLarge | None:
-        """What is decided, how it overflows, or None for settings under which nothing can be decided."""
+        """The plan under other policies and another budget, or the overflow; None if planning raises anything else."""
         try:
             other = attrs.evolve(self.settings, rungs=rungs, budget=budget or self.budget, session=Session())
             return self.decide(other)
         except TooLarge as overflow:
             return overflow
-        except Exception:  # what a policy of the caller's raises at another window is not the error that is due
+        except Exception:  # a caller's policy may raise anything at another window; that must not hide the overflow
             return None
 
     def at(self, window: Tokens, rungs: tuple[Rung, ...]) -> Planned | TooLarge | None:
-        """What `under` gives at another window; None where the budget itself is impossible there."""
+        """The result of `under` at another window; None if the budget is impossible there."""
         try:
             return self.under(rungs, attrs.evolve(self.budget, context_window=window, counter=self._counter))
         except BudgetError:
@@ -88,28 +88,28 @@ class Trial:
 
     @property
     def _counter(self) -> TokenCounter | AwaitedCounter | None:
-        """The counter as it was checked when it came in: no other window looks at its signature again."""
+        """The counter as it was wrapped once, so that no other window inspects its signature again."""
         return None if self.budget.counter is None else self.budget.token_counter
 
 
 @attrs.frozen(eq=False, repr=False)
 class Smallest(Value):
-    """The least window that was found: at one token less nothing fits, unless `asking` might make it."""
+    """The smallest window that works without a model call."""
 
     window: Tokens
     plan: Planned
     asking: bool = False
-    """Whether a summarizer would be asked at one token less, so that its answer is not known."""
+    """Whether a smaller window may work, with a summary that no one has asked for yet."""
 
 
 def smallest(overflow: TooLarge, trial: Trial) -> Smallest | None:
-    """The least window that does, or None. Between one that does not and one that does, halved: O(log window)."""
+    """The smallest window that works, or None. Found by bisection: O(log window) plans."""
     stand_ins = tuple(map(stand_in, trial.settings.rungs))
     found = _widen(overflow, trial, stand_ins)
     if found is None:
         return None
     low, high, plan = found
-    middle = high - 1  # most often it is what was needed, and one less settles it
+    middle = high - 1  # usually `high` is exactly what is needed, and one try below it proves that
     while high - low > 1:
         tried = trial.at(middle, stand_ins)
         if isinstance(tried, Planned):
@@ -121,7 +121,7 @@ def smallest(overflow: TooLarge, trial: Trial) -> Smallest | None:
 
 
 def _widen(overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[Tokens, Tokens, Planned] | None:
-    """A window that does not do, and a larger one that does, with its plan."""
+    """A window that is too small, a larger one that works, and the plan there; None if none was found."""
     budget, needed = trial.budget, overflow.required
     most = _largest_of_use(budget)
     chooses = overflow.plan.measured.choice is not None
@@ -141,7 +141,7 @@ def _widen(overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[T
 
 
 def _largest_of_use(budget: Budget) -> Tokens | None:
-    """The window beyond which `max_input_tokens` lets nothing more in, or floors are above their caps; or None."""
+    """The window beyond which `max_input_tokens` lets nothing more in or a floor exceeds its cap, or None."""
     capped, within_caps = budget.max_input_tokens, most_available(budget.limits)
     most = [] if capped is None else [capped + budget.answer_reserve]
     most += [] if within_caps is None else [within_caps + budget.kept_free]
@@ -149,12 +149,12 @@ def _largest_of_use(budget: Budget) -> Tokens | None:
 
 
 def a_summary_might_do(trial: Trial) -> bool:
-    """Whether some larger window could do with a new summary, where none does without."""
+    """Whether a larger window could work with a new summary, given that none works without."""
     return _might_do(trial, _largest_of_use(trial.budget) or trial.budget.context_window << _WIDENINGS)
 
 
 def _might_do(trial: Trial, window: Tokens) -> bool:
-    """Whether a summary could be so short that this window does. Where it was asked already, it was not."""
+    """Whether this window could work with a short enough summary. At the present window it was asked in vain."""
     rungs = trial.settings.rungs
     if window <= trial.budget.context_window or not any(map(asks, rungs)):
         return False

@@ -1,4 +1,4 @@
-"""A plan: what will be sent and what will not, decided but not yet written for an API."""
+"""A plan: which messages will be sent and which will not, not yet spelled for an API."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class Dropped:
-    """One message that was left out or shortened: where it stands in the history, and the caller's very object.
+    """A message that was left out or shortened: its index in the history, and the caller's own object.
 
     `id` stays the same while the history grows.
     """
@@ -48,24 +48,24 @@ class Dropped:
 
 @attrs.define(eq=False)
 class Spelled:
-    """A request that was emitted, for a later one to go on from. Never changed."""
+    """A request that was emitted, for a later one to extend. Never changed."""
 
     trimmed: Trimmed
     measured: Measured
     length: int
-    """How many messages the history had."""
+    """The length of the history."""
     messages: Sequence[Message]
-    """What was sent of them, a summary first."""
+    """The messages that were sent, a summary first."""
     emission: Emission
 
 
 _WHATEVER_BILL = ("by_rule", "layout", "remembered", "sent", "spelled", "spoken", "standing", "waiting")
-"""What is found of a plan once, and is the same under any bill."""
+"""Cached properties of a plan that no bill changes."""
 
 
 @attrs.define(eq=False, repr=False, slots=False)
 class Planned:
-    """A decision about one draft: the head of the history stays, and of the turns what `trimmed` says."""
+    """A decision about one draft: the head of the history stays; `trimmed` says which turns do."""
 
     draft: Draft
     settings: Settings
@@ -74,19 +74,19 @@ class Planned:
     ledger: Ledger
     trimmed: Trimmed
     sealed: Count | None = None
-    """The count of the whole by rule, where the dialect's prices do not add up to it."""
+    """The count of the whole by our own prices, if the prices of its parts do not add up to it."""
     corrected: Count | None = None
-    """The count of the whole from a known bill, where there is one."""
+    """The count of the whole by a known bill."""
     refused: ConversationError | None = None
-    """Why no request can be made before another message comes, where that was met on the way to this plan."""
+    """Why no request can be made before another message is added."""
     last_length: int = 0
-    """How many messages the last decision was about, where that held: they are marked as they were, and this build has
-    last_length at as much of what went as a build does. 0 where none held."""
+    """The length of the history at the last decision, 0 unless that still held when this plan began. Then this build
+    has checked those messages for changes already, as far as a build does."""
     made_way: bool = False
-    """Whether documents or tools went so that the least conversation fits: with another message others may stay."""
+    """Whether documents or tools gave way so that the smallest conversation fits. The next message may change that."""
 
     def leaving(self, trimmed: Trimmed, ledger: Ledger) -> Planned:
-        """This plan with another decision, which has not been counted yet."""
+        """The same plan with another decision, which has not been counted yet."""
         return Planned(
             self.draft,
             self.settings,
@@ -99,24 +99,24 @@ class Planned:
         )
 
     def corrected_to(self, count: Count, settings: Settings) -> Planned:
-        """This plan with the count that follows from a bill, under the settings that know it."""
+        """The same plan with its count corrected by a bill, and the settings that hold the bill."""
         plan = attrs.evolve(self, settings=settings, corrected=count)
         keep(plan, **{name: found for name, found in self.__dict__.items() if name in _WHATEVER_BILL})
         return plan
 
     @property
     def fixed(self) -> Count:
-        """What all but the turns costs."""
+        """The cost of everything but the turns."""
         return self.measured.fixed
 
     @property
     def first(self) -> int:
-        """The first message from which all turns stay."""
+        """The first message after the cut: all turns from here on stay."""
         return self.trimmed.cut.first_kept
 
     @found_once
     def stretches(self) -> list[Span]:
-        """The turns that stay, as stretches of the history: pinned ones, and all from the cut on."""
+        """The turns that stay, as stretches of the history: each pinned turn, then everything after the cut."""
         newest = (self.first, self.sight.length)
         return [*self.ledger.pinned_turns(self.first), newest] if self.ledger.pins else [newest]
 
@@ -130,7 +130,7 @@ class Planned:
 
     @found_once
     def sent(self) -> list[tuple[int, Message]]:
-        """The messages of the turns that stay as they will be sent: knowledge may stand around the question."""
+        """The messages that stay, with their indexes, as they will be sent: the host with its knowledge."""
         host = self.measured.host
         if host is None:
             return self.standing
@@ -138,7 +138,7 @@ class Planned:
 
     @found_once
     def standing(self) -> list[tuple[int, Message]]:
-        """The messages of the turns that stay, with their indexes, as the policies left them."""
+        """The messages that stay, with their indexes, as the policies left them."""
         changed = self.trimmed.changed
         if not changed:
             return self._read
@@ -147,7 +147,7 @@ class Planned:
 
     @property
     def _read(self) -> list[tuple[int, Message]]:
-        """The messages of the turns that stay, with their indexes, as they came in."""
+        """The messages of the turns that stay, with their indexes, as they were added."""
         messages = self.sight.messages
         return [pair for start, stop in self.stretches for pair in enumerate(messages(start, stop), start)]
 
@@ -161,7 +161,7 @@ class Planned:
 
     @found_once
     def layout(self) -> Layout:
-        """What goes into the request, in neutral form. O(messages that stay)."""
+        """The content of the request, in neutral form. O(messages that stay)."""
         messages, regions = self.spoken, self.measured.regions
         summary = self.trimmed.cut.summary
         layout = Layout(
@@ -178,7 +178,7 @@ class Planned:
 
     @found_once
     def objects(self) -> list[object]:
-        """The caller's very objects that stay, the head first; shortened ones and a summary are new."""
+        """The caller's own objects that stay, the head first. Shortened messages and a summary are new objects."""
         raws = self.sight.raws
         objects = raws(0, self.sight.head)
         if self.trimmed.cut.summary is not None:
@@ -193,7 +193,7 @@ class Planned:
         return objects
 
     def check(self) -> None:
-        """Raise `ConversationError` unless what stays obeys the law of pairs, or will once open calls are answered."""
+        """Raise `ConversationError` unless calls and results pair up in what stays, but for open calls at the end."""
         self.sight.check(self.first)
         for start, stop in self.stretches[:-1]:
             self.sight.readings.check_turn(start, stop, self.sight.length)
@@ -201,13 +201,13 @@ class Planned:
 
     @found_once
     def waiting(self) -> Open:
-        """The calls that wait for an answer at the end of the conversation."""
+        """The calls at the end of the conversation that have no result yet."""
         if self.trimmed.changed:
             return open_at_the_end(self.standing)
         return self.sight.readings.open_calls(*self.sight.newest_turn())
 
     def refuse_unfinished(self) -> None:
-        """Raise `ConversationError` where no request can be made before another message comes. O(1)."""
+        """Raise `ConversationError` if no request can be made before another message is added. O(1)."""
         if self.waiting.left:
             raise unanswered_error(self.waiting, None)
         if self.refused is not None:
@@ -215,14 +215,14 @@ class Planned:
 
     @property
     def emission(self) -> Emission:
-        """The request of this plan, spelled once, with its notes. Callers are given copies of it."""
+        """The request of this plan with its notes, spelled once. Callers get copies."""
         return self.spelled.emission
 
     @found_once
     def spelled(self) -> Spelled:
-        """The request of this plan. Where it begins as the last one did it goes on from that, if the dialect can.
+        """The request of this plan.
 
-        O(new messages) then, and else O(messages that stay).
+        O(new messages) if it extends the last one and the dialect can do that, else O(messages that stay).
         """
         dialect, last = self.settings.dialect, self.remembered.spelled
         added = None if last is None or last.measured is not self.measured else self._added_to(last)
@@ -234,7 +234,7 @@ class Planned:
         return Spelled(self.trimmed, self.measured, self.sight.length, messages, emit_layout(dialect, self.layout))
 
     def _added_to(self, last: Spelled) -> Sequence[Message] | None:
-        """The messages behind those of an earlier request; None where this one does not begin with these."""
+        """The messages after those of an earlier request; None if this request does not begin with those."""
         if self.trimmed is last.trimmed and self.sight.length >= last.length:
             return self.sight.messages(last.length, self.sight.length)
         messages, known = self.layout.messages, len(last.messages)
@@ -243,17 +243,17 @@ class Planned:
 
     @found_once
     def remembered(self) -> Decided:
-        """What is remembered of requests of this history, whatever bill they count from."""
+        """What the session remembers of this history, under any bill."""
         return decisions_of(self.settings.session, self.ledger)
 
     @found_once
     def decided(self) -> Decided:
-        """What is remembered of decisions about this history under these settings."""
+        """What these settings remember of this history."""
         return decisions_of(self.settings, self.ledger)
 
     @found_once
     def notes(self) -> tuple[str, ...]:
-        """What the dialect folds or leaves out. Raises for what it cannot express, not for the want of a message."""
+        """What the dialect folds or leaves out. Raises for what it cannot express, but not if there is no message."""
         try:
             return self.emission.notes
         except UnsupportedContentError:
@@ -265,14 +265,14 @@ class Planned:
 
     @found_once
     def conversation(self) -> Count:
-        """What the turns that stay cost, by the prices of their messages."""
+        """The cost of the turns that stay: the sum of the prices of their messages."""
         cost = self.trimmed.count(self.ledger)
         if cost.grade is Grade.EXACT or not self.trimmed.changed:
             return cost
         return attrs.evolve(cost, grade=self._grade_of_what_stays(cost.grade))
 
     def _grade_of_what_stays(self, at_worst: Grade) -> Grade:
-        """Of grades there is no less: what is gone may have been the only estimate. O(messages that stay)."""
+        """The grade of what stays: only the dropped messages may have been estimated. O(messages that stay)."""
         changed, ledger, summary = self.trimmed.changed, self.ledger, self.trimmed.cut.summary
         grade = max((ledger.message(i).grade for i, _ in self.standing if i not in changed), default=Grade.EXACT)
         if grade == at_worst:
@@ -282,7 +282,7 @@ class Planned:
 
     @found_once
     def can_be_sent(self) -> bool:
-        """Whether a request can be made of what stays before another message comes."""
+        """Whether a request can be made without another message."""
         try:
             return bool(self.emission)
         except ConversationError:
@@ -290,9 +290,10 @@ class Planned:
 
     @found_once
     def by_rule(self) -> Count:
-        """What the request costs by rule: the sum of its parts, or the count of the whole where they do not add up.
+        """The cost of the request by our own prices: the sum of its parts, or the count of the whole if it differs.
 
-        Where messages go out merged the request is counted as it is sent. One that cannot be sent yet costs the sum.
+        If the API merges neighbouring messages, the request is counted as it is sent; by the sum if it cannot be sent
+        yet.
         """
         if self.sealed is not None:
             return self.sealed
@@ -304,7 +305,7 @@ class Planned:
         return self.fixed + self.conversation
 
     def _as_sent(self, pricer: MergingPricer) -> Count:
-        """The count of the request as it is sent. O(what was not in the last one that was priced so)."""
+        """The count of the request as it is sent. O(what the last such request did not hold)."""
         from assembler.pipeline.sent import price_request  # where messages go out merged alone
         from assembler.pipeline.sizes import has_sizes, with_sizes
 
@@ -316,18 +317,18 @@ class Planned:
         return sent.count
 
     def fits(self, tokens_left: Tokens) -> bool:
-        """Whether the turns cost at most `tokens_left` as they are sent. O(what stays)."""
+        """Whether the turns cost at most `tokens_left` as they are sent. O(messages that stay)."""
         return self.by_rule.upper <= self.fixed.upper + tokens_left
 
     @property
     def _unadorned(self) -> list[Message]:
-        """What the turns say, without the knowledge that may stand around the question: its price is its own."""
+        """The messages of the turns, the host without its knowledge, which is priced apart."""
         summary, said = self.trimmed.cut.summary, [message for _, message in self.standing]
         return said if summary is None else [summary, *said]
 
     @property
     def recipe(self) -> Recipe:
-        """How to make what stays again from the messages. O(messages that were changed)."""
+        """How to repeat this decision on the same messages. O(changed messages)."""
         from assembler.pipeline.recipe import Recipe  # for bills alone
 
         return Recipe.of(self.sight.length, self.trimmed, self.ledger)
@@ -339,15 +340,15 @@ class Planned:
 
     @property
     def count(self) -> Count:
-        """What the request costs: tokens, grade, upper bound."""
+        """The cost of the request: tokens, grade, upper bound."""
         return self.by_rule if self.corrected is None else self.corrected
 
     @found_once
     def costs(self) -> RegionCosts:
-        """What the request costs, by region, in tokens.
+        """The cost of the request by region, in tokens.
 
-        Where the whole costs more than its parts (a template, a bill), the rest is framing. Where it costs less
-        (messages that go out as one), the conversation gives way, and the other regions only once it is down to 0.
+        If the whole costs more than its parts (a template, a bill), the rest is framing. If it costs less (messages are
+        merged), that is taken off the conversation, and off the other regions once the conversation is at 0.
         """
         return self.measured.costs(self.conversation).adding_up_to(self.count.tokens)
 
@@ -358,7 +359,7 @@ class Planned:
 
     @found_once
     def _whole(self) -> set[int]:
-        """The indexes of the messages behind the head that stay as they came in, and that the API hears all of."""
+        """The indexes of the messages after the head that are sent unchanged and in full."""
         dialect, shape = self.settings.dialect, self.settings.dialect.api.shape
         mixed = [(i, message) for i, message in self.standing if not MAY_BE_LOST.isdisjoint(map(type, message.parts))]
         torn = {i for i, message in mixed if not is_told_whole(message, shape) or unheard_thoughts(dialect, message)}
@@ -368,7 +369,7 @@ class Planned:
 
     @found_once
     def dropped(self) -> list[Dropped]:
-        """The messages that are left out, or of which something is, oldest first."""
+        """The messages that are left out or sent only in part, oldest first."""
         heard = {i for i, message in self.standing if self._is_heard(message)}
         head = self.sight.head
         return [
@@ -395,7 +396,7 @@ class Planned:
 
 
 def why_before(plan: Planned) -> str:
-    """Why what stands before the first message that may stay is not sent."""
+    """Why the messages before the first one that may be sent are not sent."""
     if plan.sight.floor(plan.settings.dialect.api.shape) > plan.sight.head:
         return "the server's own summary stands for it"
     return f"{plan.settings.dialect.name} must begin with a user message"

@@ -1,4 +1,4 @@
-"""Makes the changes to a history again that an earlier build made: by the same policies, at the same places."""
+"""Repeats what an earlier build did to a history, with the same policies at the same places."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from budgets import AssemblyError
 
 @attrs.frozen
 class Recipe:
-    """What was held when the history had `length` messages. No text but that of the summary or note that stood."""
+    """A decision about a history of `length` messages. Its only text is the summary or note that stood in."""
 
     length: int
     first_kept: int
@@ -27,7 +27,7 @@ class Recipe:
 
     @classmethod
     def of(cls, length: int, kept: Trimmed, ledger: Ledger) -> Recipe:
-        """The recipe of what was held; of what has gone since, nothing."""
+        """The recipe of a decision, without the changes to messages that were dropped since."""
         cut, summary = kept.cut, kept.cut.summary
         said = None if summary is None else "".join(part for part in summary.parts if isinstance(part, str))
         staying = [*ledger.pinned_turns(), (cut.first_kept, length)]
@@ -40,9 +40,9 @@ class Recipe:
         return cls(length, cut.first_kept, cut.reason, said, living, kept.decisions, kept.failures)
 
     def made_again(self, ledger: Ledger, rungs: Sequence[Rung]) -> tuple[int, Trimmed] | None:
-        """What was held and the length then; None where these policies do not change what those did.
+        """The length then, and the decision made again; None if these policies no longer make the same changes.
 
-        O(messages) for each time that something was changed.
+        O(messages) for each entry of `made`.
         """
         if not ledger.first <= self.first_kept < self.length <= ledger.length:
             return None

@@ -1,8 +1,8 @@
-"""What a request costs as it is sent, where neighbouring messages go out as one.
+"""Prices a request as it is sent, for APIs that merge neighbouring messages.
 
-Such a request is priced step by step: a step is what the model says, and all that follows until it speaks again. What
-one step costs does not depend on the others, but for reasoning that is billed no more once a later question is asked.
-So a step that goes out again as it went out last time keeps its price, whatever was cut before it or came after it.
+Such a request is priced step by step: a step is what the model says and all that follows until it speaks again. The
+price of a step does not depend on the others, except that reasoning may stop being billed once a later question is
+asked. So a step that is sent unchanged keeps its price, whatever was cut before it or added after it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from budgets import Count
 from budgets.count import total
 
 _OF_MODEL = frozenset({"assistant", "model", None})
-"""Items of Responses say no role: right behind words of the user they are the model's."""
+"""Items of Responses have no role: right after words of the user they are the model's."""
 _OF_OTHERS = frozenset({"user", "tool"})
 _OF_HEAD = frozenset({"system", "developer"})
 
 _TRIES = 16
-"""Places where known steps may stand that are looked at. Each is O(what stays), and many turns may say the same."""
+"""How many places to try for known steps. Each is O(what stays), and many turns may read the same."""
 
 
 @attrs.define(eq=False)
@@ -35,52 +35,52 @@ class Step:
 
     messages: Sequence[Message]
     asks: int
-    """The last of its messages before which reasoning is forgotten; -1 where there is none."""
+    """The last of its messages that makes the model forget earlier reasoning; -1 if none does."""
     thinks: bool
     """Whether it costs less once its reasoning is forgotten."""
     forgotten: int
-    """Of how many of its messages the reasoning is forgotten."""
+    """How many of its first messages have lost their reasoning."""
     price: Count
 
     @classmethod
     def of(cls, messages: Sequence[Message], pricer: MergingPricer) -> Step:
-        """A step as the last one in which somebody asks."""
+        """A step, priced as if no later step asked a question."""
         asks = max((place for place, message in enumerate(messages) if pricer.forgets(message)), default=-1)
         thinks = any(pricer.when_forgotten(message) is not message for message in messages)
         return cls(messages, asks, thinks, max(asks, 0), price_sent(pricer, messages, max(asks, 0)))
 
     def without(self, forgotten: int, pricer: MergingPricer) -> Step:
-        """The step with the reasoning of so many of its messages forgotten."""
+        """The step, priced without the reasoning of its first `forgotten` messages."""
         price = price_sent(pricer, self.messages, forgotten)
         return Step(self.messages, self.asks, self.thinks, forgotten, price)
 
 
 @attrs.define(eq=False)
 class PricedRequest:
-    """A request that was priced as it is sent, for a later one to go on from. Never changed."""
+    """A request that was priced as it is sent. A later one reuses its prices. Never changed."""
 
     beside: dict[str, Any]
-    """Its keys but the list of its messages."""
+    """The request without its list of messages."""
     head: list[Any]
-    """The system messages that the list begins with."""
+    """The system messages at the beginning of the list."""
     fixed: Count
-    """What all but the steps costs."""
+    """The cost of everything but the steps."""
     entries: list[Any]
-    """The list from there on."""
+    """The list after the head."""
     starts: list[int]
-    """Where its steps begin."""
+    """The places in `entries` where steps begin."""
     steps: list[Step]
     count: Count
 
     def end(self, step: int) -> int:
-        """Where a step ends."""
+        """The place in `entries` where a step ends."""
         return self.starts[step + 1] if step + 1 < len(self.starts) else len(self.entries)
 
 
 def price_request(
     dialect: Dialect, pricer: MergingPricer, request: dict[str, Any], known: PricedRequest | None
 ) -> PricedRequest:
-    """The price of a request that the dialect wrote. O(what was not in the known one), and a comparison of the rest."""
+    """Price a request that the dialect wrote. O(what the known one does not hold), and a comparison of the rest."""
     key = dialect.api.history
     listed: list[Any] = request[key]
     beside = {name: value for name, value in request.items() if name != key}
@@ -116,7 +116,7 @@ def price_request(
 
 
 def _begins_step(entries: Sequence[Any], place: int) -> bool:
-    """Whether the model speaks in an entry, and somebody else in the one before it."""
+    """Whether an entry is the model's and the one before it is not."""
     of_model = entries[place].get("role") in _OF_MODEL
     return of_model and (place == 0 or entries[place - 1].get("role") in _OF_OTHERS)
 
@@ -126,7 +126,7 @@ def _ends_step(entries: Sequence[Any], place: int) -> bool:
 
 
 def _forget(steps: list[Step], pricer: MergingPricer) -> None:
-    """Put a step in the place of each in which more or less reasoning is forgotten than when it was priced."""
+    """Price each step again in which more or less reasoning is forgotten than when it was priced."""
     thinking = [place for place, step in enumerate(steps) if step.thinks]
     if not thinking:
         return
@@ -139,11 +139,11 @@ def _forget(steps: list[Step], pricer: MergingPricer) -> None:
 
 
 def _kept(known: PricedRequest, entries: Sequence[Any]) -> tuple[int, range]:
-    """Where steps of a known request stand among entries, and which of its steps: none where none does."""
+    """A place in `entries` where steps of the known request recur, and which steps; an empty range if none do."""
     for place, step in itertools.islice(_candidates(known, entries), _TRIES):
         start = known.starts[step]
         most = min(len(entries) - place, len(known.entries) - start)
-        # All of them, or all but those of the last step, which what came since may have changed.
+        # All of them, or all but the last step, which later messages may have changed.
         for same in (most, known.starts[-1] - start):
             if 0 < same <= most and entries[place : place + same] == known.entries[start : start + same]:
                 last = bisect_right(known.starts, start + same) - 1
@@ -155,7 +155,7 @@ def _kept(known: PricedRequest, entries: Sequence[Any]) -> tuple[int, range]:
 
 
 def _candidates(known: PricedRequest, entries: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """Where known steps may stand: at the front, or behind what was cut from it or put back there."""
+    """Pairs of a place and the known step that may begin there: at the front, or after what was cut or put back."""
     if not known.entries:
         return
     yield 0, 0

@@ -1,4 +1,4 @@
-"""What a request is assembled by: budget, dialect, policies, strategy. Frozen, shared by every fork."""
+"""The settings of an assembler: budget, dialect, policies, strategy. Frozen and shared by every fork."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _CHAT_REGIONS = ChatRegions()
 
 
 class Session:
-    """What the settings of one assembler have in common, whatever bill they count from. Others decide apart."""
+    """The identity of an assembler's settings under any bill. Settings of other sessions decide independently."""
 
     __slots__ = ("__weakref__",)
 
 
 @attrs.frozen(eq=False, slots=False)
 class Settings:
-    """What was asked for once and holds for every build. `pricer` follows from the rest."""
+    """What the caller chose for every build. `pricer` follows from the rest."""
 
     budget: Budget | None
     dialect: Dialect
@@ -53,17 +53,17 @@ class Settings:
 
     @found_once
     def whole(self) -> WholePricer | None:
-        """The pricer of whole requests, where prices of parts are estimates: a template's."""
+        """The pricer, if only its counts of whole requests are exact: that of a chat template."""
         return self.pricer if isinstance(self.pricer, WholePricer) else None
 
     @found_once
     def merging(self) -> MergingPricer | None:
-        """The pricer of requests as they are sent, where neighbouring messages go out as one."""
+        """The pricer, if the API merges neighbouring messages, so that it prices requests as they are sent."""
         return self.pricer if isinstance(self.pricer, MergingPricer) else None
 
     @found_once
     def chooser(self) -> ChoosingStrategy | None:
-        """The strategy, where it declares that it must know more than the regions."""
+        """The strategy, if it chooses documents."""
         return chooser(self.strategy)
 
     @property
@@ -73,14 +73,14 @@ class Settings:
 
     @property
     def adds_up(self) -> bool:
-        """Whether the prices of the parts decide: of a template they do not, nor where a bill is known."""
+        """Whether the prices of the parts decide what fits: not for a template, nor if a bill is known."""
         return self.calibration is None and self.whole is None
 
     @found_once
     def by_rule(self) -> Settings:
-        """The settings without the known bill, under what its margin leaves of the limit. Made once.
+        """The settings without the bill, with a budget that is smaller by the bill's margin. Made once.
 
-        Floors that do not fit any more promise nothing.
+        If the floors no longer fit, they are dropped.
         """
         if self.calibration is None:
             return self
@@ -96,7 +96,7 @@ class Settings:
         return attrs.evolve(self, budget=budget, calibration=None)
 
     def asking(self, regions: Regions) -> Settings:
-        """The settings whose prices hold for a request that asks for what these regions do."""
+        """The settings with the prices for these regions: an output schema may change them."""
         return self if regions.output is None else self._formatted
 
     @found_once
@@ -106,27 +106,27 @@ class Settings:
 
     @found_once
     def willing(self) -> tuple[Rung, ...]:
-        """The rungs that may let something give way; the first alone where there is none."""
+        """The rungs that may drop or change something; the first rung if there is none."""
         return willing(self.rungs)
 
     @found_once
     def unasking(self) -> Settings:
-        """The same settings with what stands in for policies that ask a model. Made once."""
+        """The same settings, with the stand-ins of policies that ask a model. Made once."""
         return attrs.evolve(self, rungs=tuple(map(stand_in, self.rungs)), session=Session())
 
     @found_once
     def awaits(self) -> bool:
-        """Whether a policy asks a model that must be awaited."""
+        """Whether a policy asks a model through an async function."""
         return any(rung.traits.awaited for rung in self.rungs)
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        """The policies as they were given."""
+        """The policies that the caller passed."""
         return tuple(rung.policy for rung in self.rungs)
 
     @found_once
     def pins(self) -> tuple[Pins, ...]:
-        """What the policies pin: a rung's pins hold for its whole ladder."""
+        """The pins of all policies: each holds for the whole ladder."""
         return tuple(rung.traits.pins for rung in self.rungs if rung.traits.pins != NO_PINS)
 
     @classmethod
@@ -138,12 +138,12 @@ class Settings:
         strategy: Strategy | EllipsisType,
         cache_marks: CacheMarks | None = None,
     ) -> Settings:
-        """Settings from what the caller passed; `...` stands for what is taken by default. Raises `BudgetError`."""
+        """Settings from the caller's arguments; `...` stands for the default. Raises `BudgetError`."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             step = "Budget.for_model(name)" if isinstance(budget, str) else "Budget(context_window=…)"
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass {step}")
         strategy = _CHAT_REGIONS if isinstance(strategy, EllipsisType) else strategy
-        chooser(strategy)  # refuses what is no strategy
+        chooser(strategy)  # raises unless it is a strategy
         if cache_marks is not None:
             from assembler.dialects.marking import CacheMarks
 
@@ -155,7 +155,7 @@ class Settings:
         return cls(budget, spoken, rungs, strategy, pricer, cache_marks)
 
     def anchored(self, calibration: CalibratedCounter | None) -> Settings:
-        """The same settings, counting from another bill. What was priced stays priced. Raises `WrongTypeError`."""
+        """The same settings with another bill, and the same known prices. Raises `WrongTypeError`."""
         if calibration is not None:
             from assembler.pricing.calibration import CalibratedCounter
 
@@ -168,8 +168,8 @@ class Settings:
         return attrs.evolve(self, calibration=calibration)
 
     def billed(self, bill: CalibratedCounter | None, ignored: Callable[[str, str], None]) -> Settings:
-        """The same settings, counting from another bill. One of another dialect or model, whose tokens are others, is
-        ignored: `ignored` is told what, and why. Raises `WrongTypeError`.
+        """The same settings with another bill. A bill of another dialect or model is ignored, since its tokens differ:
+        `ignored(what, why)` reports that. Raises `WrongTypeError`.
         """
         settings = self.anchored(bill)
         if bill is None or bill.is_of(self.dialect.name, self.model):
@@ -181,7 +181,7 @@ class Settings:
         return _restored, self.asked()
 
     def asked(self) -> tuple[Any, ...]:
-        """What the caller asked for: settings with equal requests build equal contexts."""
+        """The caller's choices. Settings with equal choices build equal contexts."""
         return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks, self.calibration)
 
 
@@ -210,7 +210,7 @@ def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Rung, ...]:
 
 
 def _dialect_for(budget: Budget | None) -> Dialect:
-    """The dialect that the budget's model is spoken to in; `plain` without a model or for an unknown one."""
+    """The dialect of the budget's model; `plain` if there is no model or it is unknown."""
     if budget is None or budget.model is None:
         return DIALECTS["plain"]
     from budgets import models

@@ -1,4 +1,4 @@
-"""Shares one budget among regions with limits, and says what gives way inside a region whose limit binds."""
+"""Shares a budget among regions with limits, and decides what is left out of a region that exceeds its limit."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from budgets.numbers import part_of, whole
 
 @runtime_checkable
 class Deferring(Protocol):
-    """What a selection of tools has that may send them later: `assembler.Defer`."""
+    """A selection of tools that may send some later: `assembler.Defer`."""
 
     def tokens_left(self, input_limit: Tokens) -> Tokens:
-        """The most that the tools may cost before any waits."""
+        """The most that the tools may cost before any is deferred."""
         ...
 
     def deferred(
         self, tools: Sequence[Tool], messages: Iterable[Message], shape: str, choice: str | None
     ) -> tuple[tuple[Tool, ...], frozenset[str]]:
-        """The tools to send, and the names of those that wait."""
+        """The tools to send, and the names of those that are deferred."""
         ...
 
 
 def _make_way(given: dict[str, Tokens], short: Tokens, budget: Budget, limit: Tokens) -> None:
-    """Take what the turns are short of from what can be left out: documents, then selected tools, down to a floor."""
+    """Take the tokens that the turns lack from documents, then from selected tools, down to their floors."""
     for region in ("knowledge", "capability"):
         own = budget.limits.get(region, Limit())
         if region == "knowledge" or own.select is not None:
@@ -50,12 +50,12 @@ def _make_way(given: dict[str, Tokens], short: Tokens, budget: Budget, limit: To
 
 @attrs.frozen(eq=False)
 class Shared:
-    """The regions that go in, and what was left out of them. What they do not use flows on to the conversation."""
+    """The regions to send, and what was left out of them. Tokens that they do not use go to the conversation."""
 
     regions: Regions
     omitted: tuple[Omitted, ...] = ()
     broken: tuple[str, Tokens, Tokens] | None = None
-    """A region that nothing can be left out of, what it needs and what its limit leaves it."""
+    """A region over its limit of which nothing can be left out, the tokens it needs, and those its limit allows."""
 
 
 def share_out(
@@ -67,9 +67,9 @@ def share_out(
     shape: str,
     reserved: Tokens = 0,
 ) -> Shared:
-    """What each region gets under the limits of a budget. O(turns that stay), and once for the fixed regions.
+    """Reduce the fixed regions to the limits of a budget. O(turns that stay).
 
-    The turns get the tokens that are `reserved` first, as far as the floors of documents and selected tools allow.
+    The turns get `reserved` tokens first, as far as the floors of documents and selected tools allow.
     """
     limit = budget.input_limit - measured.prices.framing.upper
     demands = {
@@ -111,13 +111,16 @@ def _deferred(
 
 
 def sends_used_tools(budget: Budget) -> bool:
-    """Whether tools are sent that the conversation uses: then their part of the budget changes with it."""
+    """Whether the tools to send depend on the conversation, so that their share of the budget changes with it."""
     capability = budget.limits.get("capability")
     return capability is not None and isinstance(capability.select, Deferring)
 
 
 def asks_for_all(measured: Measured, ledger: Ledger, budget: Budget) -> bool:
-    """Whether the conversation asks for all that it may ever get: more messages change no part. O(turns that fit)."""
+    """Whether the conversation already takes all that it can get, so that more messages change no region's share.
+
+    O(turns that fit).
+    """
     limit = budget.input_limit - measured.prices.framing.upper
     return demand_of(ledger, limit) >= min(limit, conversation_cap(budget))
 
@@ -140,7 +143,7 @@ def _chosen(
     if region == "knowledge" and regions.documents:
         counts = _of_region(measured, "knowledge")
         if len(counts) != len(regions.documents):
-            return None  # a strategy that chooses for itself has its own tokens
+            return None  # the strategy chooses documents itself
         kept = _select_places(select or _highest_scores, regions.documents, counts, tokens_left)
         names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
         gone = [Omitted(names[i], counts[i], why) for i in _others(kept, counts)]
@@ -155,7 +158,7 @@ def _chosen(
 
 
 def _as_named(document: Document, name: str) -> Document:
-    """The document under the name that it had among all: reports would else call it by its new place."""
+    """The document under its original name. Reports would name it by its new place otherwise."""
     return document if document.shown else attrs.evolve(document, provenance=name)
 
 
@@ -170,9 +173,9 @@ def _select_places(
     tokens: Sequence[Tokens],
     tokens_left: Tokens,
 ) -> list[int]:
-    """The places that a selection keeps, in the order given, each once and each real.
+    """The places that a selection keeps, sorted, without repeats and without places that do not exist.
 
-    Raises BudgetError for an answer that is no places; what the selection itself raises passes.
+    Raises `BudgetError` if the answer is not places. An exception of the selection itself passes through.
     """
     answer: object = select(items, tokens, tokens_left)
     if not isinstance(answer, Iterable):
@@ -182,7 +185,7 @@ def _select_places(
 
 
 def _highest_scores(items: Sequence[Any], tokens: Sequence[Tokens], tokens_left: Tokens) -> Iterable[int]:
-    """The highest scores first, going on past one that does not fit; no score counts least, in the order given."""
+    """Items by score, highest first, then those without one. An item that does not fit is skipped."""
     scored = [place for place in range(len(items)) if items[place].score is not None]
     unscored = [place for place in range(len(items)) if items[place].score is None]
     for place in [*sorted(scored, key=lambda place: -items[place].score), *unscored]:

@@ -1,7 +1,7 @@
-"""What callers say of the size of their media, kept beside a request that is read again: no API is sent it.
+"""Carries the sizes that callers declare for their media over to a request that is read back to be counted.
 
-Where messages go out merged, a request is counted as it is sent. A file behind an address, of which the caller said
-`pages`, would have no price there, though its message has one.
+An API that merges messages is counted by its request, and no API takes these sizes. So a file behind a URL, whose
+`pages` the caller declared, would have no price there, although its message has one.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _HOLDING = (Media, Opaque, Result)
 
 
 def has_sizes(said: Sequence[Message]) -> bool:
-    """Whether callers say of any medium how large it is. O(parts)."""
+    """Whether the caller declared the size of any medium. O(parts)."""
     return any(_given(medium) for medium in _media(said))
 
 
 def with_sizes(sent: Layout, said: Sequence[Message]) -> Layout:
-    """The request as it is sent, its media with the sizes that `said`, the messages that it was made of, give them.
+    """The request as it is sent, with the sizes that the messages `said` declare for its media.
 
-    They are told apart by their order alone, so that nothing is changed where one of them was not sent. O(parts).
+    Media are matched by their order, so nothing is changed if one of them was not sent. O(parts).
     """
     known = _media(said)
     if [medium.kind for medium in known] != [medium.kind for medium in _media(sent.messages)]:
@@ -38,7 +38,7 @@ def with_sizes(sent: Layout, said: Sequence[Message]) -> Layout:
 
 
 def _media(messages: Sequence[Message]) -> list[_Medium]:
-    """Every image, document, sound and film, those in results too."""
+    """Every image, document, audio and video, including those in results."""
     holding = [part for message in messages for part in message.parts if type(part) in _HOLDING]
     if not holding:
         return []

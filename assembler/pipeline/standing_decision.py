@@ -1,14 +1,13 @@
-"""A decision stands while what it keeps still fits: the next build goes on from it and asks no policy again.
+"""Keeps a decision while it still fits, so that the next build asks no policy.
 
-That holds where everything fits, and for policies that keep the newest turns that fit or what was left at a low-water
-mark. A caller may change a message in place, so each build compares the messages that the decision depends on with what
-was read of them: all that stay, and those that went as far as they matter. One that was too long may have become short,
-and an old one may have got a mark that pins it.
+This is possible if everything fits, and for policies that keep the newest turns that fit or hold a low-water mark. A
+caller may change a message in place, so each build compares the messages on which the decision depends with what was
+read of them: all that stay, and the dropped ones that matter. A long message may have become short, and an old one may
+have been pinned.
 
-Of the messages that went, a build after a decision that stood looks at `GLANCE`, the next build at the next ones. So
-the change of one that went is noticed at once in a history that dropped no more than that, and after as many builds as
-it takes to look through the others elsewhere. That holds too where the build must decide anew, since what it keeps has
-outgrown the tokens left: the new decision follows from the last one and from what stays.
+Each build checks `GLANCE` of the dropped messages, the next build the next ones. So a change to a dropped message is
+noticed at once if no more were dropped than that, and otherwise after a few builds. The same holds if the build must
+decide again because the conversation has outgrown the tokens left: it starts from the last decision.
 """
 
 from __future__ import annotations
@@ -36,46 +35,46 @@ if TYPE_CHECKING:
     from assembler.pipeline.gather import Gathered
 
 GLANCE = 32
-"""Messages that went and are compared by a build that goes on: about as many as stay. Without a bound an appended build
-of a history of 100,000 messages would look at them all."""
+"""How many dropped messages a build checks: about as many as stay. Without a bound, a build with one new message would
+check all of a history of 100,000."""
 
 
 @attrs.define(eq=False)
 class Standing:
-    """What a later build needs to go on from a decision. Never changed: a build that goes on leaves a new one."""
+    """What a later build needs to keep a decision. Never changed: each build that keeps it makes a new one."""
 
     before_limits: Measured
-    """What was measured of all that was gathered; `measured` is what limits left of it."""
+    """The fixed regions as gathered. `measured` is what limits left of them."""
     measured: Measured
     trimmed: Trimmed
     head: int
     first: int
     pins: tuple[int, ...]
     tokens_left: Tokens | None
-    """The most that the turns that stay may cost; None without a budget."""
+    """The most that the turns may cost; None without a budget."""
     apart: tuple[Span, ...]
-    """Pinned turns before the cut: like `front` and what stays, they are compared by every build."""
+    """Pinned turns before the cut. Every build checks them."""
     front: int
-    """The messages before it are compared by every build: where they begin to differ, turns begin elsewhere."""
+    """Every build checks the messages before this one: a change there may move where turns begin."""
     hangs_on: int
-    """From here on messages stay, or show that no more do."""
+    """Every build checks the messages from here on: they stay, or prove that no more fit."""
     length: int
     conversation: Count
-    """What the turns that stay cost, up to `length`."""
+    """The cost of the turns that stay, up to `length`."""
     waiting: Open
-    """The calls that wait for an answer at `length`."""
+    """The calls without a result at `length`."""
     glance: int
-    """The message between `front` and `hangs_on` that the next build looks at first."""
+    """The first message between `front` and `hangs_on` that the next build checks."""
 
     def looked_until(self) -> int:
-        """The message that the build after this one looks at first."""
+        """The first dropped message that the build after the next one checks."""
         further = self.glance + GLANCE
         return further if further < self.hangs_on else self.front
 
     def later(
         self, length: int, trimmed: Trimmed, conversation: Count, waiting: Open, pins: tuple[int, ...]
     ) -> Standing:
-        """This decision, for the history after it has grown."""
+        """The same decision for a longer history."""
         return Standing(
             self.before_limits,
             self.measured,
@@ -95,7 +94,7 @@ class Standing:
 
 
 def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -> Standing | None:
-    """What the next build can go on from; None for a decision that does not stand. `last` is what held before it."""
+    """What the next build needs to keep this decision; None if it must decide again. `last` is the one before."""
     settings, ledger, trimmed = plan.settings, plan.ledger, plan.trimmed
     budget, everything = settings.budget, not trimmed.decisions
     if not settings.adds_up or plan.refused is not None or plan.measured.host is not None or plan.made_way:
@@ -106,9 +105,9 @@ def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -
     if budget is not None and tokens_left is None:
         return None
     if settings.merging is not None and not everything and not plan.can_be_sent:
-        return None  # it was counted by the sum of its parts: once it can be sent, more may fit
+        return None  # counted by the sum of its parts: more may fit once it can be sent
     if ledger.first >= plan.sight.length:
-        return None  # no turn has begun: the next message may be a greeting, which costs nothing, or the first turn
+        return None  # no turn yet: the next message may be a greeting, which costs nothing, or the first turn
     front = min(max(plan.sight.head, ledger.first) + 1, plan.sight.length)
     return Standing(
         before_limits,
@@ -129,7 +128,7 @@ def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -
 
 
 def _tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Tokens | None:
-    """The most that the turns that stay may cost; None where limits give them another part of the whole later."""
+    """The most that the turns may cost; None if the limits may give them another share later."""
     tokens_left = budget.input_limit - plan.fixed.upper
     if not budget.limits:
         return tokens_left
@@ -142,7 +141,7 @@ def _tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Toke
 
 
 def still_holds(known: Standing, sight: Sight) -> bool:
-    """Whether the messages that a decision depends on are unchanged, as far as this build looks."""
+    """Whether the messages that this build checks are unchanged."""
     readings, length, start = sight.readings, sight.length, known.glance
     if known.length > length or readings.head(length) != known.head:
         return False
@@ -150,12 +149,12 @@ def still_holds(known: Standing, sight: Sight) -> bool:
     for first, last in ((known.hangs_on, length), (0, known.front), (start, stop), *known.apart):
         if first < last and not readings.says_still(first, last) and sight.looked_through(first, last) is not None:
             return False
-    marked = pinned_among(readings.raws(start, stop))  # they may not have been read: a mark is found without reading
+    marked = pinned_among(readings.raws(start, stop))  # they may not have been read, but pins show without reading
     return not marked or {start + index for index in marked}.issubset(known.pins)
 
 
 def continue_decision(gathered: Gathered) -> Planned | None:
-    """The plan that keeps what was kept and what came since; None where that does not fit, or no decision stands.
+    """The plan that keeps the last decision and the new messages; None if that does not fit or no decision holds.
 
     O(new messages).
     """
@@ -175,7 +174,7 @@ def continue_decision(gathered: Gathered) -> Planned | None:
             trimmed = known.trimmed.grown_to(ledger)
             if trimmed is not known.trimmed:
                 conversation = trimmed.count(ledger)
-        except AssemblyError:  # the whole decision says what is wrong, and with what
+        except AssemblyError:  # deciding from scratch raises the full error
             return None
         if known.tokens_left is not None and conversation.upper > known.tokens_left:
             return None
@@ -191,8 +190,8 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     if not known.trimmed.changed:
         found["waiting"] = waiting
     keep(plan, **found)
-    # Words of the API's own between messages that are kept apart may cost more than the messages by themselves, and
-    # answers that go out side by side more than apart.
+    # As sent, messages may cost more than one by one: the API's own words separate some, and results that are sent side
+    # by side cost more.
     if plan.merges and known.tokens_left is not None and not plan.fits(known.tokens_left):
         return None
     decided.standing = known.later(length, trimmed, conversation, waiting, pins)
@@ -200,10 +199,9 @@ def continue_decision(gathered: Gathered) -> Planned | None:
 
 
 def _may_cost_less(known: Standing, sight: Sight, pricer: MergingPricer) -> bool:
-    """Whether what stayed may cost less than it did: with some models past reasoning is free once somebody asks.
+    """Whether what stays may cost less now: some models stop billing past reasoning once a new question is asked.
 
-    What went for its sake fits again then. O(what stays) where anybody but the model and its tools speaks; else O(new
-    messages).
+    Then dropped turns may fit again. O(messages that stay) after a new question, else O(new messages).
     """
     new = sight.messages(known.length, sight.length)
     if all(message.role == "assistant" or message.answers_only for message in new):
@@ -214,12 +212,12 @@ def _may_cost_less(known: Standing, sight: Sight, pricer: MergingPricer) -> bool
 
 
 def first_changed(plan: Planned, last: Standing | None) -> int | None:
-    """The first message that a new decision depends on and that was changed or marked after it was read, or None.
+    """The first message that was changed or pinned after it was read, of those on which a new decision depends.
 
-    After a decision that held until it was outgrown, that is what this hung on, and what came since: O(what stayed).
-    Where the newest turns stay that fit, and no other rule says what stays, it is the front of the history, what stays,
-    and one turn more, whose price shows that it does not fit: O(what stays), and a look at each message for a mark. Any
-    other policy may have read anything: O(messages that were read).
+    If it started from the last decision: what that depended on, and the new messages. O(messages that stay).
+    If the policy only keeps the newest turns that fit: the front of the history, what stays, and the one turn more that
+    does not fit. O(messages that stay), and a look at each message for a pin. Any other policy may have read any
+    message: O(messages that were read).
     """
     sight = plan.sight
     if last is not None and last.trimmed.cut.first_kept <= plan.first:
@@ -238,7 +236,7 @@ def _newest_that_fit(plan: Planned) -> bool:
 
 
 def one_turn_more(plan: Planned) -> int:
-    """Where the newest dropped turn begins."""
+    """The index where the newest dropped turn begins."""
     ledger, start = plan.ledger, plan.first
     pinned = {begin for begin, _ in ledger.pinned_turns(start)}
     while start > ledger.first:

@@ -1,9 +1,9 @@
-"""What a session remembers beyond its messages, as one small JSON value, and a session that goes on from there.
+"""Saves what a session remembers beyond its messages as a small JSON value, and restores it.
 
-It holds what a rebuilt assembler could not find again: a summary that a model wrote, why there is no newer one, what a
-ladder with a mark held, and the bill that counts are anchored at. Everything else follows from the messages. Each part
-stands beside a digest of the messages that it speaks of, and is ignored where they are others now: a session goes on
-without it as one does that has just begun, and no bot dies of a message that its user edited.
+It holds what a rebuilt assembler cannot recompute: a summary that a model wrote, why there is no newer one, the last
+decision of a ladder with a low-water mark, and the bill from which counts start. Everything else follows from the
+messages. Each part carries a digest of its messages and is ignored if they differ now: the session continues without
+it, so no bot fails because a user edited a message.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assembler.validation import wrong
 from budgets import Count, Grade
 
 VERSION = 2
-"""Of the JSON value. One of another version is ignored: a server may be rolled back."""
+"""Version of the JSON value. Other versions are ignored, because a server may be rolled back."""
 
 
 class _Part(BaseModel):
@@ -64,7 +64,7 @@ class _Recipe(_Part):
 
 
 class _Held(_Recipe):
-    """What these policies held, and the messages that it speaks of."""
+    """The last decision of these policies, and a digest of its messages."""
 
     policies: list[str]
     sha256: str
@@ -99,11 +99,11 @@ class _State(_Part):
     held: _Held | None
     anchor: _Anchor | None
     server: _Count | None
-    """What the server held for this request."""
+    """The tokens that the server held for this request."""
 
 
 def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
-    """The state after a build: `bill` is its own, if that is known. O(characters of the messages spoken of)."""
+    """The state after a build. `bill` is that build's own bill, if known. O(characters of the messages it covers)."""
     ledger, rungs = plan.ledger, plan.settings.rungs
     told = [
         (place, rung.name, keepsake, what)
@@ -134,16 +134,16 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
 def restore_settings(
     state: object, sight: Sight, settings: Settings, ignored: Callable[[str, str], None]
 ) -> tuple[Settings, Count | None]:
-    """The settings that go on from a state, and what the server held; the rest is remembered with the messages.
+    """The settings of a state, and the tokens that the server held. The rest is stored with the history.
 
-    `ignored` is told of each part that does not fit, and why. None is the state of no build. Raises `StateError` for
-    what is no state, and for any where there are no messages yet.
+    `ignored(what, why)` reports each part that does not apply. None is an empty state. Raises `StateError` if `state`
+    is not one, or if there are no messages yet.
     """
     if state is None:
         return settings, None
     found = _read(state)
     if not sight.length:
-        raise StateError("state: there is no message yet that it could speak of; restore(state) after set_messages(…)")
+        raise StateError("state: there are no messages to apply it to; call restore(state) after set_messages(…)")
     if found is None:
         ignored("a state", f"it is of another version than {VERSION}")
         return settings, None
@@ -164,7 +164,7 @@ def restore_settings(
     return settings, None if found.server is None else _count(found.server, "server")
 
 
-_CHANGED = "the messages that it speaks of have changed"
+_CHANGED = "its messages have changed"
 
 
 def _read(state: object) -> _State | None:
@@ -179,16 +179,16 @@ def _read(state: object) -> _State | None:
         return _State.model_validate_json(json.dumps(state))
     except ValidationError as error:
         place = ".".join(str(step) for step in error.errors(include_input=False)[0]["loc"])
-    except (TypeError, ValueError, RecursionError):  # nothing that JSON can carry
+    except (TypeError, ValueError, RecursionError):  # not a JSON value
         place = None
     raise StateError(f"state: its {place or 'value'} is not what context.state() returned; pass all of it", place=place)
 
 
 def _remember(part: _Keepsake, sight: Sight, settings: Settings) -> str | None:
-    """Remember what a policy did; or why that cannot be."""
+    """Restore what a policy remembered. Returns why not if that is impossible."""
     rung = settings.rungs[part.place] if 0 <= part.place < len(settings.rungs) else None
     if rung is None or rung.name != part.policy or rung.traits.memory is None:
-        return "another policy stands in its place"
+        return "another policy is in its place"
     try:
         policy, keepsake = rung.traits.memory.remembered(part.start, part.stop, part.what)
     except (KeyError, TypeError, ValueError):

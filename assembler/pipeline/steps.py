@@ -1,4 +1,4 @@
-"""Finds the windows at which more turns stay."""
+"""Finds the sizes of the window at which more turns stay."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from budgets import Tokens
 from budgets.value import Value
 
 ASKED = 256
-"""Turns. A policy that is asked about each step reads all that it keeps each time."""
+"""The most turns for which policies are asked about each step, since each question reads all that stays."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class Step(Value):
-    """From this `context_window` up to the next step's, the same turns stay.
+    """The same turns stay from this `context_window` up to that of the next step.
 
-    `first_kept` is the first message from which all stay, `left_out` how many messages do not, `tokens` what the
-    request costs at most.
+    All messages from `first_kept` on stay; `left_out` messages do not. The request costs at most `tokens`.
     """
 
     context_window: Tokens
@@ -34,14 +33,12 @@ class Step(Value):
 
 
 def steps_of(plan: Planned) -> tuple[Step, ...]:
-    """Every window at which more turns stay, smallest first; below the first there is no request. One pass over the
-    turns, whose prices are known or found once.
+    """Every window at which more turns stay, smallest first. Below the first no request fits. One pass over the turns.
 
-    For plans whose policies only drop whole turns: what stays is then a suffix of turns (and the pinned ones). Those
-    that do not declare `KeepsNewest` are asked about each step, in histories of up to `ASKED` turns. Elsewhere the last
-    step alone, where nothing gives way: what others rewrite depends on more than the window. None where the regions
-    that do not give way depend on it too, through limits or a strategy that chooses, or where only the count of the
-    whole decides. Ask `plan.what_if(context_window=…)` there.
+    This needs policies that only drop whole turns. A policy that does not declare `KeepsNewest` is asked about each
+    step, if the history has at most `ASKED` turns. For all others only the last step is returned, at which everything
+    stays. There are no steps if the fixed regions depend on the window too (limits, a strategy that chooses), or if
+    only a count of the whole decides. Use `plan.what_if(context_window=…)` then.
     """
     if not _regions_stay(plan):
         return ()
@@ -52,7 +49,7 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
 
 
 def _must_ask(plan: Planned) -> bool:
-    """Whether only the policies know what they cut, and can be asked: none holds a mark, none asks a model."""
+    """Whether the policies must and can be asked what they cut: none has a low-water mark or asks a model."""
     rungs = plan.settings.willing
     if trimming(rungs) is not None or any(place == ASKED for place, _ in enumerate(plan.ledger.turns())):
         return False
@@ -60,7 +57,7 @@ def _must_ask(plan: Planned) -> bool:
 
 
 def _count_steps(plan: Planned) -> list[Step]:
-    """The steps of a policy that keeps the newest turns that fit: by the prices of the turns alone."""
+    """The steps of a policy that keeps the newest turns that fit, from the prices of the turns."""
     ledger, budget = plan.ledger, plan.settings.budget
     beside = 0 if budget is None else budget.kept_free
     rung, keeps = trimming(plan.settings.willing) or (None, None)
@@ -78,15 +75,15 @@ def _count_steps(plan: Planned) -> list[Step]:
         left_out = turn.start - ledger.first - staying
         tokens = used + (note if left_out else 0)
         while steps and steps[-1].tokens >= tokens:
-            steps.pop()  # more stays at no greater price
+            steps.pop()  # more turns stay at no higher price
         steps.append(Step(tokens + beside, turn.start, left_out, tokens))
     return steps or [Step(plan.fixed.upper + beside, ledger.first, 0, plan.fixed.upper)]
 
 
 def _ask_for_steps(plan: Planned) -> list[Step]:
-    """The steps of policies that must be asked, from the largest window down: each is where they keep less.
+    """The steps of policies that must be asked. Searches from the largest window down.
 
-    Believes that more tokens left never keep less. O(steps · log tokens) questions.
+    Assumes that policies never keep less if more tokens are left. O(steps · log tokens) questions.
     """
     ledger, budget = plan.ledger, plan.settings.budget
     beside = plan.fixed.upper + (0 if budget is None else budget.kept_free)
@@ -105,7 +102,7 @@ def _ask_for_steps(plan: Planned) -> list[Step]:
 
 
 def _fewest(plan: Planned, kept: Trimmed, low: Tokens, high: Tokens) -> Tokens:
-    """The fewest tokens, `low` to `high`, in which the policies keep this: most often what it costs."""
+    """The fewest tokens from `low` to `high` at which the policies still keep this. Usually `low`, its cost."""
     if _keeps(plan, low, kept):
         return low
     while low < high:
@@ -122,7 +119,7 @@ def _keeps(plan: Planned, tokens_left: Tokens, kept: Trimmed) -> bool:
 
 
 def settled_by_turns(plan: Planned) -> bool:
-    """Whether the prices of the turns alone say what every window keeps: `steps_of` is then the whole story."""
+    """Whether the prices of the turns alone determine what each window keeps."""
     rungs = plan.settings.willing
     only_refuses = len(rungs) == 1 and isinstance(rungs[0].traits.keeps, KeepsAll)
     return _regions_stay(plan) and (only_refuses or trimming(rungs) is not None)
@@ -135,7 +132,7 @@ def _regions_stay(plan: Planned) -> bool:
 
 
 def _most(plan: Planned) -> float:
-    """What the provider's own cap on the input leaves, however large the window is."""
+    """The most that a request may cost in any window, by the provider's cap on the input."""
     budget = plan.settings.budget
     if budget is None or budget.max_input_tokens is None:
         return math.inf
@@ -143,7 +140,7 @@ def _most(plan: Planned) -> float:
 
 
 class Steps:
-    """The steps of a plan, found when they are asked for. Pickles as the steps: a plan holds texts, they do not."""
+    """The steps of a plan, computed on first use. Pickles as the steps alone, because a plan holds texts."""
 
     __slots__ = ("_found", "_plan")
 
@@ -152,7 +149,7 @@ class Steps:
 
     @property
     def plan(self) -> Planned | None:
-        """Whose steps they are; None once pickled."""
+        """The plan; None after unpickling."""
         return self._plan
 
     def __call__(self) -> tuple[Step, ...]:

@@ -1,4 +1,4 @@
-"""Trims a conversation to the tokens left, by the policies of the settings."""
+"""Trims a conversation to the tokens left, with the policies of the settings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
 
 _AGAIN = 16
-"""Times at which messages were changed: each is made again in a pass over what stays. A ladder with a mark changes them
-seldom; one without a mark may do so at each call."""
+"""The most rewrites to repeat, each of which takes a pass over what stays. A ladder with a low-water mark rewrites
+seldom; one without may do so at each call."""
 
 
 def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known | None = None) -> Trimmed:
-    """What the policies leave: one that only cuts is asked once, a ladder rung by rung, one with a mark by a replay.
-
-    Where it is known what the billed request kept, it goes on from there.
+    """Trim to `tokens_left`. A single cutting policy is asked once, a ladder rung by rung, and a ladder with a
+    low-water mark by replaying the history. `start` is what a billed request kept: trimming continues from there.
     """
     rungs = settings.willing
     rung = rungs[0]
@@ -56,10 +55,10 @@ def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known |
 
 
 def as_before(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | None:
-    """What a request kept, with what came since; None where these policies do not make it of these messages.
+    """What an earlier request kept, with the new messages; None if these policies cannot repeat it.
 
-    Without a mark a choice that follows every question is not made again: the next one may be another. Nor is what was
-    changed at more than `_AGAIN` times: it is decided anew, and at once.
+    A ladder without a low-water mark also decides anew if it chooses turns by the question, or if it would have to
+    repeat more than `_AGAIN` rewrites.
     """
     rungs = settings.willing
     if not recipe.decisions and recipe.length <= ledger.length:
@@ -72,7 +71,7 @@ def as_before(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | N
 
 
 def _continue_from(start: Known, ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens) -> Trimmed:
-    """What is left after what is known: of policies with a mark what a build after each message would have left."""
+    """Continue from what a request kept. With a low-water mark, as if there had been a build after each message."""
     length, kept = start
     now = kept.grown_to(ledger)
     if now.count(ledger).upper <= tokens_left:
@@ -89,10 +88,10 @@ def _continue_from(start: Known, ledger: Ledger, rungs: Sequence[Rung], tokens_l
 def _hold_or_trim(
     ledger: Ledger, settings: Settings, without_marks: Sequence[Rung], tokens_left: Tokens, low: Tokens
 ) -> Trimmed:
-    """What was left last time, while it fits with what came since; then what the ladder brings down to the mark.
+    """Keep the last decision while it fits with the new messages; then cut down to the mark.
 
-    A replay of the history would ask a model for every summary of its past, and of a past that no build ever saw:
-    where one writes, the moments are builds that overflow.
+    For ladders that ask a model. A replay would ask for every summary of the past, so here only builds that overflow
+    ask.
     """
     last = decisions_of(settings.session, ledger)
     if last.restored is not None:
@@ -107,17 +106,17 @@ def _hold_or_trim(
 
 
 def held_decision(draft: Draft, settings: Settings) -> Known | None:
-    """What a ladder with a mark held last, and how long the history was then."""
+    """The last decision of a ladder with a low-water mark, and the length of the history then."""
     return decisions_of(settings.session, Ledger.of(draft.history.sight(), settings.pricer)).held
 
 
 def restore_decision(draft: Draft, settings: Settings, held: Known | None) -> None:
-    """Go on from what a ladder held in another process."""
+    """Continue from a ladder's decision in another process."""
     if held is not None:
         decisions_of(settings.session, Ledger.of(draft.history.sight(), settings.pricer)).held = held
 
 
 def _low_water(rungs: Sequence[Rung]) -> float | None:
-    """The mark that a ladder holds: that of its first rung that has one."""
+    """The low-water mark of a ladder: the first that a rung declares."""
     marks = (rung.traits.low_water for rung in rungs)
     return next((mark for mark in marks if mark is not None), None)

@@ -1,4 +1,4 @@
-"""Plans a draft again: for another window, or without the answer that a policy wants first."""
+"""Plans a draft again: for another window, or without the summary that a policy asks for."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from budgets import BudgetError, Tokens
 def refit(plan: Planned, context_window: Tokens) -> Planned:
     """The plan of the same draft for another window. Raises what `make_plan` raises.
 
-    Counts no text again, asks no summarizer, and changes nothing that a build remembers.
+    Counts no text twice, calls no summarizer, and changes nothing that builds remember.
     """
     return make_plan(plan.draft, _settings_at(plan, context_window))
 
 
 def try_window(plan: Planned, context_window: Tokens) -> Planned | None:
-    """The plan for another window; None where that is too small. As cheap as a build: no other window is tried."""
+    """The plan for another window; None if that is too small. As fast as a build, since no other window is tried."""
     try:
         return plan_or_overflow(plan.draft, _settings_at(plan, context_window))
-    except (TooLarge, BudgetError):  # too small for a request, or for what is kept free
+    except (TooLarge, BudgetError):  # too small for a request, or for the tokens kept free
         return None
 
 
 def plan_without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
-    """The plan with what stands in for policies that ask. Where it does not fit without an answer, what is left."""
+    """The plan with the stand-ins of policies that ask a model; the smallest plan if that does not fit."""
     settings = settings.asking(draft.regions)
     try:
         plan = plan_or_overflow(draft, settings.unasking)
@@ -40,7 +40,7 @@ def plan_without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Pla
 
 
 def least(draft: Draft, settings: Settings) -> Planned:
-    """The plan; without the answer that a policy waits for, and the smallest possible one if nothing fits."""
+    """The plan, with stand-ins for policies that ask a model; the smallest plan if nothing fits."""
     try:
         return plan_or_overflow(draft, settings)
     except TooLarge as overflow:

@@ -356,7 +356,7 @@ def test_a_summary_of_what_has_changed_since_is_ignored_with_a_warning(
     before = assembler.build().messages
     assert assembler.add_summary(wanted, "old").build().messages == before
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
-        "ignored a summary: the messages that it speaks of have changed"
+        "ignored a summary: its messages have changed"
     ]
 
 

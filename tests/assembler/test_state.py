@@ -219,7 +219,7 @@ def test_a_summary_of_other_messages_is_ignored_with_a_warning_and_asked_for_ane
     assert found.request() == new(119, ladder).add_messages(messages).build().request()
     assert "told" not in json.dumps(found.request())
     (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert record.getMessage() == "ignored what Summarize remembered: the messages that it speaks of have changed"
+    assert record.getMessage() == "ignored what Summarize remembered: its messages have changed"
 
 
 def test_what_comes_after_the_summary_may_be_edited() -> None:
@@ -233,7 +233,7 @@ def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptu
     state, history = summarised()
     new(119, [TrimOldest()]).add_messages(history).restore(state).build()
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
-        "ignored what Summarize remembered: another policy stands in its place"
+        "ignored what Summarize remembered: another policy is in its place"
     ]
 
 
@@ -241,7 +241,7 @@ def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptu
     ("sizes", "ladder", "why"),
     [
         ([20] * 8, [Truncate(20), TrimOldest(low_water=0.5)], "they are other policies now"),
-        ([20] * 7 + [30], None, "the messages that it speaks of have changed"),
+        ([20] * 7 + [30], None, "its messages have changed"),
         ([20] * 8, None, None),
     ],
 )
@@ -271,7 +271,7 @@ def test_what_is_remembered_has_its_place_in_the_ladder(place: int, caplog: pyte
     state["policies"][0]["place"] = place
     new(119, [Summarize(lambda *_: "new", 2)]).add_messages(history).restore(state)
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING][:1] == [
-        "ignored what Summarize remembered: another policy stands in its place"
+        "ignored what Summarize remembered: another policy is in its place"
     ]
 
 
