@@ -187,11 +187,9 @@ AT_MOST = [
     ),
     Bound("docs/what-a-build-remembers.md", "one turn more, and 32 of the messages that went", 32, messages_that_went),
     Bound("docs/relevant-turns.md", "by what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
-    Bound("assembler.KeepRelevant", "by what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
+    Bound("assembler.KeepRelevant", "what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
     Bound("assembler.policies.Fetch.__call__", "shows the first 20 places", 20, places_that_a_search_shows),
-    Bound(
-        "assembler.policies.Fetch.__call__", "with 200 characters around each", 200, characters_around_what_was_found
-    ),
+    Bound("assembler.policies.Fetch.__call__", "200 characters on either side", 200, characters_around_what_was_found),
     Bound(
         "docs/looking-at-a-request.md",
         "Texts(longest=500)) # the first 500 characters of each",
@@ -228,9 +226,9 @@ PARTS = (
 )
 
 HELD_ELSEWHERE = [
-    Elsewhere("assembler.ClearToolResults.rewrites", "of a message that holds more than 16", PARTS),
-    Elsewhere("assembler.Truncate.rewrites", "of a message that holds more than 16", PARTS),
-    Elsewhere("assembler.Offload.rewrites", "several of a message with more than 16", PARTS),
+    Elsewhere("assembler.ClearToolResults.rewrites", "A message with more than 16 of them", PARTS),
+    Elsewhere("assembler.Truncate.rewrites", "A message with more than 16 of them", PARTS),
+    Elsewhere("assembler.Offload.rewrites", "A message with more than 16 of them", PARTS),
     Elsewhere("docs/large-results.md", "Of a message that holds more than 16 such results", PARTS),
     Elsewhere(
         "docs/better-counts.md",

@@ -1,7 +1,7 @@
-"""What gives way when it does not fit: one file a policy. Adding one is a file beside these and a line in
+"""Policies decide what to leave out when a conversation does not fit. To add one, add a file here and a line in
 `built_in.pyi`.
 
-Each is loaded when it is first named: most programs use one. The names are listed in `__init__.pyi`.
+The names of `__init__.pyi` are loaded when they are first used: most programs use one.
 """
 
 from budgets.later import load_later as _load_later

@@ -30,7 +30,7 @@ def a_function(policy: object, field: attrs.Attribute[Any], value: object) -> No
 
 
 def a_plain_function(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """A function that answers at once: a score is not awaited."""
+    """A function that is not async: a score cannot be awaited."""
     from budgets.counters.awaited import refuse_async
 
     a_function(policy, field, value)
@@ -38,7 +38,7 @@ def a_plain_function(policy: object, field: attrs.Attribute[Any], value: object)
 
 
 def a_summarizer(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Something that can be called with what a summarizer is given, or None."""
+    """A callable that takes the arguments of a summarizer, or None."""
     place = f"{type(policy).__name__}: {field.name}"
     if value is not None and not callable(value):
         raise BudgetError(f"{place}: expected a function, got {type(value).__name__}; write one: {_SUMMARIZER}")
@@ -50,15 +50,15 @@ _SUMMARIZER = "(dropped_messages, previous_summary, max_tokens) -> text"
 
 
 def not_called_with(function: Callable[..., object], arguments: int) -> str | None:
-    """The names of a function's parameters, where it cannot be called with so many arguments; else None.
+    """The parameters of a function that cannot take that many arguments; None if it can.
 
-    What does not tell its signature is believed.
+    A callable without a readable signature is taken as it is.
     """
     import inspect
 
     try:
         signature = inspect.signature(function)
-    except Exception:  # a builtin's ValueError, or what a strange object raises when it is looked at
+    except Exception:  # a builtin raises ValueError; a strange object may raise anything
         return None
     try:
         signature.bind(*range(arguments))
@@ -68,5 +68,5 @@ def not_called_with(function: Callable[..., object], arguments: int) -> str | No
 
 
 def a_text(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """A text that UTF-8 can carry. Raises `MarkupError` for what is none."""
+    """A text that UTF-8 can encode. Raises `MarkupError` for anything else."""
     checked_text(value, field=f"{type(policy).__name__}.{field.name}")

@@ -1,4 +1,4 @@
-"""The reasoning of past turns gives way."""
+"""`ClearReasoning`: leaves out the reasoning of past turns."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class ClearReasoning:
 
     The newest turn is never touched, whatever `keep` says: providers refuse an active tool loop whose latest thinking
     was changed ("blocks in the latest assistant message cannot be modified", claude-code#63314, read 2026-11). A
-    message that is nothing but thinking stays, since it would be empty. A reasoning item of the Responses API goes,
-    and the item after it loses its id, by which the server would ask for the reasoning ("provided without its required
-    'reasoning' item", continue#11994, read 2026-11); before an item that needs its id, such as a search, it stays.
+    message with nothing but thinking stays, since it would be empty. A reasoning item of the Responses API is dropped
+    together with the id of the next item, because for that id the server demands the reasoning ("provided without its
+    required 'reasoning' item", continue#11994, read 2026-11). It stays if the next item needs its id, as a search does.
     """
 
     keep: int = attrs.field(default=1, converter=as_int, validator=at_least_zero)

@@ -1,4 +1,4 @@
-"""The bodies of old tool results give way; the pair stays."""
+"""`ClearToolResults`: empties old tool results, but keeps each call with its result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assembler.validation import as_int, at_least_zero, iterates
 from budgets import BudgetError
 
 CLEARED = "[cleared]"
-"""What a cleared result says."""
+"""The text of a cleared result."""
 
 NO_ARGUMENTS = "{}"
 
@@ -35,7 +35,7 @@ def _names(names: Collection[str]) -> frozenset[str]:
 class ClearToolResults:
     """Replaces the bodies of tool results, oldest first, by `placeholder`, and the arguments of their calls by `{}`.
 
-    The `keep` newest results stay, and those of the tools named in `exclude`. A body that would save nothing is left.
+    The `keep` newest results stay, and so do those of the tools in `exclude`. A body is kept if clearing saves nothing.
     """
 
     keep: int = attrs.field(default=3, converter=as_int, validator=at_least_zero)
@@ -43,9 +43,8 @@ class ClearToolResults:
     exclude: frozenset[str] = attrs.field(default=frozenset(), converter=_names)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a result, oldest first, and one for its call; several of a message that holds more than 16.
-
-        O(messages that stay).
+        """One change for each result, oldest first, and one for its call. A message with more than 16 of them gets
+        several in one change. O(messages that stay).
         """
         for index, places in together(self._giving_way(passage)):
             message = passage.current(index)
@@ -56,7 +55,7 @@ class ClearToolResults:
             yield Change({index: cleared}, _said(message.parts[given[0]], len(given)))
 
     def _giving_way(self, passage: Passage) -> Iterator[Place]:
-        """The results that do not stay, oldest first, each before its call."""
+        """The results to clear, oldest first, each before its call."""
         protected = self._newest(passage)
         names: dict[str | None, str] = {}
         asked_at: dict[str | None, Place] = {}
@@ -83,7 +82,7 @@ class ClearToolResults:
         return frozenset(islice(places, min(self.keep, sys.maxsize)))
 
     def _saves(self, part: Part, passage: Passage) -> bool:
-        """Whether a part costs less once it is cleared, as far as its texts say."""
+        """Whether clearing a part saves tokens, by the count of its texts."""
         if isinstance(part, Call):
             return passage.count(part.arguments) > passage.count(NO_ARGUMENTS)
         texts = [inner for inner in cast(Result, part).parts if isinstance(inner, str)]
@@ -100,7 +99,7 @@ class ClearToolResults:
 
 
 def _asking(passage: Passage, place: Place) -> Iterator[Place]:
-    """The place of a call, if it has arguments."""
+    """Yield the place of a call if it has arguments."""
     call = passage.current(place[0]).parts[place[1]]
     if cast(Call, call).arguments != NO_ARGUMENTS:
         yield place

@@ -1,4 +1,4 @@
-"""Checks the answers of any policy against the contract."""
+"""Checks what a policy returns against the contract of policies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from budgets import AssemblyError
 
 
 def verify_cut(policy: object, cut: Cut, ledger: Ledger) -> Cut:
-    """A policy's cut, checked: no cut parts a call from its result or drops the question. Raises `PlanError`."""
+    """Check a policy's cut: it must not separate a call from its result or drop the question. Raises `PlanError`."""
     name = type(policy).__name__
     if not isinstance(cast(object, cut), Cut) or type(cut.first_kept) is not int or type(cut.reason) is not str:
         raise PlanError(name, f"cuts with {_describe_cut(cut)}; return a Cut of an index and a reason")
@@ -28,7 +28,7 @@ def verify_cut(policy: object, cut: Cut, ledger: Ledger) -> Cut:
     if summary is not None and not (isinstance(cast(object, summary), Message) and opens_turn(summary)):
         raise PlanError(
             name,
-            "returns a summary that is no user message of its own; use assembler.conversation.messages.spoken(text)",
+            "returns a summary that is not a new user message; use assembler.conversation.messages.spoken(text)",
         )
     if ledger.length == ledger.first == first:
         return cut
@@ -46,7 +46,7 @@ def _describe_cut(cut: object) -> str:
 
 
 def read_changes(policy: RewritingPolicy, passage: StandingPassage) -> Iterator[Change]:
-    """The changes that a policy proposes, in its order. Raises `PlanError` at what is no change."""
+    """The changes that a policy proposes, in its order. Raises `PlanError` for anything else."""
     answer: object = policy.rewrites(passage)
     if not isinstance(answer, Iterable):
         raise PlanError(type(policy).__name__, f"answers rewrites() with {name_of_value(answer)}; yield Change values")
@@ -65,9 +65,10 @@ def _is_by_index(messages: object) -> bool:
 
 
 def refuse_unlawful(policy: object, passage: StandingPassage, change: Change) -> None:
-    """A rewritten message asks and answers the same calls; what is dropped asks no less than it answers.
+    """Raise `PlanError` for a change that breaks the conversation.
 
-    A question goes with all that stands of its turn, and the newest never. Raises `PlanError` for any other change.
+    A rewritten message must keep its calls and results, and dropped messages must include both sides of each pair. A
+    question may be dropped only with the rest of its turn, and the newest question never.
     """
     name = type(policy).__name__
     _refuse_absent(name, passage, change)
@@ -78,18 +79,18 @@ def refuse_unlawful(policy: object, passage: StandingPassage, change: Change) ->
         if message is None and opens_turn(before) and not _drops_its_turn(passage, change, index):
             raise PlanError(name, f"drops message {index}, the question of its turn; drop the whole turn or keep it")
         if message is not None and read_message(message.raw, 0).parts != message.parts:
-            raise PlanError(name, f"writes message {index} otherwise than its parts say; use edited()")
+            raise PlanError(name, f"returns message {index} with a raw form that differs from its parts; use edited()")
         if message is None:
             asked |= before.call_ids
             answered |= before.answer_ids
         elif (message.role, message.call_ids, message.answer_ids) != (before.role, before.call_ids, before.answer_ids):
-            raise PlanError(name, f"changes who speaks or which calls message {index} holds")
+            raise PlanError(name, f"changes the role, the calls or the results of message {index}")
     if asked != answered:
         raise PlanError(name, "drops a call without its result, or a result without its call")
 
 
 def _drops_its_turn(passage: StandingPassage, change: Change, question: int) -> bool:
-    """Whether a change drops all that stands of an older turn: then nothing is left without its question."""
+    """Whether a change drops all remaining messages of an older turn, so that none is left without its question."""
     standing = passage.turn_of(question)
     return question < passage.newest and all(change.messages.get(index, _STAYS) is None for index in standing)
 

@@ -1,4 +1,4 @@
-"""The tool by which a model gets back what was put into a store: whole, a range, or where it says something."""
+"""`Fetch`: the tool with which a model reads a stored result back, in whole or in part."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from assembler.validation import wrong
 from budgets import BudgetError
 
 FETCH = "fetch_result"
-"""The name of the tool: a result of it is known by that name."""
+"""The name of the tool, by which its results are recognised."""
 
 _PLACES = 20
-"""Places that one search shows."""
+"""The most places that one search shows."""
 _AROUND = 200
-"""Characters that a search shows on each side of what it found."""
+"""Characters that a search shows on each side of a match."""
 
 _ID_ONLY: Mapping[str, Any] = {
     "type": "object",
@@ -54,10 +54,10 @@ class Fetch:
     parameters: ClassVar[Mapping[str, Any]] = _ID_ONLY
 
     def __call__(self, id: str, start: int | None = None, stop: int | None = None, search: str | None = None) -> str:
-        """The stored text, byte for byte; the characters from `start` to before `stop`; or where it says `search`.
+        """The stored text, its characters from `start` to before `stop`, or the places that contain `search`.
 
-        Neighbouring ranges join to the whole. A search tells no upper from lower case, and shows the first 20 places
-        with 200 characters around each and where it stands. O(characters).
+        A search ignores case. It shows the first 20 places, each with its position and 200 characters on either side.
+        O(characters).
         """
         body = self.store.get(id) if isinstance(cast("object", id), str) else None
         if body is None:
@@ -70,7 +70,7 @@ class Fetch:
 
 
 def _place(given: object, otherwise: int, most: int) -> int:
-    """Where a range begins or ends: models write numbers as texts, and beyond both ends."""
+    """The beginning or end of a range. Models pass numbers as texts, and numbers beyond the text."""
     try:
         return otherwise if given is None else min(max(int(cast("int", given)), 0), most)
     except (TypeError, ValueError, OverflowError):
@@ -82,7 +82,7 @@ def _search_text(text: str, search: str, offset: int) -> str:
     end = 0
     for place in islice(re.finditer(re.escape(search), text, re.IGNORECASE), 100 * _PLACES):
         if place.start() < end:
-            continue  # stands in what was shown already
+            continue  # already shown with the last match
         start, end = max(place.start() - _AROUND, end), place.end() + _AROUND
         shown.append(f"[from {offset + start}] {text[start:end]}")
         if len(shown) == _PLACES:

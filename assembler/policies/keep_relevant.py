@@ -1,4 +1,4 @@
-"""Whole turns give way, those first that have least to do with the question."""
+"""`KeepRelevant`: drops whole turns, the least relevant to the question first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from budgets import BudgetError
 
 DROPPED = "turn dropped as less relevant"
 _QUESTIONS = 32
-"""Turns whose words a standing choice goes by. From 16 on recall is the same: docs/what-a-policy-forgets.md."""
+"""The turns whose questions a choice with a mark uses. From 16 on recall is the same: docs/what-a-policy-forgets.md."""
 
 
 @attrs.frozen
@@ -32,14 +32,14 @@ class KeepRelevant:
     and pinned turns are never dropped.
 
     Without `low_water`, every build chooses again for its question. The request then seldom begins like the one before,
-    and a prompt cache serves little. With `low_water`, a share of the tokens left, the choice is made only when the
-    window is full, down to that share. In between nothing changes, and the cache keeps its prefix. The next question is
-    not known at that moment. So the choice goes by what the user said in the newest 32 turns, or in as many as
-    `questions` says (1 without a mark). The moments are found by replaying the history, as for a ladder with a mark.
-    `context.served_after(previous)` and the report's cache row say what a choice costs.
+    and a prompt cache serves little. With `low_water`, a share of the tokens left, it only chooses when the window is
+    full, and cuts down to that share. In between nothing changes, and the cache keeps its prefix. The next question is
+    not known at that moment, so the choice uses what the user said in the newest 32 turns, or in `questions` turns
+    (1 without `low_water`). The history is replayed to find the moments when the window was full.
+    `context.served_after(previous)` and the report's cache row show the cost of a choice.
 
-    The text of a turn is what was said, what tools were asked and what they answered, but no thinking. O(messages that
-    stay) and one call of `score`. With `low_water`, one call for each such moment when the history is replayed.
+    The text of a turn is its messages, calls and results, without thinking. O(messages that stay) and one call of
+    `score`; with `low_water`, one call for each such moment in the replay.
     """
 
     score: Score = attrs.field(factory=BM25, validator=a_plain_function)
@@ -55,7 +55,7 @@ class KeepRelevant:
 
     @property
     def traits(self) -> Traits:
-        """Its pins, its mark, and that what stays is chosen anew."""
+        """Declares `KeepsChosen`, the pins and the low-water mark."""
         keeps = KeepsChosen(self.keep_turns)
         if self.low_water is None:
             return Traits(keeps=keeps, pins=self.pins)
@@ -75,19 +75,19 @@ class KeepRelevant:
             yield Change(dict.fromkeys(turns[place]), DROPPED)
 
     def _question(self, passage: Passage) -> str:
-        """What the choice goes by: the newest message, and the user's in the turns before it."""
+        """The text that turns are compared with: the newest question and those of the turns before it."""
         indexes = [*[turn[0] for turn in passage.turns()][-(self.questions or 1) :], passage.newest]
         return "\n".join(_text(passage.current(index)) for index in dict.fromkeys(indexes))
 
     def _scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """A finite number a turn. Raises `PlanError` for whatever else the function answers."""
+        """A finite number for each turn. Raises `PlanError` if the function returns anything else."""
         name, answer = type(self).__name__, cast("object", self.score(question, texts))
         try:
             scores = finite_numbers("score", answer)
         except BudgetError as error:
             raise PlanError(name, f"cannot order the turns: {error}") from None
         if len(scores) != len(texts):
-            raise PlanError(name, f"got {len(scores)} scores for {len(texts)} turns; score() gives one a text")
+            raise PlanError(name, f"got {len(scores)} scores for {len(texts)} turns; score() must return one a text")
         return scores
 
 

@@ -1,4 +1,4 @@
-"""Large tool results go into a store of the caller's: a preview and an id stay, and a tool gives them back."""
+"""`Offload`: moves large tool results into the caller's store. A preview and an id stay; a tool reads them back."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from budgets import BudgetError, Tokens
 
 _EQUAL = "the same as an earlier result"
 _POINTER = re.compile(rf'\[(?:stored, [\d,]+ characters|{_EQUAL}); {FETCH}\(id="[0-9a-f]+"\) gives it back\]')
-"""How every text begins that stands in place of a result: it is never stored itself."""
+"""The beginning of every text that replaces a result. Such a text is never stored itself."""
 _WIDEST = 64
-"""Characters beyond a preview that are looked at, so that none of it is a part of a grapheme."""
+"""How many characters beyond a preview to read, so that it does not end inside a grapheme."""
 _SHORTEST = 80
-"""Characters: a result that is no longer than its pointer is not pointed to."""
+"""Results of up to so many characters are kept: the reference would be no shorter."""
 
 
 @attrs.frozen
 class _Body:
-    """The text of one result, and where it stands: the message, and the place in it."""
+    """The text of one result, the index of its message, and its place in that message."""
 
     index: int
     place: int
@@ -49,8 +49,8 @@ class Offload:
 
     An id is a hash of the text. So the same text has the same id in every process, and is stored once. Several texts of
     one result are stored as one, joined by line breaks. `store` maps ids to texts and must return what was put in: a
-    dict, or any `MutableMapping`, such as one over SQLite. Its errors reach the caller of `build()`. Nothing leaves the
-    window before it is stored.
+    dict, or any `MutableMapping`, such as one over SQLite. Its errors reach the caller of `build()`. A result leaves
+    the window only once it is stored.
     """
 
     store: MutableMapping[str, str] = attrs.field(validator=a_store, eq=id, repr=False)
@@ -63,9 +63,8 @@ class Offload:
         return Fetch(self.store)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a result: those that were said before, then large ones; several of a message with more than 16.
-
-        O(characters of results that stay).
+        """One change for each result: repeated ones first, then large ones. A message with more than 16 of them gets
+        several in one change. O(characters of results that stay).
         """
         bodies = list(_bodies(passage))
         newest = {body.text: body for body in bodies}
@@ -102,16 +101,16 @@ class Offload:
         return said + _preview(text, self.preview)
 
     def _stored(self, text: str) -> str:
-        """The id under which the store holds this text, and no other: a longer one where the shorter is taken."""
+        """Store a text and return its id. The id is longer if another text already has the shorter one."""
         whole = hashlib.sha256(text.encode()).hexdigest()
         for length in (16, 32, 64):
             if self.store.setdefault(whole[:length], text) == text:
                 return whole[:length]
-        raise BudgetError("Offload: the store gives back something else than was put in; use one that holds texts")
+        raise BudgetError("Offload: the store does not return what was put in; use one that holds texts")
 
 
 def _saying(message: Message, texts: Mapping[int, Callable[[], str]]) -> Message:
-    """The message whose results at some places say other texts."""
+    """The message with other texts for the results at these places."""
     said = {
         place: attrs.evolve(cast(Result, message.parts[place]), parts=(text(),), given=None)
         for place, text in texts.items()
@@ -134,7 +133,7 @@ def _bodies(passage: Passage) -> Iterator[_Body]:
 
 
 def _preview(text: str, characters: int) -> str:
-    """How a text begins and ends, in so many characters at most, and cut between graphemes."""
+    """The beginning and end of a text, at most so many characters in all, cut between graphemes."""
     half = characters // 2
     if len(text) <= characters or not half:
         return "\n" + text if half else ""
@@ -143,6 +142,6 @@ def _preview(text: str, characters: int) -> str:
 
 
 def _fitting(pieces: list[str], characters: int, step: int = 1) -> str:
-    """As many of the first pieces as so many characters hold, in this order or the other."""
+    """As many of the first pieces as fit into so many characters; with step -1, joined in reverse."""
     used = itertools.accumulate(map(len, pieces))
     return "".join([piece for piece, so_far in zip(pieces, used, strict=True) if so_far <= characters][::step])

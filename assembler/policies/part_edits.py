@@ -1,6 +1,7 @@
-"""Edits of single parts, one at a time or several together: how often a message with many parts is written anew.
+"""Groups the edits of a message with many parts.
 
-A message is written, checked and priced as a whole. Were each part of one an edit of its own, n parts would cost O(n²).
+A message is written, checked and priced as a whole. If each of its n parts were edited on its own, that would cost
+O(n²).
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from assembler.conversation.messages import Message, Part
 from assembler.conversation.messages.edit import edited
 
 AT_ONCE = 16
-"""Times that one message is edited at most: of more parts, a sixteenth of them together."""
+"""The most edits of one message. If it has more places to edit, each edit takes a sixteenth of them."""
 
 Place: TypeAlias = tuple[int, int]
 """The index of a message, and the place of a part in it."""
 
 
 def together(places: Iterable[Place]) -> Iterator[tuple[int, list[int]]]:
-    """The places in their order, each alone; of a message with more than `AT_ONCE` of them, a sixteenth at a time."""
+    """The places in order, one by one; a sixteenth at a time for a message with more than `AT_ONCE` of them."""
     listed = list(places)
     of_message: dict[int, list[int]] = {}
     for index, place in listed:
@@ -34,5 +35,5 @@ def together(places: Iterable[Place]) -> Iterator[tuple[int, list[int]]]:
 
 
 def with_parts(message: Message, parts: Mapping[int, Part]) -> Message:
-    """`message` with other parts at some places, as `edited` makes it."""
+    """A copy of `message` with other parts at some places, made by `edited`."""
     return edited(message, [parts.get(place, part) for place, part in enumerate(message.parts)])

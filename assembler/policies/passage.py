@@ -1,4 +1,4 @@
-"""The part of a conversation that a rewriting policy may change. Shows messages and prices; changes nothing."""
+"""The part of a conversation that a rewriting policy may change: a read-only view of messages and prices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @attrs.frozen(eq=False, repr=False)
 class Change(Value):
-    """Replacements that belong together, by message index; None drops a message. All of them are made, or none."""
+    """Replacements by message index, made together or not at all. None drops a message."""
 
     messages: Mapping[int, Message | None]
     reason: str
@@ -28,14 +28,14 @@ class Change(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class StandingPassage:
-    """The `Passage` of one rewriting policy, with what the pipeline asks of its changes."""
+    """The `Passage` that a rewriting policy sees, with the checks and prices that the pipeline needs."""
 
     _ledger: Ledger
     _changed: Mapping[int, Message | None]
     _policy: object
     _stretches: Sequence[Span]
     newest: int
-    """Where the newest turn begins."""
+    """The index where the newest turn begins."""
 
     @property
     def length(self) -> int:
@@ -68,36 +68,36 @@ class StandingPassage:
                 yield index, message
 
     def holds(self, index: int) -> bool:
-        """Whether the message at `index` is one of a turn that stays."""
+        """Whether the message at `index` belongs to a turn that stays."""
         return any(start <= index < stop for start, stop in self._stretches)
 
     def current(self, index: int) -> Message:
-        """The message at `index` as it stands now; where it was dropped, as it came in."""
+        """The message at `index` with the changes so far; if it was dropped, as it was added."""
         return self._changed.get(index) or self._ledger.reading(index)
 
     def turn_from_the_end(self, number: int) -> int:
-        """As `Passage.turn_from_the_end` says."""
+        """See `Passage.turn_from_the_end`."""
         return self._ledger.newest_turns(number)
 
     def turn_of(self, index: int) -> list[int]:
-        """The messages that still stand of the turn of the message at `index`, oldest first."""
+        """The remaining messages of the turn of the message at `index`, oldest first."""
         start, stop = self._ledger.turn_span(index)
         return [at for at, _ in self._standing(range(start, stop))]
 
     def tokens(self, message: Message) -> Tokens:
-        """What a message costs, at most."""
+        """The upper bound of the cost of a message."""
         return self._ledger.price(message).upper
 
     def count(self, text: str) -> Tokens:
-        """What a text adds to a message, at most."""
+        """The upper bound of what a text adds to a message."""
         return self._ledger.count(text)
 
     def once(self, key: Hashable, source: object, make: Callable[[], T]) -> T:
-        """As `Passage.once` says."""
+        """See `Passage.once`."""
         return self._ledger.prices.rewritten.once(self._policy, key, source, make)
 
     def price_of(self, index: int) -> Count:
-        """The price of the message at `index` as it stands now; nothing for one that was dropped."""
+        """The price of the message at `index` with the changes so far; `NOTHING` if it was dropped."""
         if not self.holds(index):
             return NOTHING
         if index not in self._changed:
@@ -110,10 +110,10 @@ class StandingPassage:
         return self._ledger.price(message)
 
     def gains(self, change: Change) -> dict[int, Difference]:
-        """What a change costs more than what stands there, below zero where it saves, by message.
+        """What a change adds to the cost, by message index. Negative if it saves tokens.
 
-        Where it touches items that go out as one, by the turn that they stand in, for the stretch around them: what is
-        dropped may bring others together.
+        If it touches items that are sent merged, they are priced with their neighbours, by the index where their turn
+        begins: dropping an item may join the items around it.
         """
         if not any(self._is_item(index) for index in change.messages):
             return {index: self._gain(index, message) for index, message in change.messages.items()}
@@ -123,13 +123,16 @@ class StandingPassage:
         return {start: self._stretch_gain(indexes, change.messages) for start, indexes in turns.items()}
 
     def joins_changes(self, since: int) -> bool:
-        """Whether the message at `since` stands behind messages that were changed and go out as one. O(these)."""
+        """Whether the message at `since` is sent merged with changed messages before it. O(those)."""
         if not self._changed or since >= self.length or self._ledger.begins_turn(since):
             return False
         return any(index in self._changed for index in range(self._ledger.run(since - 1).start, since))
 
     def joined(self, since: int) -> Difference:
-        """What the messages from `since` on cost more after what stands now than after what came in. O(neighbours)."""
+        """What the messages from `since` on cost more after the changed messages than after the originals.
+
+        O(neighbours).
+        """
         start, stop = self._ledger.turn_start(since - 1), self._ledger.run(since).stop
         before = [said for _, said in self._standing(range(max(self._reach_back(since), start), since))]
         new = [said for _, said in self._standing(range(since, stop))]
@@ -150,14 +153,14 @@ class StandingPassage:
         return told - self._ledger.priced_run([message for _, message in before])
 
     def _around(self, first: int, last: int) -> range:
-        """The messages from `first` to `last`, with what may go out as one with what stands before and after them."""
+        """The messages from `first` to `last`, with the neighbours that may be sent merged with them."""
         return range(self._reach_back(first), self._reach_on(last + 1))
 
     def _reach_back(self, start: int) -> int:
         while (before := next((place for place in reversed(range(start)) if self._stands(place)), None)) is not None:
             start = self._ledger.run(before).start
             if start == 0 or self._stands(start - 1):
-                break  # where one was dropped, the next one before it may be joined
+                break  # otherwise one was dropped, and the one before it may be joined
         return start
 
     def _reach_on(self, stop: int) -> int:

@@ -1,4 +1,4 @@
-"""What a policy is: one that cuts is shown turns and tokens, one that rewrites the messages of turns that stay."""
+"""The protocols of policies: an `OverflowPolicy` drops whole turns, a `RewritingPolicy` changes messages in turns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from budgets import Tokens
 class OverflowPolicy(Protocol):
     """Decides what to leave out when the conversation costs more than the tokens left.
 
-    Contract: the same ledger and tokens left give the same cut. What a cut leaves is not cut again. `first_kept` is the
-    beginning of a turn. If the policy cannot reach the tokens left, it returns the smallest conversation that it is
-    willing to keep. The pipeline then asks the next policy, or raises `ContextLengthError` with that size as
+    Contract: the same ledger and tokens left give the same cut. Cutting the result again changes nothing. `first_kept`
+    is the beginning of a turn. If the policy cannot reach the tokens left, it returns the smallest conversation that it
+    is willing to keep. The pipeline then asks the next policy, or raises `ContextLengthError` with that size as
     `required`.
     """
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
-        """Which turns stay. `tokens_left` is what the conversation may cost, 0 or more."""
+        """Decide which turns stay. The conversation may cost `tokens_left`, which is 0 or more."""
         ...
 
 
@@ -42,10 +42,10 @@ Policy: TypeAlias = OverflowPolicy | RewritingPolicy
 
 
 def is_rewriting(policy: object) -> TypeGuard[RewritingPolicy]:
-    """Whether a policy proposes changes inside turns. (`isinstance` of a protocol costs more than a whole cut.)"""
+    """Whether a policy rewrites messages. (`isinstance` with a protocol is slower than a whole cut.)"""
     return hasattr(policy, "rewrites")
 
 
 def is_cutting(policy: object) -> TypeGuard[OverflowPolicy]:
-    """Whether a policy cuts whole turns."""
+    """Whether a policy drops whole turns."""
     return hasattr(policy, "cut") and not is_rewriting(policy)

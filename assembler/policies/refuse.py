@@ -1,4 +1,4 @@
-"""`Refuse`: nothing gives way."""
+"""`Refuse`: drops nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Refuse(Value):
 
     @property
     def traits(self) -> Traits:
-        """Nothing goes."""
+        """Declares `KeepsAll`."""
         return Traits(keeps=KeepsAll())
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:

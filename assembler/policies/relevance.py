@@ -1,4 +1,4 @@
-"""How much each turn has to do with the question: by its words, by its meaning, or as the caller's function says."""
+"""Scores how relevant each turn is to the question: by words, by meaning, or by the caller's function."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ T = TypeVar("T")
 
 
 class Score(Protocol):
-    """Says how relevant texts are to a question. Pure: the same texts have the same scores in every process."""
+    """Scores how relevant texts are to a question. Pure: the same texts get the same scores in every process."""
 
     def __call__(self, question: str, texts: Sequence[str], /) -> Sequence[float]:
-        """One finite number a text, in their order; the greater, the more relevant."""
+        """One finite number for each text, in order. Higher means more relevant."""
         ...
 
 
 _REMEMBERED = 2**22
-"""Characters of text whose words, or whose vectors, a score remembers: a session of a million tokens."""
+"""The most characters of text for which a score remembers words or vectors: a session of a million tokens."""
 
 
 @attrs.define(eq=False)
 class _Remembered(Generic[T]):
-    """What was found of texts. Forgets everything at once when they outgrow `_REMEMBERED`; a pickle of it is empty."""
+    """A cache of results by text. Emptied when the texts exceed `_REMEMBERED` characters; pickled empty."""
 
     _found: dict[str, T] = attrs.field(factory=dict[str, T], init=False)
     _characters: int = attrs.field(default=0, init=False)
 
     def of(self, texts: Sequence[str], find: Callable[[list[str]], Sequence[T]]) -> list[T]:
-        """What `find` says of each text, asked in one call about all that are new."""
+        """The result for each text. Calls `find` once, with all texts that are new."""
         known = {text: self._found[text] for text in texts if text in self._found}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
@@ -86,7 +86,7 @@ class BM25:
     )
 
     def __call__(self, question: str, texts: Sequence[str], /) -> list[float]:
-        """One score a text, 0 where it shares no word with the question."""
+        """One score for each text; 0 if it shares no word with the question."""
         question, *texts = _checked(question, texts)
         documents = self._counted.of(texts, _all_counted)
         lengths = [sum(document.values()) for document in documents]
@@ -106,7 +106,7 @@ def _all_counted(texts: list[str]) -> list[Mapping[str, int]]:
 
 
 def _checked(question: str, texts: Sequence[str]) -> list[str]:
-    """The question and the texts, or `BudgetError` where one of them is no text."""
+    """The question and the texts, in one list. Raises `BudgetError` unless all are texts."""
     asked = [question, *as_tuple("texts", texts, "texts")]
     for place, text in enumerate(asked):
         must_be(f"texts[{place - 1}]" if place else "question", text, (str,), "a text (str)")
@@ -122,7 +122,7 @@ _STRETCH = re.compile(f"{_UNSPACED}+|[^{_UNSPACED[1:-1]}]+")
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text, without case. O(characters)."""
+    """The words of a text, case-folded. O(characters)."""
     for word in _WORD.findall(text.casefold()):
         if word.isascii():
             yield word
@@ -135,7 +135,7 @@ def words(text: str) -> Iterator[str]:
 
 
 Embedder = Callable[[Sequence[str]], "ArrayLike"]
-"""Texts in, one vector a text out: what every client of an embedding model offers."""
+"""A function from texts to one vector for each, as clients of embedding models offer."""
 
 
 @attrs.frozen
@@ -153,7 +153,7 @@ class Cosine:
     )
 
     def __call__(self, question: str, texts: Sequence[str], /) -> list[float]:
-        """One cosine a text, from -1 to 1."""
+        """One cosine for each text, from -1 to 1."""
         import numpy as np
 
         vectors = np.asarray(self._embedded.of(_checked(question, texts), self._vectors), dtype=np.float64)
@@ -167,9 +167,9 @@ class Cosine:
         try:
             vectors = np.asarray(self.embed(texts), dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            raise BudgetError("Cosine: embed gives no vectors of one length") from error
+            raise BudgetError("Cosine: embed must return vectors of one length") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
             raise BudgetError(
-                f"Cosine: embed gave {vectors.shape} for {len(texts)} texts; one vector of finite numbers a text"
+                f"Cosine: embed gave {vectors.shape} for {len(texts)} texts; return a vector of finite numbers for each"
             )
         return cast("Sequence[Sequence[float]]", list(vectors))

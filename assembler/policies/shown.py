@@ -1,4 +1,4 @@
-"""The two protocols that a policy sees: turns with their cost, and the messages of turns that stay."""
+"""The protocols that policies are given: `PricedTurns` for those that cut, `Passage` for those that rewrite."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 
 class PricedTurns(Protocol):
-    """The turns of a conversation and what they cost, for a policy that cuts. All tokens are upper bounds."""
+    """The turns of a conversation and their costs, for a policy that cuts. All tokens are upper bounds."""
 
     @property
     def first(self) -> int:
-        """The first message that may stay: the system and developer messages at the front stand before it."""
+        """The first message that a cut may drop: the first after the head."""
         ...
 
     @property
@@ -29,7 +29,7 @@ class PricedTurns(Protocol):
 
     @property
     def keepsakes(self) -> Keepsakes:
-        """Where a policy leaves what it could not find again, such as a summary that a model wrote."""
+        """Where a policy stores what it cannot recompute, such as a summary that a model wrote."""
         ...
 
     def newest_first(self) -> Iterator[TurnCost]:
@@ -37,15 +37,15 @@ class PricedTurns(Protocol):
         ...
 
     def newest_turns(self, number: int, /) -> int:
-        """Where the `number` newest turns begin; `first` where there are not so many."""
+        """The index where the `number` newest turns begin; `first` if there are fewer."""
         ...
 
     def newest_that_fit(self, tokens_left: Tokens, least: int, /) -> int:
-        """Where the newest turns begin that cost at most so much, or the `least` newest, whichever begin earlier."""
+        """The index where the newest turns begin that fit into `tokens_left`, and at least the `least` newest."""
         ...
 
     def kept(self, cut: Cut, /) -> Count:
-        """The turns that a cut leaves: those from its first message on, the pinned ones before it, and its summary."""
+        """The cost of what a cut keeps: all turns from `first_kept` on, pinned ones before it, and its summary."""
         ...
 
     def price(self, message: Message, /) -> Count:
@@ -53,7 +53,7 @@ class PricedTurns(Protocol):
         ...
 
     def reading(self, index: int, /) -> Message:
-        """The message at `index`, as it came in."""
+        """The message at `index`, as it was added."""
         ...
 
     def objects(self, start: int, stop: int, /) -> list[object]:
@@ -61,16 +61,16 @@ class PricedTurns(Protocol):
         ...
 
     def timeline(self) -> Timeline:
-        """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""
+        """The prices of the whole history, oldest first, for policies that replay it. O(messages not priced before)."""
         ...
 
 
 class Passage(Protocol):
-    """The messages that still stay, for a policy that rewrites. It shows each change as soon as the change is taken."""
+    """The messages that stay, for a policy that rewrites. It shows each change as soon as the change is taken."""
 
     @property
     def newest(self) -> int:
-        """Where the newest turn begins."""
+        """The index where the newest turn begins."""
         ...
 
     @property
@@ -83,7 +83,7 @@ class Passage(Protocol):
         ...
 
     def newest_first(self) -> Iterator[tuple[int, Message]]:
-        """The messages that stay, newest first, with their indexes. O(messages that are asked for)."""
+        """The messages that stay, newest first, with their indexes. O(messages that are read)."""
         ...
 
     def turns(self) -> Iterator[list[int]]:
@@ -91,31 +91,31 @@ class Passage(Protocol):
         ...
 
     def current(self, index: int, /) -> Message:
-        """The message at `index` as it stands now. A message that was dropped is shown as it came in."""
+        """The message at `index` with the changes so far. A dropped message is shown as it was added."""
         ...
 
     def turn_from_the_end(self, number: int, /) -> int:
-        """Where the turn `number` from the end begins, 1 for the newest; the oldest where there are not so many.
+        """The index where the turn `number` from the end begins: 1 is the newest. The oldest turn if there are fewer.
 
-        Counts every turn of the history, those too that were dropped. O(number).
+        Dropped turns count too. O(number).
         """
         ...
 
     def turn_of(self, index: int, /) -> list[int]:
-        """The indexes of the messages that stay of the turn of the message at `index`, oldest first. O(its turn)."""
+        """The indexes of the messages that stay in the turn of the message at `index`, oldest first. O(its turn)."""
         ...
 
     def tokens(self, message: Message, /) -> Tokens:
-        """What a message costs, at most."""
+        """The upper bound of the cost of a message."""
         ...
 
     def count(self, text: str, /) -> Tokens:
-        """What a text adds to a message, at most."""
+        """The upper bound of what a text adds to a message."""
         ...
 
     def once(self, key: Hashable, source: object, make: Callable[[], T], /) -> T:
-        """What `make` gives, made once for this history, policy, key and `source`: old messages stay as they are.
+        """The result of `make`, called once for this history, policy, key and `source`.
 
-        `source` is what it is made from: another policy may have changed that since, or not changed it this time.
+        `source` is the message or part from which it is made: another policy may have changed it in this build.
         """
         ...

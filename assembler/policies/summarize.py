@@ -1,4 +1,4 @@
-"""Old turns give way to a summary that the caller's own function writes."""
+"""`Summarize`: replaces old turns by a summary that the caller's own function writes."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from budgets import Tokens
 from budgets.counters.awaited import is_async
 
 Summarizer: TypeAlias = Callable[[list[Any], str | None, Tokens], str | Awaitable[str]]
-"""`(dropped_messages, previous_summary, max_tokens) -> summary`: the caller's own messages, oldest first, in a
-list of its own."""
+"""`(dropped_messages, previous_summary, max_tokens) -> summary`. The messages are the caller's own, oldest first, in a
+new list."""
 
 HEADING = "Summary of the conversation so far:\n"
-"""What stands before a summary, in the user message that carries it."""
+"""The first line of the user message that carries a summary."""
 
 
 @attrs.frozen
 class Written(Keepsake):
-    """A summary of the messages that it stands for."""
+    """A summary, and the user message that carries it in place of the summarised ones."""
 
     text: str = attrs.field(repr=False)
     message: Message
@@ -39,27 +39,27 @@ class Written(Keepsake):
 
 @attrs.frozen
 class Refusal(Keepsake):
-    """Why a stretch of the history has no summary, and how many tokens one might have had."""
+    """Why a stretch of the history has no summary, and the most tokens that one could have had."""
 
     tokens_left: Tokens
     reason: str
     failure: SummaryError | None = attrs.field(default=None, eq=False)
 
     def settles(self, start: int, stop: int, tokens_left: Tokens) -> bool:
-        """Whether asking would only repeat it: no more would go than then, and no more could be said."""
+        """Whether asking again is pointless: for no more messages than then, and with no more tokens."""
         return start == self.start and stop <= self.stop and tokens_left <= self.tokens_left
 
 
 @attrs.frozen
 class Answer(Keepsake):
-    """The summarizer's answer for the messages from `after` on, not counted yet: the next cut counts it."""
+    """The summarizer's answer for the messages from `after` on. The next cut counts it."""
 
     after: int
     spare: Tokens
     text: str | SummaryError = attrs.field(repr=False)
 
     def judged(self, ledger: PricedTurns) -> Written | Refusal:
-        """The summary, where it costs no more than it may and less than what it stands for."""
+        """The summary if it is within `spare` tokens and costs less than what it replaces, else a refusal."""
         if isinstance(self.text, SummaryError):
             return Refusal(self.after, self.stop, self.spare, str(self.text), self.text)
         written = Written(self.start, self.stop, self.text, spoken(HEADING + self.text))
@@ -92,9 +92,9 @@ class Summarize:
     keep_turns: int = attrs.field(default=4, converter=as_int, validator=at_least_one)
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
-        """The summary and the turns that stay beside it; where no new one helps, the one before, or everything.
+        """Keep the newest turns and a summary of the others. If no new summary helps, keep the last one, or everything.
 
-        Raises `UnansweredError` where the summarizer must be asked first: the same call answers once that is settled.
+        Raises `UnansweredError` if the summarizer must be asked first. Once it has answered, call this again.
         """
         answer = ledger.keepsakes.find(self, Answer)
         if answer is not None and answer.start == ledger.first and answer.stop < ledger.length:
@@ -109,7 +109,7 @@ class Summarize:
         raise UnansweredError(found.wanted)
 
     def settled(self, ledger: PricedTurns, tokens_left: Tokens) -> Cut | SummaryRequest:
-        """What is kept without asking, or what would be asked. Remembers nothing."""
+        """The cut if it needs no new summary, else the request for one. Remembers nothing."""
         before = self.remembered(ledger)
         if before is not None:
             cut = _cut_at(before)
@@ -128,12 +128,12 @@ class Summarize:
         return asked
 
     def bare(self, ledger: PricedTurns) -> Cut:
-        """The turns that stay beside a summary of no words."""
+        """The newest turns with an empty summary."""
         return Cut(ledger.newest_turns(self.keep_turns), "the briefest summary there could be", spoken(HEADING))
 
     @property
     def traits(self) -> Traits:
-        """It asks a model; where it may not, the summary that stands stays, and no new one is written."""
+        """Declares that it asks a model, with stand-ins that keep the current summary."""
         return Traits(
             unasked=StandingSummary(self),
             briefest=BriefestSummary(self),
@@ -142,7 +142,7 @@ class Summarize:
         )
 
     def remembered(self, ledger: PricedTurns) -> Written | None:
-        """What was written last of this history."""
+        """The last summary of this history, or None."""
         written = ledger.keepsakes.find(self, Written)
         if written is not None and written.start == ledger.first and written.stop < ledger.length:
             return written
@@ -151,12 +151,12 @@ class Summarize:
 
 @attrs.frozen
 class Summaries:
-    """What a `Summarize` remembers, as JSON: the summary that stands, and why there is no newer one."""
+    """What a `Summarize` remembers, as JSON: the current summary, and why there is no newer one."""
 
     policy: Summarize
 
     def as_json(self, keepsakes: Keepsakes) -> Iterator[tuple[Keepsake, dict[str, Any]]]:
-        """The text of a summary, or the numbers of a refusal."""
+        """The text of the summary, and the numbers of the last refusal."""
         written, refusal = keepsakes.find(self.policy, Written), keepsakes.find(self.policy, Refusal)
         if written is not None:
             yield written, {"text": written.text}
@@ -166,7 +166,7 @@ class Summaries:
             yield refusal, {"max_tokens": refusal.tokens_left, "reason": refusal.reason, "failure": raised}
 
     def remembered(self, start: int, stop: int, what: Mapping[str, Any]) -> tuple[object, Keepsake]:
-        """A summary or a refusal."""
+        """Read a summary or a refusal back from JSON."""
         if "text" in what:
             text = checked_text(what["text"], field="summary")
             return self.policy, Written(start, stop, text, spoken(HEADING + text))
@@ -177,7 +177,7 @@ class Summaries:
 
 @attrs.frozen(eq=False)
 class SummaryRequest:
-    """A summary of at most `spare` tokens that is to stand for all before `first`, and what it stands on."""
+    """A request for a summary of at most `spare` tokens that replaces all messages before `first`."""
 
     policy: Summarize
     ledger: PricedTurns
@@ -188,7 +188,7 @@ class SummaryRequest:
 
     @property
     def start(self) -> int:
-        """The first message that the summary before does not stand for."""
+        """The first message that the last summary does not cover."""
         return self.ledger.first if self.before is None else self.before.stop
 
     @property
@@ -203,12 +203,12 @@ class SummaryRequest:
         return self.policy.traits.awaited
 
     def unanswered(self, reason: str) -> Cut:
-        """What stays until there is an answer."""
+        """The cut until there is an answer: it keeps the last summary."""
         return attrs.evolve(_unchanged(self.ledger, self.before, reason), wanted=self.wanted)
 
     def ask(self) -> object:
-        """What the summarizer answers."""
-        assert self.policy.summarizer is not None  # one that may not ask wants an answer of somebody else
+        """Call the summarizer."""
+        assert self.policy.summarizer is not None  # without one, `cut` never raises the question
         wanted = self.wanted
         return self.policy.summarizer(list(wanted.dropped), wanted.previous, wanted.max_tokens)
 
@@ -219,7 +219,7 @@ class SummaryRequest:
         self.ledger.keepsakes.keep(self.policy, Answer(self.ledger.first, self.first, self.start, self.spare, answer))
 
     def speaks_of(self, sight: Sight) -> bool:
-        """Whether these messages are still the ones that it would stand for, after the same summary."""
+        """Whether `sight` still holds the messages to summarise, after the same last summary."""
         if sight.length <= self.first or sight.readings.keepsakes.find(self.policy, Written) != self.before:
             return False
         now = sight.messages(self.ledger.first, self.first)
@@ -228,13 +228,13 @@ class SummaryRequest:
 
 @attrs.frozen
 class _StandIn:
-    """The policy that replaces a `Summarize` where no model may be asked."""
+    """A policy that replaces a `Summarize` when no model may be asked."""
 
     policy: Summarize
 
     @property
     def traits(self) -> Traits:
-        """It is used like the policy that it replaces."""
+        """Declares that it replaces a policy that asks a model, and is its own stand-in."""
         return Traits(unasked=self)
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
@@ -242,10 +242,10 @@ class _StandIn:
 
 
 class StandingSummary(_StandIn):
-    """The summary that stands, and no new one."""
+    """Keeps the last summary and asks for no new one."""
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
-        """The turns beside the summary that was written last; all of them where there is none. Remembers nothing."""
+        """Keep the last summary and the turns after it, or all turns if there is none. Remembers nothing."""
         found, reason = self.policy.settled(ledger, tokens_left), "the summarizer is not asked for a what-if"
         if isinstance(found, Cut):
             return _unchanged(ledger, self.policy.remembered(ledger), reason)
@@ -253,10 +253,10 @@ class StandingSummary(_StandIn):
 
 
 class BriefestSummary(_StandIn):
-    """A summary of no words, wherever the summarizer would be asked for one: no real one is smaller."""
+    """Uses an empty summary when the summarizer would be asked, since no real one is smaller."""
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
-        """The least that asking could leave. Remembers nothing."""
+        """Keep the least that a summary could leave. Remembers nothing."""
         before, bare = self.policy.remembered(ledger), self.policy.bare(ledger)
         more = bare.first_kept > (ledger.first if before is None else before.stop)
         if more and ledger.kept(bare).upper < tokens_left:
@@ -269,5 +269,5 @@ def _cut_at(written: Written) -> Cut:
 
 
 def _unchanged(ledger: PricedTurns, before: Written | None, reason: str) -> Cut:
-    """What stays if no new summary was made: the last one, in place of the same messages."""
+    """The cut if no new summary was made: the last summary replaces the same messages as before."""
     return Cut(ledger.first, reason) if before is None else Cut(before.stop, reason, before.message)

@@ -1,4 +1,4 @@
-"""What a policy declares, so that no other code has to know it by name. Read once, when an assembler is made."""
+"""What a policy declares about itself, so that no other code must know it by name. Read when an assembler is made."""
 
 from __future__ import annotations
 
@@ -56,17 +56,16 @@ class Traits(Value):
     `pins` are messages whose turns stay, for the whole ladder. `note` is the text that a cut leaves in place of the
     dropped turns; a summary replaces it.
 
-    `low_water` is the share of the tokens left that a cut of this ladder goes down to. `without_mark` goes with it: the
+    `low_water` is the share of the tokens left that a cut of this ladder goes down to. With it comes `unmarked`: the
     same policy without the mark, which the ladder asks at each cut.
 
-    A policy that asks a model declares `stand_in`: another policy for where no model may be asked, which is in
-    `what_if` and in what an error says of other windows. The summary in its cuts also covers the one before.
-    `briefest` is the policy with the shortest answer that the model could give; without it an error names no smallest
-    window. `awaited` says that only `await abuild()` can ask the model. `memory` says how its texts go through
-    `context.state()`.
+    A policy that asks a model declares `unasked`: the policy that replaces it in `what_if` and in the advice of errors,
+    where no model may be asked. The summary in its cuts also covers the one before. `briefest` is the policy with the
+    shortest answer that the model could give; without it an error names no smallest window. `awaited` says that only
+    `await abuild()` can ask the model. `memory` saves and restores its texts for `context.state()`.
 
-    `keeps` saves questions whose answer is known. With it `report.steps()` takes one pass over the turns, and a dialect
-    that is counted as a whole needs two or three counts.
+    `keeps` tells the library in advance what the policy keeps. With it `report.steps()` takes one pass over the turns,
+    and a dialect that is counted as a whole needs two or three counts.
     """
 
     keeps: Keeps | None = attrs.field(
@@ -94,7 +93,7 @@ NOTHING_DECLARED = Traits()
 
 @attrs.frozen(eq=False, repr=False)
 class _Declared(Value, Generic[Asked]):
-    """A policy, and what it declared."""
+    """A policy and its traits."""
 
     policy: Asked
     traits: Traits
@@ -120,7 +119,7 @@ Rung: TypeAlias = CuttingRung | RewritingRung
 
 
 def rung_of(policy: object) -> Rung:
-    """A policy with what it declares. Raises `BudgetError` for what is none, and for traits that are none."""
+    """A policy with its traits. Raises `BudgetError` unless both are what they should be."""
     traits = cast("object", getattr(policy, "traits", NOTHING_DECLARED))
     if not isinstance(policy, type) and isinstance(traits, Traits):
         if is_rewriting(policy):
@@ -134,12 +133,12 @@ def rung_of(policy: object) -> Rung:
 
 
 def _is_own(value: object) -> bool:
-    """Whether this is one of the policies that come with the library: no contract, and nothing that they need."""
+    """Whether this is a policy class of the library, and not a protocol or anything else."""
     return isinstance(value, type) and value.__name__[-6:] != "Policy" and (is_cutting(value) or is_rewriting(value))
 
 
 def _instead(policy: object) -> str:
-    """What to pass for what is no policy: for a text the policy whose name it is most like."""
+    """What to pass instead of a value that is not a policy: for a text, the policy with the nearest name."""
     if not isinstance(policy, str):
         return "a policy has a method cut(ledger, tokens_left) or rewrites(passage)"
     import difflib  # most policies are objects
@@ -153,12 +152,12 @@ def _instead(policy: object) -> str:
 
 
 def willing(rungs: tuple[Rung, ...]) -> tuple[Rung, ...]:
-    """The rungs that may let something give way; the first alone where there is none."""
+    """The rungs that may drop or change something; the first rung if there is none."""
     return tuple(rung for rung in rungs if not isinstance(rung.traits.keeps, KeepsAll)) or rungs[:1]
 
 
 def label_of(rungs: Sequence[Rung], place: int) -> Label:
-    """A rung's name, and how many of that name stand before it: two of one class are two policies."""
+    """A rung's name, and how many rungs before it have the same name, which tells policies of one class apart."""
     name = rungs[place].name
     return name, sum(rung.name == name for rung in rungs[:place])
 
@@ -167,7 +166,7 @@ Label: TypeAlias = tuple[str, int]
 
 
 def trimming(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:
-    """The only rung, where it declares that it keeps the newest turns that fit, and holds no mark; else None."""
+    """The only rung, if it declares `KeepsNewest` and no low-water mark; else None."""
     if len(rungs) == 1:
         rung, keeps = rungs[0], rungs[0].traits.keeps
         if isinstance(rung, CuttingRung) and isinstance(keeps, KeepsNewest) and rung.traits.low_water is None:
@@ -176,7 +175,7 @@ def trimming(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:
 
 
 def stands(rungs: tuple[Rung, ...]) -> bool:
-    """Whether a decision holds for as long as what it keeps still fits: only an overflow changes what these keep."""
+    """Whether these policies change what they keep only when it no longer fits."""
     if any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs):
         return False
     marked = any(rung.traits.low_water is not None for rung in rungs)
@@ -189,12 +188,12 @@ def asks(rung: Rung) -> bool:
 
 
 def stand_in(rung: Rung) -> Rung:
-    """The policy that replaces it where no model may be asked."""
+    """The rung that replaces it when no model may be asked."""
     return rung if rung.traits.unasked is None else rung_of(rung.traits.unasked)
 
 
 def briefest(rung: Rung) -> Rung:
-    """The policy as it would act on the shortest answer that its model can give."""
+    """The rung as it would act on the shortest answer that its model can give."""
     return rung if rung.traits.briefest is None else rung_of(rung.traits.briefest)
 
 

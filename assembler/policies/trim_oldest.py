@@ -1,9 +1,9 @@
-"""Whole turns give way, oldest first.
+"""`TrimOldest`: drops whole turns, oldest first.
 
-How far down a cut goes is a share that the caller fixed, or one that follows how the conversation grows.
-A low mark cuts seldom, so that a prefix cache serves more, and leaves the window emptier. How empty depends on the
-conversation: where turns are large, a cut overshoots the mark and the window is never quite full. So `AUTO` does not
-fix the mark but how full the window is on average, and sets each cut's mark by what the marks before it came to.
+A cut goes down to a share of the tokens left, the low-water mark. A low mark cuts seldom, so a prefix cache serves
+more, but the window is emptier. How empty depends on the conversation: if turns are large, a cut overshoots the mark,
+and the window is never quite full. So `AUTO` fixes how full the window is on average instead, and sets the mark of each
+cut by how full the window was so far.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ LowWater: TypeAlias = float | Literal["auto"]
 
 AUTO: Final = "auto"
 FULL = 0.74
-"""How full the window should be, the mean after each message since the first cut. It is full when a message more
-does not fit, so the window comes to a little less: 67 to 72 % on the ten kinds of session of
+"""How full the window should be on average, measured after each message since the first cut. A window is cut when the
+next message does not fit, so it comes to a little less: 67 to 72 % on the ten kinds of session of
 `tests/benchmarks/cache_economy.py`, with at most 1.05 times the tokens outside the cache of the best fixed mark that
 fills it as much."""
 _CORRECTION = 4
-"""How strongly a mark answers a mean that is off. From 3 to 6 the ten kinds come out alike."""
+"""How strongly a mark corrects a mean that is off. Values from 3 to 6 give the same result on the ten kinds."""
 _LEAST, _MOST = 0.15, 0.85
 IN_A_LADDER = 0.5
-"""What `AUTO` stands for where other policies share the work: they decide how far down the ladder comes."""
+"""The mark of `AUTO` in a ladder, where the other policies also decide how far down a cut goes."""
 
 
 def a_share_or_auto(policy: object, field: attrs.Attribute[Any], value: object) -> None:
@@ -47,17 +47,17 @@ def a_share_or_auto(policy: object, field: attrs.Attribute[Any], value: object) 
 
 @attrs.frozen(eq=False, repr=False)
 class Filled(Value):
-    """What was kept after each message since the first cut, added up: the pace that the marks came to."""
+    """The tokens kept after each message since the first cut, added up, and the number of those messages."""
 
     messages: int = 0
     tokens: Tokens = 0
 
     def and_then(self, messages: int, tokens: Tokens) -> Filled:
-        """With a stretch more between two cuts."""
+        """The sums with one more stretch between two cuts."""
         return Filled(self.messages + messages, self.tokens + tokens)
 
     def share(self, low_water: LowWater, tokens_left: Tokens) -> float:
-        """The share of the tokens left that the next cut goes down to. O(1)."""
+        """The share of the tokens left to which the next cut goes down. O(1)."""
         if low_water != "auto":
             return low_water
         mean = self.tokens / (self.messages * tokens_left) if self.messages and tokens_left else FULL
@@ -94,7 +94,7 @@ class TrimOldest(Value):
 
     @property
     def traits(self) -> Traits:
-        """Its pins, its note, its mark, and, without a mark, that as many of the newest turns stay as fit."""
+        """Declares the pins, the note and the low-water mark; without a mark, `KeepsNewest`."""
         if self.low_water is None:
             return Traits(keeps=KeepsNewest(self.keep_turns), pins=self.pins, note=self.note)
         unmarked = attrs.evolve(self, low_water=None)
@@ -102,7 +102,7 @@ class TrimOldest(Value):
         return Traits(pins=self.pins, note=self.note, low_water=mark, unmarked=unmarked)
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
-        """As many of the newest turns as fit."""
+        """Keep as many of the newest turns as fit."""
         note = None if self.note is None else spoken(self.note)
         noted = 0 if note is None else ledger.price(note).upper
         if self.low_water is None:
@@ -114,9 +114,9 @@ class TrimOldest(Value):
         return Cut(first, reason, note if first > ledger.first else None)
 
     def _replayed(self, ledger: PricedTurns, tokens_left: Tokens, noted: Tokens, low_water: LowWater) -> int:
-        """Goes on from where the last replay of this history, for as many tokens, found its last overflow.
+        """Replay the history from the last overflow that an earlier replay found for the same tokens left.
 
-        The note takes its `noted` tokens from the first cut on.
+        From the first cut on, the note takes `noted` tokens.
         """
         line = ledger.timeline()
         known = line.replays.find(self)
@@ -124,7 +124,7 @@ class TrimOldest(Value):
             known = Replay(self, tokens_left, line.first, line.first)
         first, stop, filled = known.first, known.stop, Filled(known.messages, known.kept)
         if line.tokens(first, line.length) <= tokens_left - noted * (first > line.first):
-            return first  # most builds: nothing has outgrown the tokens left since the last one
+            return first  # most builds: the history still fits
         while True:
             overflow = self._next_overflow(line, first, stop, tokens_left - noted * (first > line.first))
             if overflow is None:
@@ -140,9 +140,9 @@ class TrimOldest(Value):
         return first
 
     def _next_overflow(self, line: Timeline, first: int, stop: int, tokens_left: Tokens) -> int | None:
-        """Where the history that begins at `first` outgrows the tokens left next, after its first `stop` messages.
+        """The length at which the history from `first` on next outgrows the tokens left, beyond `stop`; None if never.
 
-        Where the protected turns alone outgrow it, the next chance to cut is when another turn has begun.
+        If the protected turns alone do not fit, the next chance to cut is when another turn has begun.
         """
         if line.tokens(first, stop) <= tokens_left:
             return line.overflow(first, tokens_left)

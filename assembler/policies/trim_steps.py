@@ -1,4 +1,4 @@
-"""Inside the current turn, the oldest steps give way."""
+"""`TrimSteps`: drops the oldest steps of the current turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TrimSteps:
     keep: int = attrs.field(default=2, converter=as_int, validator=at_least_zero)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a step, oldest first. O(messages of the newest turn)."""
+        """One change for each step, oldest first. O(messages of the newest turn)."""
         steps = complete_steps(passage)
         newest = {index: message for index, message in passage if index >= passage.newest}
         said = {index for index, message in newest.items() if _says_something(message)}
@@ -34,9 +34,9 @@ class TrimSteps:
 
 
 def complete_steps(passage: Passage) -> list[list[int]]:
-    """The steps of the newest turn whose calls are all answered: the indexes of each, oldest first.
+    """The steps of the newest turn whose calls all have results: the indexes of each, oldest first.
 
-    Calls that stand side by side, each an item of its own, are one step, and so is the reasoning right before them.
+    Calls side by side, each an item of its own, are one step together with the reasoning right before them.
     """
     steps: list[list[int]] = []
     thoughts: list[int] = []
@@ -59,10 +59,7 @@ def _only_thinks(message: Message) -> bool:
 
 
 def _leaves_the_last_word(passage: Passage, newest: Mapping[int, Message], step: Sequence[int]) -> bool:
-    """Whether the conversation would end with the assistant's words, or be empty, if this step went.
-
-    Asked of the last step alone.
-    """
+    """Whether dropping this step would leave the turn empty, or ending with the assistant. Only for the last step."""
     if step[-1] != passage.length - 1:
         return False
     standing = (index for index, _ in passage.newest_first() if index < step[0])

@@ -1,4 +1,4 @@
-"""The longest texts give way: head and tail stay, and a marker says how much is gone."""
+"""`Truncate`: shortens the longest texts. Head and tail stay, with a marker between them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from budgets import Tokens
 Where: TypeAlias = Literal["ends", "head", "tail"]
 
 MARKER = "\n[… shortened …]\n"
-"""What stands where text was taken out. It says no number, so that a text shortened twice reads the same."""
+"""Replaces the text that was taken out. It holds no number, so that a text shortened twice reads the same."""
 
 EMPTIED = compact_json({"shortened": True})
-"""Arguments of which no part fits."""
+"""Replaces arguments of which no part fits."""
 
 NOTHING_ASKED = "{}"
-"""Arguments where not even that fits."""
+"""Replaces arguments if not even `EMPTIED` fits."""
 
 _LONGEST_LEAF = 4096
-"""Characters of one text inside JSON arguments that a first attempt keeps; halved until the arguments fit."""
+"""How many characters of each text inside JSON arguments the first attempt keeps. Halved until the arguments fit."""
 
 
 @attrs.frozen
@@ -49,7 +49,7 @@ class Truncate:
     where: Where = attrs.field(default="ends", validator=OneOf(("ends", "head", "tail")))
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a text, the longest first; several texts of a message that holds more than 16 such.
+        """One change for each text, the longest first. A message with more than 16 of them gets several in one change.
 
         O(messages that stay), and O(log graphemes) counts for each text.
         """
@@ -72,7 +72,7 @@ class Truncate:
         return passage.once((index, place), part, partial(self._shortened, part, passage.count))
 
     def _excessive(self, part: Part, passage: Passage) -> Tokens:
-        """What a part costs, if that is too much, else 0. A text of n characters cannot cost more than its bytes."""
+        """The cost of a part if that is too much, else 0. A text never costs more tokens than it has bytes."""
         text = _text_of(part)
         if text is None or len(text) * 4 <= self.max_tokens:
             return 0
@@ -80,7 +80,7 @@ class Truncate:
         return tokens if tokens > self.max_tokens else 0
 
     def _shortened(self, part: Part, count: Callable[[str], Tokens]) -> Part | None:
-        """The part with less text; None where nothing that may be said in its place is cheap enough."""
+        """The part with less text; None if no replacement is cheap enough."""
         text = _text_of(part)
         assert text is not None
         cut = cut_json if _is_json(part) else cut_text
@@ -94,12 +94,12 @@ class Truncate:
 
 
 def _is_json(part: Part) -> bool:
-    """Whether the API takes an object there: the arguments of a call, a result that came as one."""
+    """Whether the API expects a JSON object: the arguments of a call, or a result that is an object."""
     return isinstance(part, Call) or (isinstance(part, Result) and part.given is not None)
 
 
 def _text_of(part: Part) -> str | None:
-    """The text that may be shortened: never thinking, never a result that carries more than text."""
+    """The text of a part that may be shortened: not thinking, and not a result with more than text."""
     if isinstance(part, str):
         return part
     if isinstance(part, Call):
@@ -110,10 +110,10 @@ def _text_of(part: Part) -> str | None:
 
 
 def cut_text(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str | None:
-    """The most of `text` that costs at most `limit` with the marker in it; None where the marker alone costs more.
+    """As much of `text` as fits into `limit` with the marker; None if the marker alone does not fit.
 
-    Bisects over the graphemes that stay. Counts are not monotone to the token, so a longer text may cost no more; what
-    is given back was counted itself. O(log graphemes) counts.
+    Bisects over the graphemes that stay. Counts are not strictly monotone, so a longer text might also fit, but the
+    result itself was counted. O(log graphemes) counts.
     """
     if count(text) <= limit:
         return text
@@ -134,8 +134,8 @@ def _keep_ends(pieces: list[str], number: int, where: Where) -> str:
 
 
 _GRAPHEME = r"\p{GCB=RI}{2}(?![\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}])|\X"
-r"""A flag is two regional indicators. `\X` alone looks back over the whole row of them at each, which is quadratic. So
-a pair is taken here, unless something follows that may join it: that happens once a row."""
+r"""A flag is two regional indicators. At each of them `\X` looks back over the whole row, which is quadratic. So this
+matches a pair by itself, unless a character follows that may join it, which happens once a row."""
 
 
 def graphemes(text: str) -> list[str]:
@@ -147,10 +147,10 @@ def graphemes(text: str) -> list[str]:
 
 
 def cut_json(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str | None:
-    """JSON that costs at most `limit`: the texts inside it shortened alike, or `EMPTIED`, or `NOTHING_ASKED`.
+    """JSON that costs at most `limit`: with all texts in it shortened alike, or `EMPTIED`, or `NOTHING_ASKED`.
 
-    None where even that costs more. What is no JSON object, or one that no API can carry (NaN, half a surrogate pair,
-    nested too deeply), is emptied.
+    None if even that costs more. A text that is not a JSON object, or one that no API can carry (NaN, half a surrogate
+    pair, nested too deeply), is emptied.
     """
     with suppress(ValueError, RecursionError):
         if shorter := _json_cut(text, limit, count, where):
@@ -163,7 +163,7 @@ def _json_cut(text: str, limit: Tokens, count: Callable[[str], Tokens], where: W
     longest = min(_LONGEST_LEAF, len(text))
     while longest >= 1 and isinstance(given, dict):
         shorter = compact_json(_leaves_cut(given, longest, where))
-        shorter.encode()  # half a surrogate pair, spelled as an escape before, is a ValueError now
+        shorter.encode()  # raises ValueError for half a surrogate pair, which an escape could spell before
         if count(shorter) <= limit:
             return shorter
         longest //= 2

@@ -361,7 +361,7 @@ def test_what_a_cut_carries_is_refused_by_the_name_of_its_policy() -> None:
     with pytest.raises(PlanError, match=r"^policy object reports ValueError as a failure; report an AssemblyError"):
         verify_cut(object(), Cut(1, "", failure=failed), ledger)
     model = passage_of([*talk("r")]).current(1)
-    with pytest.raises(PlanError, match=r"^policy object returns a summary that is no user message of its own"):
+    with pytest.raises(PlanError, match=r"^policy object returns a summary that is not a new user message"):
         verify_cut(object(), Cut(1, "", model), ledger)
 
 

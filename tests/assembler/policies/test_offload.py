@@ -273,7 +273,7 @@ class Full(dict[str, Any]):
 
 
 def test_a_store_that_does_not_keep_what_it_is_given_is_refused() -> None:
-    with pytest.raises(BudgetError, match="something else"):
+    with pytest.raises(BudgetError, match="does not return what was put in"):
         built(talk("x" * 500), 200, Offload(Bytes(), min_tokens=100))
     with pytest.raises(OSError, match="disk full"):
         built(talk("x" * 500), 200, Offload(Full(), min_tokens=100))
