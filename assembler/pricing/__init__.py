@@ -1,1 +1,1 @@
-"""What a piece, a message and a turn cost in the tokens that a provider bills."""
+"""Prices pieces, messages and turns in the tokens that a provider bills."""

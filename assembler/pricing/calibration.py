@@ -1,10 +1,9 @@
-"""What a provider billed for one exact request, and what follows for the next: one pair of counts, and a slope.
+"""Corrects counts by a provider's bill for one exact request.
 
-A bill anchors the count of every request that begins as the billed one did: the billed part costs what it was billed,
-and only what was added since is priced by rule. A request that begins otherwise is scaled by how far the rule was off,
-within bounds. Nobody knows whether what the rule missed is the same for every request (a prompt of the provider's own),
-grows with it (a vocabulary of its own) or from call to call: the upper bound holds for each, the last as far as bills
-have shown. There is no average over calls.
+If a request begins as the billed one did, that part costs what was billed, and only the rest is priced by our rule. Any
+other request is scaled by how far the rule was off, within bounds. The rule may be off by a constant (a prompt of the
+provider's own), by a share (another vocabulary), or by more at each call. Nobody knows which, so the upper bound allows
+for all three, for the last as far as bills have shown it. There is no average over calls.
 """
 
 from __future__ import annotations
@@ -29,39 +28,39 @@ if TYPE_CHECKING:
     from assembler.pipeline.recipe import Recipe
 
 _BESIDE = frozenset(["system", "tools", "functions"])
-"""Lists of objects in a request that are no conversation. Its own stands under a name of each API's choice."""
+"""Lists of objects in a request that are not its conversation, whose key differs from API to API."""
 
 LEAST, MOST = 0.5, 2.0
-"""Bounds of a factor. The farthest that one vocabulary was recorded from another is 1.65 (Opus 4.8 over Claude 2's):
-what is beyond 2 is the bill of something else, such as one without its cached tokens."""
+"""Bounds of a factor. The largest recorded difference between two vocabularies is 1.65 (Opus 4.8 over Claude 2). A
+factor beyond 2 means a bill for something else, such as one without its cached tokens."""
 
 MOST_DRIFT = 50
-"""Tokens by which a bill may drift from the rule from one call to the next. A larger step is no drift: a share of much
-that was added, or something new in the request."""
+"""The most tokens that count as drift from one bill to the next. A larger step has another cause: a share of many new
+tokens, or something new in the request."""
 
 ASSUMED_EXCESS = 1.1
-"""What a refused request is believed to be over the limit, where the provider gave no number. The limit is then taken
-for that much less than the request; each refusal lowers it again, so that a few of them lead to one that is taken."""
+"""How far a refused request is assumed to be over the limit if the provider gave no number. Each refusal lowers the
+assumed limit again, so that a few of them lead to a request that is accepted."""
 
 
 @attrs.frozen
 class Fingerprint:
-    """A request up to its first `turns` messages, its dialect and its model, hashed: it tells nothing of them.
+    """A hash of a request up to its first `turns` messages, of its dialect and of its model. It reveals no text.
 
-    Another model's bill is no bill for this one: its tokens are others.
+    It covers the model because another model's tokens differ.
     """
 
     digest: str
     turns: int
     dialect: str | None = attrs.field(default=None, eq=False)
-    """Its name, for whoever is told of it; None if it is not known. The digest covers both."""
+    """The name of the dialect, or None if it is not known. The digest covers it and the model."""
     model: str | None = attrs.field(default=None, eq=False)
 
     @classmethod
     def of(
         cls, request: Mapping[str, Any], *, dialect: str = "", model: str | None = None, turns: int | None = None
     ) -> Fingerprint:
-        """Of a whole request, or of no more than its first `turns` messages. O(request)."""
+        """Hash a whole request, or only up to its first `turns` messages. O(request)."""
         listed = {key: list(value) for key, value in request.items() if key not in _BESIDE and _is_turns(value)}
         longest = max(map(len, listed.values()), default=0)
         kept = longest if turns is None else min(turns, longest)
@@ -73,7 +72,7 @@ class Fingerprint:
 
 
 def _is_turns(value: object) -> bool:
-    """Whether a value is a list of objects, as every conversation is; a finished prompt's list of ids is none."""
+    """Whether a value is a list of objects, as every conversation is; the token ids of a prompt are not."""
     if not isinstance(value, list | tuple):
         return False
     kinds = set(map(type, cast("list[object]", value)))
@@ -81,30 +80,29 @@ def _is_turns(value: object) -> bool:
 
 
 def _digest(value: object) -> str:
-    """What JSON has no word for: bytes by their hash, all else by its repr."""
+    """Values that JSON cannot express: bytes by their hash, all else by its repr."""
     return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else repr(value)
 
 
 @attrs.frozen
 class CalibratedCounter:
-    """One request with its count by rule and its bill. It corrects the count of any later context."""
+    """One request with its count by our rule and its bill. It corrects the count of any later context."""
 
     request: Fingerprint
     ours: Count
     billed: Tokens
     kept: Recipe | None = attrs.field(default=None, repr=False)
-    """What stayed in the billed request, and how it was changed: in the next one too, while it fits."""
+    """What stayed in the billed request, and how it was changed. The next one keeps this while it fits."""
     limit: Tokens | None = None
-    """What the billed request was allowed to cost; None where no budget said."""
+    """The input limit of the billed request; None without a budget."""
     most: Tokens | None = None
-    """The most input tokens that the provider takes, where it has said so by refusing a request: this one or one
-    before."""
+    """The most input tokens that the provider accepts, if it has said so by refusing this request or an earlier one."""
     drift: Tokens = 0
-    """The most, up to `MOST_DRIFT`, that `margin` has grown from one bill to the next, this one the last."""
+    """The most that `margin` has grown from one bill to the next so far, at most `MOST_DRIFT`."""
 
     @property
     def margin(self) -> Tokens:
-        """How much more was billed than counted; negative where it was less."""
+        """How many tokens more were billed than counted; negative if fewer."""
         return self.billed - self.ours.tokens
 
     @property
@@ -113,20 +111,19 @@ class CalibratedCounter:
         return min(max(self.billed / max(self.ours.tokens, 1), LEAST), MOST)
 
     def count(self, context: Context[Any]) -> Count:
-        """The corrected count of a context that was priced with the same settings. O(context): it is written and
-        hashed.
+        """The corrected count of a context that was priced with the same settings. O(context).
 
-        Raises BudgetError for anything that is no context.
+        Raises `BudgetError` for anything else.
         """
         beginning = _of(context, self.request.turns)
         return self.correct(context.by_rule, beginning)
 
     def correct(self, ours: Count, beginning: Fingerprint) -> Count:
-        """The count of a request, `ours` by rule, that begins with `beginning`.
+        """The corrected count of a request that costs `ours` by our rule and begins with `beginning`.
 
-        Bounded where it begins as the billed one did: the bill, and by rule what is new. Otherwise estimated: the
-        count by rule times `factor`, its upper bound never lowered. The bound holds where the rule misses as much
-        again, and at most `drift` more; and where it misses as large a share, however the provider rounds.
+        If it begins as the billed one did: the bill plus the count of what is new, bounded. Otherwise: the count times
+        `factor`, estimated, and the upper bound is never lowered. The bound holds if the rule is off by the same number
+        of tokens plus at most `drift`, or by the same share, however the provider rounds.
         """
         added = ours.tokens - self.ours.tokens
         if beginning != self.request or added < 0:
@@ -138,28 +135,28 @@ class CalibratedCounter:
         return Count(self._believed + added, self._grade(ours, settled), upper=self._corrected(settled))
 
     def is_of(self, dialect: str, model: str | None) -> bool:
-        """Whether it is a bill of this API and model. One that names no dialect may be."""
+        """Whether it is a bill of this API and model. True if it names no dialect."""
         return self.request.dialect is None or (self.request.dialect, self.request.model) == (dialect, model)
 
     def allowed(self, limit: Tokens) -> Tokens:
-        """The limit, or what the provider takes where that is less."""
+        """`limit`, or what the provider accepts if that is less."""
         return limit if self.most is None else min(limit, self.most)
 
     def tokens_left(self, limit: Tokens) -> Tokens:
-        """The most that a request may cost by rule whose corrected bound is at most `limit`, however it begins."""
+        """The most that a request may cost by our rule so that its corrected bound is at most `limit`."""
         billed, ours = self._share
         missed, most = self._believed - self.ours.tokens + self.drift, self._most_share
         return max(min(limit, limit - missed, limit * ours // billed, (limit + 1) * ours // most), 0)
 
     def bound(self, by_rule: Tokens) -> Tokens:
-        """The corrected bound of a request that begins otherwise and costs at most `by_rule`."""
+        """The corrected bound of any request that costs at most `by_rule`."""
         return max(by_rule, self._corrected(by_rule))
 
     def _corrected(self, by_rule: Tokens) -> Tokens:
-        """The most that `by_rule` tokens are billed: as many more as the billed request was, or as large a share.
+        """The most that may be billed for `by_rule` tokens, if the rule is off by as many tokens or as large a share.
 
-        A share that is rounded up is at most bill over count. One that is rounded down is less than a bill of one token
-        more over count, and what it makes of `by_rule` is less than that share of it.
+        If the provider rounds its share up, it is at most bill over count. If it rounds down, it is less than one token
+        more over count, and so is what it makes of `by_rule`.
         """
         billed, ours = self._share
         rounded_up, rounded_down = _up(by_rule * billed, ours), _up(by_rule * self._most_share, ours) - 1
@@ -167,18 +164,18 @@ class CalibratedCounter:
 
     @property
     def _foretold(self) -> bool:
-        """Whether an exact rule said the bill, and no bill before it was off: nothing is corrected."""
+        """Whether the rule is exact and agreed with this bill and every one before, so that nothing is corrected."""
         return self.margin == self.drift == 0 and self.ours.grade is Grade.EXACT
 
     @property
     def _most_share(self) -> Tokens:
-        """What would be billed of `_share`'s tokens with one token more, within the bounds of a factor."""
+        """The first number of `_share` if one token more had been billed, within the bounds of a factor."""
         billed, ours = self._share
         return billed if self._foretold else min(billed + 2, 2 * ours)
 
     @property
     def _share(self) -> tuple[Tokens, Tokens]:
-        """`factor` as two whole numbers, above 0: the product of floats would be off by one here and there."""
+        """`factor` as two whole numbers above 0, because products of floats are sometimes off by one."""
         ours = max(self.ours.tokens, 1)
         return min(max(2 * self.billed, ours), 4 * ours), 2 * ours
 
@@ -191,11 +188,11 @@ class CalibratedCounter:
 
     @property
     def _believed(self) -> Tokens:
-        """The bill, unless it is less than `LEAST` of the count: then it lacks something, such as cached tokens."""
+        """The bill, but at least `LEAST` of the count: a smaller bill lacks something, such as cached tokens."""
         return max(self.billed, ceil(self.ours.tokens * LEAST))
 
     def note(self, context: Context[Any]) -> str:
-        """A line for the report: what was billed, how far the rule was off, and what the correction is worth here."""
+        """A line for the report: what was billed, how far the rule was off, and the corrected count."""
         count = self.count(context)
         share = 100 * self.margin / max(self.ours.tokens, 1)
         continued = _of(context, self.request.turns) == self.request
@@ -214,10 +211,10 @@ def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
     """A counter that starts from the bill of `context`, which must be exactly the request that was sent.
 
     `usage` is the provider's usage (an object or a dict), the number of input tokens, cached ones included, or what
-    `overflow_of(error)` read from a refusal: the next build then fits what the provider takes. The bill is compared
-    with the count by rule, even if the context's own count started from an earlier bill. What a refusal said that the
-    provider takes is carried from bill to bill, until another refusal says otherwise, and so is `drift`. Raises
-    TokenCountError for a usage without a number above 0, and BudgetError for anything that is no context.
+    `overflow_of(error)` read from a refusal: the next build then fits what the provider accepts. The bill is compared
+    with the count by our rule, even if the context's own count started from an earlier bill. The limit that a refusal
+    stated and `drift` are carried from bill to bill, until another refusal states another limit. Raises
+    `TokenCountError` for a usage without a number above 0, and `BudgetError` if `context` is not a context.
     """
     request, ours, limit, known = _of(context), context.by_rule, context.input_limit, context.calibration
     known = known if known is not None and known.is_of(context.dialect, context.model) else None
@@ -242,7 +239,7 @@ def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
 
 
 def _drift(known: CalibratedCounter | None, margin: int) -> Tokens:
-    """The most that bills have shown: from the one before to this, whose margin is given, or earlier."""
+    """The largest drift so far: from the known bill to one with this margin, or earlier."""
     if known is None:
         return 0
     grown = margin - known.margin
@@ -250,7 +247,7 @@ def _drift(known: CalibratedCounter | None, margin: int) -> Tokens:
 
 
 def _bill_of_refusal(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
-    """The bill of a refused request: where the provider did not count it, `ASSUMED_EXCESS` times what it takes."""
+    """The bill of a refused request. If the provider gave no count: `ASSUMED_EXCESS` times what it accepts."""
     if overflow.used is not None:
         return max(overflow.used, 1)
     if overflow.excess is not None:
@@ -270,13 +267,13 @@ class _Api(Protocol):
 
 
 _APIS: Mapping[str, _Api] = FromFolders("assembler.dialects", "api", "API")
-"""What each API declares, by its dialect."""
+"""The declarations of each API, by dialect."""
 
 
 def input_tokens(usage: object, dialect: str = "") -> Tokens:
-    """Input tokens of a provider's usage, cached ones included, as the dialect's API spells it or as another does.
+    """The input tokens of a provider's usage, cached ones included. The fields of the dialect are tried first.
 
-    Raises TokenCountError where it has none.
+    Raises `TokenCountError` if it has none.
     """
     number = index_of(usage)
     if number is None:

@@ -1,8 +1,8 @@
-"""What a provider's own tools cost as they stand in a request: a dated table where a number is published, else a bound.
+"""Prices the provider's own tools in a request, by a dated table of published numbers and bounds.
 
-A server that is given such a tool writes instructions for it that no request shows. Few are published, and none of a
-tool whose definitions come from somewhere else (`mcp`), so every price here is an estimate. What a tool answers is
-priced when its result goes back.
+For such a tool the server adds instructions that no request shows. Few are published, and none for a tool whose
+definitions come from elsewhere (`mcp`), so every price here is an estimate. The answer of a tool is priced when its
+result is sent back.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["TABLE", "fixed_with_hosted", "price_beside_tools", "price_hosted", "
 
 @attrs.frozen(eq=False, repr=False)
 class Row(Value):
-    """What the tools whose name for their kind matches cost beyond their own words."""
+    """What tools cost beyond their own definitions, if their kind matches the pattern `kinds`."""
 
     kinds: str
     tokens: Tokens
@@ -67,34 +67,34 @@ TABLE: tuple[Row, ...] = (
     Row(r"shell|local_shell|apply_patch|computer\w*|custom|namespace|tool_search", 250, 2_500, _OURS),
     Row(r"", 500, 5_000, _OURS),
 )
-"""By kind; the first row that matches decides. API guides of the providers, read 2026-11."""
+"""The first row that matches decides. From the providers' API guides, read 2026-11."""
 
 _CHARACTERS_PER_TOKEN = 4
 
 
 def row_of(kind: str) -> Row:
-    """What the table says of the tools of a kind; Gemini's may be said as its wire spells them."""
+    """The row for tools of a kind. Gemini's kinds may be in camel case, as its API spells them."""
     return next(row for row in TABLE if re.fullmatch(row.kinds, snake(kind)) or not row.kinds)
 
 
 def price_hosted(tool: Tool) -> Count:
-    """A provider's own tool in the API that has it: its definition, and what the table says."""
+    """The price of a provider's own tool: its definition, and the tokens of its row."""
     row = row_of(tool.kind)
     length = len(compact_json({key: held for key, held in own_definition(tool).items() if _is_shown(key, held)}))
-    words = length // _CHARACTERS_PER_TOKEN if row.tokens else 0  # what is not in the prompt is not described there
+    words = length // _CHARACTERS_PER_TOKEN if row.tokens else 0  # a row of 0 is billed apart from the prompt
     return Count(row.tokens + words, Grade.ESTIMATED, upper=row.upper + length)
 
 
 def _is_shown(key: str, held: object) -> bool:
-    """Whether the model may be shown a field: a mark of a cache is for the server, wherever it may be put."""
+    """Whether the model may see a field. A cache mark is only for the server."""
     return held is not None and key != "cache_control"
 
 
 def price_beside_tools(options: Mapping[str, Any], tools: Sequence[Tool]) -> Count:
-    """What a provider's own tools cost that a request asks for outside of its list of tools.
+    """The price of the provider's own tools that a request asks for outside of its list of tools.
 
-    `web_search_options` is the search of Chat Completions. `mcp_servers` are Anthropic's: each brings its tools by
-    itself, where no `mcp_toolset` names it (the beta of 2025-04-04). Anthropic and OpenAI API references, read 2026-11.
+    `web_search_options` is the search of Chat Completions. `mcp_servers` are Anthropic's: a server adds its own tools
+    unless an `mcp_toolset` names it (beta of 2025-04-04). Anthropic and OpenAI API references, read 2026-11.
     """
     asked = ["web_search"] if options.get("web_search_options") is not None else []
     if "mcp_servers" in options:
@@ -111,9 +111,9 @@ def _unnamed(servers: object, tools: Sequence[Tool]) -> int:
 def fixed_with_hosted(
     pricer: Pricer, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool], shape: str | None = None
 ) -> FixedPrices:
-    """`Pricer.fixed`, with a price for each provider's own tool in its place; 0 for one that `shape` does not take.
+    """`Pricer.fixed`, with a price for each of the provider's own tools; 0 for one that `shape` does not support.
 
-    None is the API that a request was read from, which takes all that are in it.
+    `shape` is None for a raw request: its API supports all tools in it.
     """
     tools = tools if shape is None else [as_told(tool, shape) for tool in tools]
     prices = pricer.fixed(pieces, head, [tool for tool in tools if tool.api is None])

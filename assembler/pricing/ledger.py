@@ -1,6 +1,6 @@
-"""The ledger: what each turn costs, and how many fit.
+"""The ledger: what each turn costs, and how many turns fit.
 
-The integers that policies see are upper bounds (`Count.upper`): the budget is checked against those.
+Policies see upper bounds (`Count.upper`), because the budget is checked against those.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from budgets.value import Value
 
 @attrs.frozen(eq=False, repr=False)
 class Cut(Value):
-    """The verdict of a policy: the messages before `first_kept` go, except pinned turns; all from there on stay.
+    """The decision of a policy: messages before `first_kept` are dropped, except pinned turns; the others stay.
 
-    `summary` is a message that stands for what went, before all that stays. `failure` is what went wrong on the way:
-    `context.warnings` holds it. `wanted` is a summary that would have helped: `context.wanted`.
+    `summary` is a message that replaces the dropped ones. `failure` is an error that did not stop the policy; it goes
+    into `context.warnings`. `wanted` is a summary that would have helped; it goes into `context.wanted`.
     """
 
     first_kept: int
@@ -38,7 +38,7 @@ class Cut(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class TurnCost(Value):
-    """One turn as a policy sees it: its messages are `start` to before `stop`, and all of them cost `tokens`."""
+    """One turn: the messages from `start` to before `stop`, which together cost `tokens`."""
 
     start: int
     stop: int
@@ -50,14 +50,14 @@ _NO_SAVINGS: Mapping[int, Difference] = {}
 
 @attrs.define(eq=False, repr=False)
 class Ledger(Priced):
-    """A conversation as a policy sees it: turns and tokens, newest first, each priced only when asked for."""
+    """A conversation as a policy sees it: turns with their tokens, newest first, each priced when it is read."""
 
     first: int
-    """The first message that may stay: the head of the history stands before it."""
+    """The first message that a cut may drop: the first after the head."""
     pins: tuple[int, ...] = ()
-    """The messages that are pinned, oldest first: their turns stay whatever is cut."""
+    """The pinned messages, oldest first. Their turns are never dropped."""
     _savings: Mapping[int, Difference] = _NO_SAVINGS
-    """What earlier policies of a ladder saved in a turn, by where it begins: below zero."""
+    """What earlier policies of a ladder saved in each turn, by the index where it begins. Negative."""
 
     @classmethod
     def of(
@@ -67,7 +67,7 @@ class Ledger(Priced):
         first: int | None = None,
         pins: tuple[int, ...] = (),
     ) -> Ledger:
-        """The ledger of a sight, with the prices that its history already knows."""
+        """The ledger of a history, with the prices that are already known."""
         prices = Prices.of(sight, pricer)
         return cls(sight, pricer, prices, sight.head if first is None else first, pins)
 
@@ -81,10 +81,10 @@ class Ledger(Priced):
 
     @property
     def overpriced(self) -> bool:
-        """Whether messages that go out as one cost less together than their prices say, or a few tokens more, as far
-        as they were priced.
+        """Whether merged messages may cost less than the sum of their prices, or a few tokens more. Knows only the
+        messages priced so far.
 
-        A result that is JSON is read, and written anew, once another one stands beside it: it may then be shorter.
+        One reason: a JSON result is parsed and rewritten once it is sent beside another, which may make it shorter.
         """
         found = self.prices.overpriced
         if found and any(self.first <= index < self.length for index in found.copy()):
@@ -97,7 +97,7 @@ class Ledger(Priced):
         return whole + self._savings[start] if start in self._savings else whole
 
     def turn_upper(self, start: int, stop: int) -> Tokens:
-        """The upper price of a turn. O(its messages that were not priced before)."""
+        """The upper bound of the price of a turn. O(its messages that were not priced before)."""
         whole = self._whole(start, stop)
         return whole + self._savings[start].upper if start in self._savings else whole
 
@@ -116,7 +116,7 @@ class Ledger(Priced):
         return whole
 
     def turns(self) -> Iterator[Span]:
-        """Where the turns begin and end, newest first."""
+        """The spans of the turns, newest first."""
         for start, stop in self._sight.turns_newest_first():
             if start < self.first:
                 return
@@ -128,15 +128,14 @@ class Ledger(Priced):
             yield TurnCost(start, stop, self.turn_upper(start, stop))
 
     def newest_turns(self, number: int) -> int:
-        """Where the `number` newest turns begin; `first` where there are not so many."""
+        """The index where the `number` newest turns begin; `first` if there are fewer."""
         newest = [start for (start, _), _ in zip(self.turns(), range(number), strict=False)]
         return newest[-1] if newest else self.length
 
     def since(self, first: int) -> Count:
         """The price of all turns from the one that begins at `first`.
 
-        Goes on from the last time: O(what came since) where the same turns stay, and where the oldest of them have gone
-        since, O(what went).
+        Continues from the last call: O(messages added and dropped since).
         """
         all_of_it = first == self.first
         known = self.prices.everything if all_of_it else self.prices.tail
@@ -155,7 +154,7 @@ class Ledger(Priced):
         return whole + sum((saved for start, saved in self._savings.items() if start >= first), Difference())
 
     def _without(self, known: tuple[int, int, Count], first: int) -> Count:
-        """A known price less that of the messages before `first`; of grades there is no less, so they are looked at."""
+        """A known price less that of the messages before `first`. A grade cannot be subtracted, so it is looked up."""
         start, stop, whole = known
         gone, grade = total(map(self.message, range(start, first))), whole.grade
         if gone.grade == grade and grade > Grade.EXACT:
@@ -163,7 +162,7 @@ class Ledger(Priced):
         return Difference(whole.tokens - gone.tokens, grade, whole.upper - gone.upper).alone()
 
     def _worst(self, indexes: range, at_worst: Grade) -> Grade:
-        """The worst grade of some messages, none of which is worse than `at_worst`: O(1) where one of the first is."""
+        """The worst grade of some messages, at most `at_worst`. Stops at the first message that has it."""
         worst = Grade.EXACT
         for index in indexes:
             worst = max(worst, self.message(index).grade)
@@ -172,11 +171,9 @@ class Ledger(Priced):
         return worst
 
     def fits(self, tokens_left: Tokens) -> bool:
-        """Whether everything fits into `tokens_left`, as it came in. Stops at the first turn that shows that it does
-        not.
+        """Whether all turns, unchanged, fit into `tokens_left`. Stops at the first turn that does not fit.
 
-        What was too much once is so still when the history has grown, and what fitted is added to: O(new messages) from
-        then on.
+        Continues from the last call: O(new messages).
         """
         beyond = self.prices.beyond
         if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > tokens_left:
@@ -198,14 +195,14 @@ class Ledger(Priced):
             fitting = start
         if used > tokens_left:
             return False
-        self.since(self.first)  # the next question goes on from it
+        self.since(self.first)  # the next call continues from this sum
         return True
 
     def newest_that_fit(self, tokens_left: Tokens, least: int) -> int:
-        """Where the newest turns begin that cost at most `tokens_left`, or the `least` newest, whichever begin earlier.
+        """The index where the newest turns begin that fit into `tokens_left`, and at least the `least` newest.
 
-        What did not fit once does not when the history has grown: O(new messages and turns that no longer fit), where
-        no turn is pinned and none was rewritten; else O(turns that fit).
+        O(turns that fit). If nothing is pinned or rewritten it continues from the last call: O(new messages and turns
+        that no longer fit).
         """
         if self.pins or self._savings:
             return self._reached(tokens_left, least)
@@ -219,7 +216,7 @@ class Ledger(Priced):
         return first
 
     def _reached(self, tokens_left: Tokens, least: int) -> int:
-        """The first turn that stays, found from the newest on: O(turns that fit)."""
+        """`newest_that_fit` without help from an earlier call. O(turns that fit)."""
         pinned = dict(self.pinned_turns())
         used = sum(itertools.starmap(self.turn_upper, pinned.items()))
         kept, first = 0, self.length
@@ -231,7 +228,7 @@ class Ledger(Priced):
         return first
 
     def _shrunk(self, first: int, tokens_left: Tokens, last: int) -> int:
-        """The first turn from `first` on from which all fit into `tokens_left`, `last` at most."""
+        """The first turn at or after `first` from which all turns fit into `tokens_left`, at most `last`."""
         used = self.since(first).upper
         while used > tokens_left and first < last:
             stop = self._turn_stop(first)
@@ -258,7 +255,7 @@ class Ledger(Priced):
         return stop
 
     def kept(self, cut: Cut) -> Count:
-        """What a cut leaves: the turns from its first message on, the pinned ones before, its summary."""
+        """The cost of what a cut keeps: all turns from `first_kept` on, pinned ones before it, and its summary."""
         whole = self.since(cut.first_kept)
         if self.pins:
             whole = total(itertools.starmap(self.turn, self.pinned_turns(cut.first_kept)), whole)
@@ -273,7 +270,7 @@ class Ledger(Priced):
         return [raw for index, raw in enumerate(raws, start) if self.turn_start(index) not in pinned]
 
     def timeline(self) -> Timeline:
-        """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""
+        """The prices of the whole history, oldest first, for policies that replay it. O(messages not priced before)."""
         sums = self.prices.sums.reaching(self.length, lambda index: self.message(index).upper)
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])

@@ -1,8 +1,8 @@
-"""Prices a part that this library does not know: its words are counted, what is encrypted in it is estimated.
+"""Prices a part that this library does not know: counts its words, and estimates its encrypted content.
 
-No provider publishes what a server's own item or block costs when it goes back. A model is shown its words in some
-spelling, never its ids; what is encrypted is decrypted first, and pictures are billed as pictures. So every such price
-is an estimate with a bound: the whole JSON, a token for two bytes behind a seal, and the dearest picture.
+No provider publishes what a server's own item or block costs when it is sent back. The model sees its words in some
+form but never its ids; encrypted content is decrypted first, and images are billed as images. So every such price is an
+estimate. Its bound is the whole JSON, one token for every two encrypted bytes, and the most expensive image.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ __all__ = [
 _Raw: TypeAlias = Mapping[str, Any]
 
 SEAL_BYTES_PER_TOKEN = (4, 2)
-"""Bytes behind a token of what is sealed, typically and at the least: the length of English in o200k_base. Base64
-carries three bytes in four characters, and what was sealed is never longer than its seal."""
+"""Encrypted bytes per token, typically and at least: the lengths of English in o200k_base. Base64 carries three bytes
+in four characters, and the plain text is never longer than its encryption."""
 
 PICTURE = Count(1_600, Grade.ESTIMATED, upper=6_500)
-"""A picture inside a part: what Claude's ceiling and most of OpenAI's tiles come to, and four times as much."""
+"""An image inside a part: about Claude's ceiling and most of OpenAI's tiles. The bound is four times that."""
 
 PAGE = Count(3_000, Grade.ESTIMATED, upper=8_000)
-"""A page of a PDF inside a part: its text and its picture (Anthropic, "PDF support": 1,500 to 3,000 of text)."""
+"""A page of a PDF inside a part: its text and its image (Anthropic, "PDF support": 1,500 to 3,000 of text)."""
 
 FRAMING: Tokens = 60
-"""Kept free for what a server writes around a part."""
+"""Part of the bound, for what a server writes around a part."""
 
 REFERENCED = Count(250, Grade.ESTIMATED, upper=4_000)
-"""What a reference to a stored item stands for: a guess, since the item is not in the request."""
+"""A reference to a stored item: a guess, since the item is not in the request."""
 
 _HIDDEN = frozenset(
     [
@@ -57,43 +57,43 @@ _HIDDEN = frozenset(
         *("status", "type", "cache_control", "signature", "thought_signature", "thoughtSignature"),
     ]
 )
-"""Keys whose values no model is shown: they count towards the bound alone."""
+"""Keys whose values no model sees. They only count towards the bound."""
 
 _SEALED = frozenset(["encrypted_content", "encrypted_index", "encrypted_stdout", "redactedContent"])
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
-"""Text that nobody wrote: no language has a word of 200 letters."""
+"""No language has a word of 200 letters, so this is not text."""
 
 _REFERENCES = frozenset(["item_reference"])
 _LASTING = ("audio", "video")
-"""Blocks of Bedrock's whose price is in no word of theirs: they last so many seconds."""
+"""Blocks of Bedrock that are billed by their seconds."""
 _LINKED = "document_url"
-"""Mistral's chunk of a document behind an address, or in a data URL: it is billed by its pages."""
+"""Mistral's chunk for a document by URL, data URLs included. It is billed by its pages."""
 GUESSED_PAGES = (2, 10)
-"""Of a document that nobody here opens and of which nobody says how long it is: a guess, and its bound."""
+"""Pages of a document whose length is unknown: a guess, and its bound."""
 
 
 @attrs.define
 class _Found:
-    """What a walk over a part has met so far."""
+    """What the walk over a part has found so far."""
 
     sealed: int = 0
-    """Characters of base64 that stand for text."""
+    """Characters of encrypted text in base64."""
     hidden: int = 0
-    """Characters that no model is shown."""
+    """Characters that no model sees."""
     pictures: int = 0
     pages: int = 0
 
 
 @attrs.frozen
 class OpaqueWords:
-    """A part as it is priced: the words that a model may be shown, and all else."""
+    """The words of a part that a model may see, and a price for everything else in it."""
 
     text: str = attrs.field(repr=False)
     beyond: Count
 
 
 def read_opaque(part: Opaque) -> OpaqueWords:
-    """The words of a part as JSON, without ids and seals, and a price for those. O(its values)."""
+    """The words of a part as JSON, and a price for its ids, encrypted texts and media. O(its values)."""
     if part.kind in _REFERENCES:
         return OpaqueWords("", REFERENCED)
     if lasts(part):
@@ -110,23 +110,23 @@ def read_opaque(part: Opaque) -> OpaqueWords:
 
 
 def sealed_tokens(characters: int) -> tuple[Tokens, Tokens]:
-    """What so many characters of base64 stand for, typically and at most."""
+    """The tokens of an encrypted text of so many characters in base64, typically and at most."""
     octets = characters * 3 // 4
     return octets // SEAL_BYTES_PER_TOKEN[0], octets // SEAL_BYTES_PER_TOKEN[1]
 
 
 def lasts(part: Opaque) -> bool:
-    """Whether this is a sound or a film of Bedrock's."""
+    """Whether this is an audio or video block of Bedrock."""
     return part.kind in _LASTING and isinstance(part.raw.get(part.kind), Mapping)
 
 
 def is_measured(part: object) -> bool:
-    """Whether this is a medium, whose price hangs on a size that a caller may say beside it."""
+    """Whether this is a medium, whose size the caller may declare."""
     return isinstance(part, Media) or (isinstance(part, Opaque) and (part.kind == _LINKED or lasts(part)))
 
 
 def price_pages(part: Media | Opaque) -> Count:
-    """A document of Mistral's by its pages: those that it has or that the caller says, else a guess with a bound."""
+    """The price of a Mistral document by its pages: counted, declared by the caller, or else guessed with a bound."""
     pages = read_media(Media("document", part.raw)).pages
     typical, most = GUESSED_PAGES if pages is None else (pages, pages)
     return Count(PAGE.tokens * typical, Grade.ESTIMATED, upper=PAGE.upper * most)
@@ -138,13 +138,13 @@ def _price_length(part: Opaque) -> Count:
 
 
 def price_lasting(parts: Sequence[Part]) -> Count:
-    """The sounds and films of Bedrock's among these parts, those in results too. O(parts)."""
+    """The price of Bedrock's audio and video among these parts, including those in results. O(parts)."""
     inner = [held for part in parts for held in (part.parts if isinstance(part, Result) else (part,))]
     return total(_price_length(part) for part in inner if isinstance(part, Opaque) and lasts(part))
 
 
 def add_words(part: Opaque, texts: list[str]) -> Count:
-    """Append the words of a part to `texts`; the price of what else is in it. A mark of the cache has neither."""
+    """Append the words of a part to `texts`, and return the price of everything else in it. Skips a cache mark."""
     if is_mark(part):
         return NOTHING
     found = read_opaque(part)
@@ -153,14 +153,14 @@ def add_words(part: Opaque, texts: list[str]) -> Count:
 
 
 def price_opaque(part: Opaque, count: TokenCounter) -> Count:
-    """A part that goes out as it came: an estimate, with a bound for any spelling that a server may give its words."""
+    """The price of a part that is sent unchanged: an estimate, bounded for any spelling a server may use."""
     found = read_opaque(part)
     tokens = count(found.text) if found.text else 0
     return Count(tokens, Grade.ESTIMATED, upper=tokens + tokens // 4) + found.beyond
 
 
 def _shown(value: object, found: _Found) -> Any:
-    """The value without what no model reads as text; that is put into `found`."""
+    """The value without what no model reads as text, which is recorded in `found`."""
     match value:
         case Mapping():
             return _shown_fields(cast(_Raw, value), found)
@@ -202,7 +202,7 @@ def _shown_text(text: str, found: _Found) -> str:
 
 
 def _is_medium(fields: _Raw) -> bool:
-    """Whether this is an image or a document with its content in it, or under an address of its provider's."""
+    """Whether this is an image or a document, with its content or by URL or file id; a text document is not."""
     source = fields_of(fields.get("source"))
     if source is None or fields.get("type") not in ("image", "document"):
         return False

@@ -1,4 +1,4 @@
-"""A provider's refusal of a request that was too long, read for the numbers that the next one needs."""
+"""Reads the numbers from a provider's refusal of a request that was too long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assembler.pricing.refusals import Words
 
 _READ = 100_000
-"""Characters of a refusal that are read: a body may repeat the prompt, and says first what is wrong."""
+"""Characters of a refusal to read. A body may repeat the prompt, but says first what is wrong."""
 
 
 @attrs.frozen
@@ -32,13 +32,12 @@ class Overflow:
 
 
 def overflow_of(refusal: object) -> Overflow | None:
-    """What a provider said of a request that was too long; None for anything else.
+    """What a provider said about a request that was too long; None if this is any other error.
 
-    Takes an exception of an SDK or of an HTTP client, what a framework raised from one, the answer itself or its body
-    (dict, text or bytes), an event of a stream, or a text. The words that are known, each with where it was recorded:
-    `refusals.toml` beside this module. Other words are read where they say that the input is longer than its limit,
-    with their numbers or without. A refusal of how many tokens were asked for in a minute is none of it, and neither
-    is one of too many bytes, images or output tokens. O(characters), 100,000 at most.
+    Takes an exception of an SDK, an HTTP client or a framework, the response or its body (dict, text or bytes), an
+    event of a stream, or a text. `refusals.toml` beside this module lists the known wordings with their sources. Other
+    wordings are read if they say that the input is longer than its limit, with or without numbers. Refusals for too
+    many tokens in a minute, bytes, images or output tokens are not read. O(characters), 100,000 at most.
     """
     from assembler.pricing.refusals import ALIKE, RATE, TOO_LONG, UNNUMBERED  # patterns, for who was refused
 
@@ -56,7 +55,7 @@ def overflow_of(refusal: object) -> Overflow | None:
 
 
 def _read(words: Iterable[Words], plain: str) -> Iterator[Overflow]:
-    """What each of the words says of a text that has them."""
+    """The numbers of each wording that the text contains."""
     for found in (one.found_in(plain) for one in words):
         if found is not None:
             said = {name: tokens for name, tokens in found.groupdict().items() if tokens}
@@ -70,8 +69,8 @@ def _overflow(said: Mapping[str, Tokens]) -> Overflow:
 
 
 def _texts(refusal: object, depth: int = 0) -> Iterator[str]:
-    """What a refusal says, most to the point first: an exception's body, answer or message, then what it was raised
-    from or holds; an event's fields; the text of an HTTP client's answer.
+    """The texts of a refusal, the most specific first: the body, response and message of an exception, then those of
+    the exceptions that it holds or was raised from; the fields of an event; the text of an HTTP response.
     """
     if depth > _DEEPEST:
         return
@@ -100,7 +99,7 @@ _DEEPEST = 16
 
 
 def _own(answer: object, name: str) -> Any:
-    """An attribute of an answer; None where it has none, or where a stream was not read yet."""
+    """An attribute of a response; None if it is missing, or raises because a stream was not read yet."""
     try:
         return None if answer is None or isinstance(answer, type) else getattr(answer, name, None)
     except Exception:
@@ -108,6 +107,6 @@ def _own(answer: object, name: str) -> Any:
 
 
 def _json(body: object) -> Iterator[str]:
-    with contextlib.suppress(RecursionError, ValueError):  # nested without an end: no API's answer
+    with contextlib.suppress(RecursionError, ValueError):  # nested too deeply, or in itself: not from an API
         plain = dict(cast("Mapping[object, object]", body)) if isinstance(body, Mapping) else body
         yield json.dumps(plain, default=repr, ensure_ascii=False, skipkeys=True)

@@ -1,8 +1,8 @@
-"""What a dialect must say about tokens, so that the pipeline can add instead of recount.
+"""The protocols by which a dialect prices a request, so that the pipeline can add prices instead of counting again.
 
 A request costs its fixed part (system text, knowledge, tools, framing) plus the sum of its messages. That sum is exact
-because chat formats put control tokens between messages (a control token ends every piece of text before tokenisation),
-and because the pieces of one text meet only at tag seams, where the bundled encodings are additive.
+for two reasons. Chat formats put control tokens between messages, and no token spans a control token. And the pieces of
+one text meet only at tag seams, where the bundled encodings are additive.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversat
 
 
 class Has(enum.Flag):
-    """What a request holds beside the thing that is priced, where its price depends on that."""
+    """What else a request holds, for prices that depend on it."""
 
     NOTHING = 0
     SYSTEM = enum.auto()
@@ -37,13 +37,15 @@ class Has(enum.Flag):
 
     @classmethod
     def what(cls, system: object, tools: object) -> Has:
-        """Which of the two a request holds; an empty one or None does not count."""
+        """The flags for what a request holds. None or an empty value does not count."""
         return (cls.SYSTEM if system else cls.NOTHING) | (cls.TOOLS if tools else cls.NOTHING)
 
 
 @attrs.frozen(eq=False, repr=False)
 class Piece(Value):
-    """A stretch of text that one region owns, in the system text or around a question: joined in order, they are it."""
+    """A stretch of the system text, or of the text around a question, that one region owns. All pieces joined in order
+    are the whole text.
+    """
 
     region: Region
     name: str
@@ -52,19 +54,19 @@ class Piece(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class FixedPrices(Value):
-    """What the regions that do not give way cost: one count a piece, a head message, a tool, and what frames them."""
+    """The prices of the fixed regions: a count for each piece, head message and tool, and for the framing."""
 
     pieces: tuple[Count, ...] = ()
     head: tuple[Count, ...] = ()
     tools: tuple[Count, ...] = ()
     tooling: Count = NOTHING
-    """What tools cost beyond their own texts: preamble, wrapping, the choice of one, the slack of a bounded rule."""
+    """What tools cost beyond their definitions: preamble, wrapping, tool choice, the slack of a bounded rule."""
     output: Count = NOTHING
     """The output schema."""
     framing: Count = NOTHING
 
     def each(self, change: Callable[[Count], Count]) -> FixedPrices:
-        """The prices with every one changed, but for the output schema's, which the request's options bring."""
+        """The prices with `change` applied to each, except the output schema's, which comes from `Pricer.options`."""
         return attrs.evolve(
             self,
             pieces=tuple(map(change, self.pieces)),
@@ -83,90 +85,90 @@ class Pricer(Protocol):
         ...
 
     def message(self, message: Message) -> Count:
-        """What adding this message to any request costs, its own framing included. Called once a message."""
+        """What this message adds to any request, with its framing. Called once for each message."""
         ...
 
     def options(self, layout: Layout) -> Count | Difference:
-        """What a raw request's other keys cost beside its regions (a forced tool, an output schema), or save."""
+        """What the other keys of a raw request add or save (a forced tool, an output schema)."""
         ...
 
 
 @runtime_checkable
 class WholePricer(Pricer, Protocol):
-    """A pricer whose parts do not add up to the request: what its other faces say are estimates for order and report.
+    """A pricer whose prices do not add up to the request. They are estimates for the search and the report.
 
-    A budget must be checked against the whole.
+    The budget must be checked against `whole`.
     """
 
     def whole(self, layout: Layout) -> Count:
-        """What the request of this layout costs. Dear: the whole is spelled and counted."""
+        """The count of the whole request. Slow, because it spells and counts all of it."""
         ...
 
     def at_least(self, message: Message, price: Count) -> Tokens:
-        """Tokens that a message priced so adds to every request that it is put into; 0 for no promise."""
+        """The least that a message with this price adds to any request; 0 if nothing is certain."""
         ...
 
 
 @runtime_checkable
 class JoiningPricer(Pricer, Protocol):
-    """A pricer of a dialect that sends some neighbouring messages as one, and is billed for the one."""
+    """A pricer of a dialect that merges some neighbouring messages and is billed for the merged one."""
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages as they go out: those of one turn of the model in one."""
+        """The messages as they are sent: those of one turn of the model merged."""
         ...
 
     def answers_together(self, message: Message, before: Message) -> bool:
-        """Whether a message is billed with its neighbour before it, as another result of the same step."""
+        """Whether a message is billed together with the one before, as another result of the same step."""
         return False
 
     def puts_answers_last(self) -> bool:
-        """Whether a step's answers go out behind all that the model said in it."""
+        """Whether the results of a step are sent after everything that the model said in it."""
         return True
 
     def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Of all messages that stay, those that go out. Reasoning may need more of the model's behind it."""
+        """The messages that are sent, of those that stay. Reasoning may need another item of the model after it."""
         return messages
 
 
 @runtime_checkable
 class MergingPricer(Pricer, Protocol):
-    """A pricer of a dialect that sends neighbouring messages as one turn, or words of its own between them.
+    """A pricer of a dialect that merges neighbouring messages into turns, or adds words of its own between them.
 
-    The sum of its prices is what a request costs at most. What it costs is found on the request as it is sent: by the
-    prices of `when_sent`, and what `beside` says of neighbours. What the model says is `beside` nothing that somebody
-    else said before it, so that a request is priced step by step.
+    The sum of its prices is an upper bound. The exact cost is found from the request as it is sent: by the prices of
+    `when_sent`, corrected by `beside` for neighbours. The model's messages need no correction after somebody else's, so
+    a request is priced step by step.
     """
 
     def when_sent(self) -> MergingPricer:
-        """The prices of messages that were read back from what is sent."""
+        """The pricer for messages that were read back from a request."""
         return self
 
     def beside(self, message: Message, before: Message | None) -> Difference | None:
-        """What a message costs more or less behind the one before it, or as the first. None for nothing."""
+        """What a message costs more or less after `before`, None for the first. Returns None for no difference."""
         return None
 
     def forgets(self, message: Message) -> bool:
-        """Whether the model's reasoning before this message is billed no more."""
+        """Whether reasoning before this message is no longer billed."""
         return False
 
     def when_forgotten(self, message: Message) -> Message:
-        """What is billed of a message before such a one; the very message where that is all of it."""
+        """The part of a message that is still billed before such a one; the message itself if all of it is."""
         return message
 
 
 @runtime_checkable
 class FormattingPricer(Pricer, Protocol):
-    """A pricer of a dialect that is billed more for some messages where the request asks for an answer format."""
+    """A pricer of a dialect for which some messages cost more if the request asks for an output schema."""
 
     def formatted(self) -> Pricer:
-        """The price list of such a request; itself, where it is that already."""
+        """The pricer for such a request; itself if it already is that."""
         ...
 
 
 def priced_request(pricer: Pricer, layout: Layout) -> Count:
-    """A request as it is sent, read by its own dialect: what the provider bills for it.
+    """What the provider bills for a request that its own dialect has read.
 
-    What stands before a server's own summary is not billed.
+    Messages before a server's own summary are not billed.
     """
     if (left := standing(layout.messages)) is not layout.messages:
         layout = attrs.evolve(layout, messages=left)
@@ -180,7 +182,7 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
 
 
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:
-    """A whole request by the sum of its parts: what every pricer but a `WholePricer` promises."""
+    """The cost of a request as the sum of its parts. Not for a `WholePricer`."""
     pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
     from assembler.pricing.hosted import fixed_with_hosted  # it knows this module
 
@@ -191,17 +193,17 @@ def priced_layout(pricer: Pricer, layout: Layout) -> Count:
 
 
 def price_all(pricer: Pricer, messages: Sequence[Message]) -> Count:
-    """What all messages that stay cost in one request: those that go out, as `price_messages` says."""
+    """What all messages that stay cost in one request. Skips those that are not sent."""
     return price_messages(pricer, pricer.heard(messages) if is_joining(pricer) else messages)
 
 
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
-    """What neighbouring messages cost in one request: those that go out as one are priced as one."""
+    """What neighbouring messages cost in one request. Messages that are sent merged are priced merged."""
     return total(map(pricer.message, pricer.joined(messages) if is_joining(pricer) else messages))
 
 
 def price_sent(pricer: MergingPricer, messages: Sequence[Message], asked: int) -> Count:
-    """What messages that are sent cost, side by side. Reasoning before the one at `asked` may be billed no more."""
+    """What sent messages cost, with neighbours. Reasoning before the message at `asked` may no longer be billed."""
     kept = [*map(pricer.when_forgotten, messages[:asked]), *messages[asked:]] if asked else messages
     price = price_messages(pricer.when_sent(), kept)
     for before, message in itertools.pairwise(kept):
@@ -212,12 +214,12 @@ def price_sent(pricer: MergingPricer, messages: Sequence[Message], asked: int) -
 
 
 def price_beginning(pricer: MergingPricer, messages: Sequence[Message]) -> Difference:
-    """What the first message of a request costs more for being the first."""
+    """What the first message of a request costs more because it is the first."""
     return (pricer.beside(messages[0], None) if messages else None) or Difference()
 
 
 def answered_at_once(messages: Sequence[Message], together: Callable[[Message, Message], bool]) -> Sequence[Message]:
-    """The messages, each run of neighbours that are billed `together` in one, which is priced and never sent. O(n)."""
+    """The messages, with neighbours that are billed `together` merged into one, for pricing only. O(n)."""
     found = runs(messages, together)
     return messages if len(found) == len(messages) else [_one(run) for run in found]
 
@@ -229,21 +231,21 @@ def _one(run: Sequence[Message]) -> Message:
 
 
 def is_joining(pricer: Pricer) -> TypeGuard[JoiningPricer]:
-    """Whether the dialect of a pricer sends some neighbouring messages as one."""
+    """Whether the dialect of a pricer merges some neighbouring messages."""
     return _joins(type(pricer))
 
 
-# Asking a protocol of an object looks at its every member, and each message of a run is asked.
+# Cached, because a check against a protocol looks up every member, and it runs for each message.
 @functools.cache
 def _joins(kind: type) -> bool:
     return issubclass(kind, JoiningPricer)
 
 
 def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
-    """Tokens of each text such that their sum is the count of the joined whole.
+    """The tokens of each text, adding up to the count of the joined whole.
 
-    Where the counter promises additive tag seams, each text is counted alone and once. Where it does not, the whole is
-    counted too, and what the joins gain or lose goes to the longest pieces.
+    If the counter promises additive tag seams, each text is counted alone and once. Otherwise the whole is counted too,
+    and the difference goes to the longest pieces.
     """
     counts = [count(text) for text in texts]
     if len(texts) < 2 or adds_at_seams(count):

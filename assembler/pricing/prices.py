@@ -1,6 +1,6 @@
-"""What each message of a history costs, found once.
+"""Remembers what each message of a history costs.
 
-Prices are kept beside the readings of a history, so that drafts and forks that share the history share its prices.
+Prices are stored with the readings of a history, so drafts and forks that share the history share its prices.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
 
 PRICERS = 4
-"""Pricers whose prices a history remembers at once. Forks share one; another comes with another model or counter."""
+"""How many pricers' prices a history remembers. Forks share a pricer; another model or counter needs another."""
 
 
 NEIGHBOURS = 8
-"""Results before one that its price is found beside. In the list that a model is shown, OpenAI's results stand between
-`", "`, where the patterns of its vocabularies always part a text; Anthropic's stand in blocks of their own."""
+"""How many results before one affect its price. Farther ones do not: OpenAI separates results by `", "`, where its
+vocabularies always split a text, and Anthropic puts each in a block of its own."""
 
 
 class Sums:
-    """Prefix sums over a history that grows. Two threads that extend them write the same in the same place."""
+    """Prefix sums over a growing history. Two threads that extend them write the same values in the same places."""
 
     __slots__ = ("values",)
 
     def __init__(self) -> None:
         self.values: list[Tokens | None] = [0]
-        """The sums of the first 0, 1, 2 … messages; None before it is first asked for."""
+        """The sums of the first 0, 1, 2 … messages; None until computed."""
 
     def known_until(self, stop: int) -> Sums:
         """A copy that knows the sums of at most `stop` messages."""
@@ -51,7 +51,7 @@ class Sums:
         return copy
 
     def reaching(self, length: int, price: Callable[[int], Tokens]) -> list[Tokens]:
-        """The sums of the first 0 … `length` messages, and perhaps more. O(messages that no sum holds yet)."""
+        """The sums of the first 0 … `length` messages, and perhaps more. O(messages not summed yet)."""
         values = self.values
         missing = length + 1 - len(values)
         if missing > 0:
@@ -65,9 +65,9 @@ class Sums:
 
 
 class Prices:
-    """What one history costs under one pricer, as far as anybody asked, and what followed from that.
+    """The known prices of one history under one pricer, and the results computed from them.
 
-    Threads share it as they share the `Readings` that hold it, by the same rule.
+    Threads share it by the same rule as the `Readings` that hold it.
     """
 
     __slots__ = (
@@ -94,39 +94,39 @@ class Prices:
         self.pricer = pricer
         self.messages: list[Count | None] = []
         self.last_run: tuple[tuple[Message, ...], Count] | None = None
-        """The items that were priced as one last, and their price: the next one is most often priced beside them."""
+        """The last items that were priced merged, and their price. The next one usually joins them."""
         self.overpriced: set[int] = set()
-        """The messages that take more from the price of those before them than a price of their own can show."""
+        """The messages for which a merged price and the sum of single prices differ."""
         self.running: list[Tokens | None] = []
-        """The upper price of a message and of all before it in its turn."""
+        """The upper price of each message and of all before it in its turn."""
         self.sums = Sums()
-        """Upper prices of the first n messages, for as many n as a replay needed."""
+        """Upper prices of the first n messages, for replays."""
         self.passed = Sums()
-        """Tokens of the first n messages, for as many n as a report needed."""
+        """Tokens of the first n messages, for reports."""
         self.thoughts: set[int] = set()
-        """Reasoning that is an item of its own, as far as it was priced: nothing else of the model may follow it."""
+        """The priced items of pure reasoning. Each is sent only if another item of the model follows."""
         self.waiting = Sums()
-        """Calls that wait for an answer behind the first n messages, for as many n as were asked about."""
+        """Open calls after the first n messages."""
         self.tail: tuple[int, int, Count] | None = None
-        """The price of the messages from the first index to before the second, found last: the next build goes on."""
+        """The last sum over the turns that stay: start, stop and price. The next build continues from it."""
         self.everything: tuple[int, int, Count] | None = None
-        """The same of all messages that may stay: a build may ask for both."""
+        """The same for all turns. A build may need both."""
         self.beyond: tuple[int, int, Tokens] | None = None
-        """The newest turns that were once too much: where they begin, where they ended, their upper price."""
+        """The newest turns that did not fit once: start, stop, upper price."""
         self.fitting: tuple[Tokens, int, int] | None = None
-        """The newest turns that fitted last: the tokens left, where they began, where they ended."""
+        """The newest turns that last fitted: tokens left, start, stop."""
         self.replays = Replays()
-        """Where policies that replay the history ended. Forgotten when a message changes."""
+        """Where policies' replays of the history ended. Forgotten when a message changes."""
         self.rewritten = Rewritten()
         """What policies wrote in place of old messages. Forgotten when a message changes."""
         self.decisions: Decisions | None = None
-        """What was decided last: `pipeline` makes and reads it. Forgotten when a message changes."""
+        """The last decisions, for `pipeline`. Forgotten when a message changes."""
         self.ended: dict[Span, TurnFacts] = {}
-        """What reports say of turns that have ended: `report` makes and reads it. Forgotten when a message changes."""
+        """Report entries of past turns, for `report`. Forgotten when a message changes."""
 
     @classmethod
     def of(cls, sight: Sight, pricer: Pricer) -> Prices:
-        """The prices that the history of a sight knows under a pricer, with a place for each of its messages."""
+        """The prices of a history under a pricer, made if there are none, with an entry for each message."""
         known = sight.readings.prices
         prices = cls.known(known, pricer)
         if prices is None:
@@ -138,7 +138,7 @@ class Prices:
 
     @staticmethod
     def known(every: list[Prices], pricer: Pricer) -> Prices | None:
-        """The prices that a pricer has found; None where it was not asked yet."""
+        """The prices under a pricer, or None."""
         for prices in every:
             if prices.pricer is pricer:
                 return prices
@@ -158,7 +158,7 @@ class Prices:
         return copy
 
     def take_over(self, other: Prices) -> None:
-        """Know what followed from other prices too: those of a history that says the same."""
+        """Take over the results of other prices, whose history has the same content."""
         self.tail, self.beyond, self.fitting = other.tail, other.beyond, other.fitting
         self.everything = other.everything
         self.replays, self.rewritten = other.replays.copy(), other.rewritten.copy()
@@ -166,7 +166,9 @@ class Prices:
         self.ended = other.ended.copy()
 
     def stretch(self, length: int) -> None:
-        """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
+        """Make entries for `length` messages, or more if two threads do it at once. `running` grows last, because it is
+        the one that is checked.
+        """
         missing = length - len(self.running)
         if missing > 0:
             nothing: list[Any] = [None] * missing
@@ -176,12 +178,12 @@ class Prices:
 
 @attrs.define(eq=False, repr=False)
 class Priced:
-    """A history whose messages have prices: each is read and priced at the first question."""
+    """A history with the prices of its messages. Each is read and priced on first use."""
 
     _sight: Sight
     _pricer: Pricer
     prices: Prices
-    """What is remembered of the history's prices."""
+    """The known prices of the history."""
 
     @property
     def length(self) -> int:
@@ -193,24 +195,24 @@ class Priced:
         return self.turn_start(index) == index
 
     def turn_start(self, index: int) -> int:
-        """Where the turn of the message at `index` begins."""
+        """The index where the turn of the message at `index` begins."""
         known = self._sight.readings.starts[index]
         return self._sight.readings.turn_start(index, self._sight.head) if known is None else known
 
     def reading(self, index: int) -> Message:
-        """The message at `index`, as it came in."""
+        """The message at `index`, as it was added."""
         return self._sight.message(index)
 
     def price(self, message: Message) -> Count:
-        """What any message would cost here."""
+        """What any message would cost in this conversation."""
         return self._pricer.message(message)
 
     def count(self, text: str) -> Tokens:
-        """What a text adds to a message, at most, in this dialect's own reckoning."""
+        """The upper bound of what a text adds to a message, in this dialect."""
         return self.price(spoken(text)).upper - self.price(spoken("")).upper
 
     def message(self, index: int) -> Count:
-        """The price of one message, as it came in."""
+        """The price of one message, as it was added."""
         known = self.prices.messages
         return known[index] or self._priced(index)  # a count is never false
 
@@ -227,7 +229,7 @@ class Priced:
             if message.role != "assistant" and index - 1 in self.prices.thoughts:
                 self.prices.overpriced.add(index - 1)
             if not joins and message.role == "assistant":
-                before = message  # a text in a spelling that several APIs share may go on with an item
+                before = message  # a text in a spelling that several APIs share may continue an item
                 if index > self._sight.head:
                     before = self._sight.readings.messages[index - 1] or self._sight.message(index - 1)
                 joins = RESPONSES in (message.shape, before.shape)
@@ -246,10 +248,10 @@ class Priced:
         return price
 
     def _said(self, index: int, message: Message) -> Count:
-        """What an item costs more than the items before it that it goes out with: parallel calls are billed as one.
+        """What an item adds to the items before it with which it is merged: parallel calls are billed as one message,
+        with some providers also the results of one step.
 
-        So are, with some providers, the results of one step. O(items before it in its run); of results, the last
-        `NEIGHBOURS` alone: what one more costs depends on what it stands beside, and they are apart from each other.
+        O(items before it in its run); for results O(`NEIGHBOURS`).
         """
         first = self._run_start(index, index - NEIGHBOURS if _may_answer(message) else 0)
         if first == index:
@@ -269,26 +271,26 @@ class Priced:
         return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
 
     def _look_around(self, index: int, message: Message) -> None:
-        """What the neighbours of an item of the model's change in what it costs in the whole."""
+        """Record whether the neighbours of an item of the model make the sum of prices differ from the whole."""
         if self._goes_before_answers(index):
             self.prices.overpriced.add(index)
         if message.shape == RESPONSES and all(type(part) is Thinking for part in message.parts):
             self._note_thought(index)
 
     def _goes_before_answers(self, index: int) -> bool:
-        """Whether the model says a message behind an answer while another call of its step waits: it goes out with the
-        calls, before all answers, for less than its price.
+        """Whether the model wrote a message after a result while another call of the step was still open. It is sent
+        with the calls, before all results, and costs less than its price.
         """
         return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._waits(index)
 
     def _note_thought(self, index: int) -> None:
-        """Reasoning that stands alone, and whether nothing of the model follows it: such is not sent."""
+        """Record an item of pure reasoning, and whether no item of the model follows, so that it is not sent."""
         self.prices.thoughts.add(index)
         if index + 1 < self._sight.length and self._sight.message(index + 1).role != "assistant":
             self.prices.overpriced.add(index)
 
     def _waits(self, index: int) -> bool:
-        """Whether a call waits for its answer before a message, and what the model says till then goes out with it."""
+        """Whether a call is still open before a message, so that the message is sent merged with it."""
         if not (is_joining(self._pricer) and self._pricer.puts_answers_last()):
             return False
         waiting = self.prices.waiting.reaching(index, lambda place: _waiting_more(self._sight.message(place)))
@@ -299,9 +301,9 @@ class Priced:
         return price_messages(self._pricer, messages)
 
     def run(self, index: int) -> range:
-        """The messages that go out as one with the message at `index`: items of one turn of the model, or it alone.
+        """The messages that are sent merged with the message at `index`: items of one turn of the model, or it alone.
 
-        Of results side by side, `NEIGHBOURS` on each side: those farther away have no part in what it costs.
+        Of results side by side only `NEIGHBOURS` on each side, since farther ones do not affect its price.
         """
         reach = NEIGHBOURS if _may_answer(self._sight.message(index)) else self._sight.length
         end = min(self._sight.length, index + 1 + reach)
@@ -311,7 +313,7 @@ class Priced:
         return range(self._run_start(index, index - reach), stop)
 
     def beside_others(self, index: int) -> bool:
-        """Whether the message at `index` goes out as one with the one before it or the one after. O(1)."""
+        """Whether the message at `index` is sent merged with the one before or after it. O(1)."""
         if index > self._sight.head and self._continues(index):
             return True
         return index + 1 < self._sight.length and self._continues(index + 1)
@@ -338,16 +340,16 @@ class Priced:
 
     @property
     def keepsakes(self) -> Keepsakes:
-        """Where a policy leaves what it could not find again."""
+        """Where a policy stores what it cannot recompute."""
         return self._sight.readings.keepsakes
 
 
 def _waiting_more(message: Message) -> int:
-    """How many calls more wait for an answer behind a message."""
+    """How many more calls are open after a message than before it."""
     kinds = [type(part) for part in message.parts]
     return kinds.count(Call) - kinds.count(Result)
 
 
 def _may_answer(message: Message) -> bool:
-    """Whether a message may be billed with the answers beside it: some spellings put these into the user's role."""
+    """Whether a message may hold results, which some APIs put into the user's role."""
     return message.role == "tool" or Result in map(type, message.parts)

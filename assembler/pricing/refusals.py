@@ -1,6 +1,6 @@
-"""What providers say when a request is too long. The rows: `refusals.toml`.
+"""The wordings with which providers refuse a request that is too long, from `refusals.toml`.
 
-No pattern looks farther than a few hundred characters, so that a body which repeats a prompt is read in linear time.
+No pattern spans more than a few hundred characters, so that a body that repeats a prompt is read in linear time.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import attrs
 
 @attrs.frozen
 class Words:
-    """How one refusal is worded. Its groups are tokens: `used` by the input, the `window`, `reserved` for the answer,
-    `total` of input and answer, `excess` over the window."""
+    """The wording of one refusal. Its groups are numbers of tokens: `used` by the input, the `window`, `reserved` for
+    the answer, `total` of input and answer, `excess` over the window."""
 
     providers: str
     said: str
@@ -23,7 +23,7 @@ class Words:
     source: str
 
     def found_in(self, text: str) -> re.Match[str] | None:
-        """Where a text says so first, in letters of either case; None where it does not."""
+        """The first match in a text, ignoring case, or None."""
         pattern = re.sub(r"<(\w+)>", r"(?P<\1>\\d[\\d,]{0,14})", self.said)
         return re.search(pattern, text, re.IGNORECASE | re.DOTALL)
 
@@ -54,7 +54,7 @@ _NO_MORE_THAN = r"(?:exceed|less than|at most|<=|max|limit)"
 TOO_LONG = tuple(
     Words(**row) for row in tomllib.loads((pkgutil.get_data(__name__, "refusals.toml") or b"").decode())["refusal"]
 )
-"""The first that matches is taken: those with numbers stand first."""
+"""The first that matches is used. Those with numbers come first."""
 
 
 def _unrecorded(*patterns: str) -> tuple[Words, ...]:
@@ -67,8 +67,8 @@ ALIKE = _unrecorded(
     f"{_LONG_INPUT}{_GAP}<used>{_GAP}{_MORE_THAN}{_GAP}<window>",
     f"{_LONG_INPUT}{_GAP}{_NO_MORE_THAN}{_GAP}<window>{_GAP}(?:given|got|received|found){_GAP}<used>",
 )
-"""What a proxy or a server of one's own says: what was used and the window, in either order, each near a word for it.
-It is a refusal only where more was used than the window has."""
+"""For proxies and self-hosted servers: the tokens used and the window, in either order, each near a word for it. It is
+a refusal only if more was used than the window holds."""
 
 _SENTENCE = rf"(?:^|[.\"'`\n])(?:(?!{_NOT_INPUT})[^.\"'`\n]){{0,120}}?"
 """A sentence up to the words that follow, none of them about another limit."""
@@ -89,4 +89,4 @@ UNNUMBERED = _unrecorded(
 """What says that a request was too long, and gives no number."""
 
 RATE = re.compile(r"rate.?limit|throttl|quota|too many requests|per.?(?:min|hour|day)|\bTPM\b", re.IGNORECASE)
-"""Words of a refusal of what was asked for in a while: it speaks of tokens and of limits too."""
+"""Words of a rate limit, whose refusal also names tokens and limits."""

@@ -1,4 +1,4 @@
-"""What policies wrote in place of old messages of one history: made once, so that old messages stay as they are."""
+"""Remembers what policies wrote in place of old messages of a history, so that they are the same in each request."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 @attrs.frozen(eq=False)
 class _Made:
-    """What one policy wrote, by its own key, with what each was made from."""
+    """What one policy wrote, by its own key: the source and the result."""
 
     policy: object
     by_key: dict[Hashable, tuple[object, Any]] = attrs.field(factory=dict[Hashable, tuple[object, Any]])
 
 
 class Rewritten:
-    """What each of the last `MOST` policies wrote. Shared by threads, which write the same."""
+    """What each of the last `MOST` policies wrote. Threads may share it, since they write the same."""
 
     __slots__ = ("_made",)
 
@@ -29,7 +29,7 @@ class Rewritten:
         self._made = made
 
     def once(self, policy: object, key: Hashable, source: object, make: Callable[[], T]) -> T:
-        """What `make` gives, made once for this policy, key and `source`. O(policies)."""
+        """The result of `make`, called once for this policy, key and `source`. O(policies)."""
         made = next((made for made in self._made if made.policy is policy), None)
         if made is None:
             made = _Made(policy)
@@ -40,5 +40,5 @@ class Rewritten:
         return cast(T, found[1])
 
     def copy(self) -> Rewritten:
-        """One that knows the same and learns apart."""
+        """An independent copy."""
         return Rewritten(tuple(_Made(made.policy, made.by_key.copy()) for made in self._made))

@@ -1,4 +1,4 @@
-"""What a server adds to a request from its own state: tokens that are billed and that no body shows."""
+"""Tokens that a server adds to a request from its own state: they are billed, but not in the body."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from budgets.numbers import index_of, shown, whole_tokens
 
 
 def held_count(held: Tokens | Count | None) -> Count | None:
-    """The tokens as a count; a number is taken at its word. Raises `BudgetError` for what is neither."""
+    """The tokens as a count; a plain number is exact. Raises `BudgetError` for anything else."""
     given = cast(object, held)
     if given is None:
         return None
@@ -27,10 +27,10 @@ def held_count(held: Tokens | Count | None) -> Count | None:
 
 
 def refuse_unseen(options: Mapping[str, Any], keys: Iterable[str]) -> None:
-    """Raise `ConversationError` where a request names what its server adds to it: its price is not in the body."""
+    """Raise `ConversationError` if a request refers to state of its server, whose price is not in the body."""
     named = [key for key in keys if options.get(key)]
     if named:
         raise ConversationError(
-            f"{' and '.join(named)}: the server adds what this request does not show, and bills it; pass its tokens as "
+            f"{' and '.join(named)}: the server adds and bills tokens that are not in this request; pass them as "
             "held=…, or assembler.hold(…): for an answer that is continued, input_tokens + output_tokens of its usage"
         )

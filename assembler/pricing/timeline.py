@@ -1,4 +1,4 @@
-"""A whole history as prefix sums, for policies that replay it, and where the last replays ended."""
+"""The prices of a whole history as prefix sums, for policies that replay it, and the results of the last replays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from budgets.value import Value
 
 @attrs.frozen(eq=False, repr=False)
 class Replay(Value):
-    """Where one policy's replay of a history ended, for so many tokens, and what it had kept until then."""
+    """The result of one policy's replay of a history for `limit` tokens left."""
 
     policy: object
     limit: Tokens
@@ -25,11 +25,11 @@ class Replay(Value):
     messages: int = 0
     """Messages since the first cut."""
     kept: Tokens = 0
-    """What was kept after each of them, added up."""
+    """The tokens kept after each of them, added up."""
 
 
 class Replays:
-    """The last replay of each of the last `MOST` policies. Threads share it: the tuple is replaced whole."""
+    """The last replay of each of the last `MOST` policies. Threads may share it: the tuple is replaced as a whole."""
 
     __slots__ = ("_last",)
 
@@ -39,67 +39,69 @@ class Replays:
         self._last = last
 
     def find(self, policy: object) -> Replay | None:
-        """Where the last replay of this policy ended; None where there was none."""
+        """The last replay of this policy, or None."""
         return next((replay for replay in self._last if replay.policy == policy), None)
 
     def keep(self, replay: Replay) -> None:
-        """Keep a replay in place of the last of its policy."""
+        """Store a replay in place of the policy's last one."""
         others = [other for other in self._last if other.policy != replay.policy]
         self._last = (*others[1 - self.MOST :], replay)
 
     def copy(self) -> Replays:
-        """Replays that know the same and learn apart."""
+        """An independent copy."""
         return Replays(self._last)
 
 
 @attrs.frozen(eq=False, repr=False)
 class Timeline:
-    """Prefix sums, and where turns begin. A question costs O(log messages), with pins O(turns)."""
+    """Prefix sums of prices, and where turns begin. A query costs O(log messages), with pins O(turns)."""
 
     _sight: Sight
     _sums: list[Tokens]
     _pinned: tuple[tuple[int, Tokens], ...]
-    """Where pinned turns begin, and what they cost: those that begin before a cut stay all the same."""
+    """Where pinned turns begin, and what they cost. Those before a cut stay too."""
     first: int
     length: int
     replays: Replays
-    """A fork may be shorter than what a replay speaks of."""
+    """May hold replays of a longer fork."""
 
     def tokens(self, start: int, stop: int) -> Tokens:
-        """What stays of the first `stop` messages when the turns before `start` are cut."""
+        """The cost of what stays of the first `stop` messages if the turns before `start` are cut."""
         return self._sums[stop] - self._sums[start] + self._kept_before(start)
 
     def _kept_before(self, start: int) -> Tokens:
         return sum(tokens for begin, tokens in self._pinned if begin < start) if self._pinned else 0
 
     def overflow(self, start: int, tokens_left: Tokens) -> int | None:
-        """The least `stop` at which what stays after a cut at `start` costs more than `tokens_left`, or None."""
+        """The first `stop` at which what stays after a cut at `start` costs more than `tokens_left`, or None."""
         wanted = self._sums[start] + tokens_left - self._kept_before(start) + 1
         stop = bisect_left(self._sums, wanted, lo=start, hi=self.length + 1)
         return stop if stop <= self.length else None
 
     def grown_by(self, stop: int, spare: Tokens) -> int | None:
-        """The least length of the history at which what came after `stop` costs more than `spare`, or None."""
+        """The first length of the history at which the messages after `stop` cost more than `spare`, or None."""
         grown = bisect_left(self._sums, self._sums[stop] + spare + 1, lo=stop, hi=self.length + 1)
         return grown if grown <= self.length else None
 
     def kept_after_each(self, start: int, begin: int, stop: int) -> Tokens:
-        """What stays after a cut at `start` of the first n messages, added up for each n of `begin` to `stop` - 1."""
+        """The cost of what stays of the first n messages after a cut at `start`, added up for n from `begin` to
+        `stop` - 1.
+        """
         beneath = self._sums[start] - self._kept_before(start)
         return sum(self._sums[begin:stop]) - (stop - begin) * beneath
 
     def turn_start(self, index: int) -> int:
-        """Where the turn of the message at `index` begins."""
+        """The index where the turn of the message at `index` begins."""
         return self._sight.readings.turn_start(index, self._sight.head)
 
     def next_turn(self, index: int, stop: int) -> int:
-        """Where the first turn from the message at `index` on begins; `stop` if none does before it."""
+        """The first index from `index` on where a turn begins, at most `stop`."""
         while index < stop and self.turn_start(index) != index:
             index += 1
         return index
 
     def lowest(self, start: int, stop: int, tokens: Tokens) -> int:
-        """The first turn from `start` on such that a cut there leaves at most `tokens`; `stop` if none does."""
+        """The first turn from `start` on where a cut leaves at most `tokens`; `stop` if there is none."""
         if not self._pinned:
             least = bisect_left(self._sums, self._sums[stop] - tokens, lo=start, hi=stop)
             return self.next_turn(least, stop)
