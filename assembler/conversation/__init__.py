@@ -1,1 +1,1 @@
-"""The conversation: messages as they came in, turns and steps, pins, repair."""
+"""The conversation: messages as they were added, turns and steps, pins, repair."""

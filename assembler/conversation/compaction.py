@@ -1,8 +1,8 @@
-"""A server's own summary of a conversation: what stands before it costs nothing any more.
+"""Recognises a server's own summary of a conversation. Messages before it are no longer billed.
 
-A provider that compacts a conversation answers with a block or an item that stands for all before it, and goes on from
-there: Anthropic drops all blocks before it ("Compaction", read 2026-11), OpenAI lets them be left out ("Compaction",
-read 2026-11). A block whose content is null is a compaction that failed, and stands for nothing.
+A provider that compacts a conversation answers with a block or an item that replaces everything before it. Anthropic
+then ignores all blocks before it ("Compaction", read 2026-11), and OpenAI lets clients leave them out ("Compaction",
+read 2026-11). A block whose content is null is a failed compaction and replaces nothing.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from assembler.conversation.messages.message import Message, Opaque, Part
 
 KIND = "compaction"
 COMPACTING = frozenset({"anthropic", "responses"})
-"""The shapes of the APIs whose servers write summaries. For any other no message is looked at for one."""
+"""The shapes of the APIs whose servers write summaries. For other APIs no message is searched for one."""
 
 
 def stands_for_the_past(part: Part) -> bool:
-    """Whether a part is a server's summary of all that stands before it."""
+    """Whether a part is a server's summary, which replaces everything before it."""
     if type(part) is not Opaque or part.kind != KIND:
         return False
     said: object = part.raw.get("encrypted_content" if part.api == "responses" else "content")
@@ -28,17 +28,17 @@ def stands_for_the_past(part: Part) -> bool:
 
 
 def is_compacted(message: Message) -> bool:
-    """Whether a message holds a server's summary of all that stands before it."""
+    """Whether a message holds a server's summary."""
     return any(map(stands_for_the_past, message.parts))
 
 
 def api_of(message: Message) -> str | None:
-    """The shape of the API whose summary a message holds; None where it holds none."""
+    """The shape of the API whose summary a message holds, or None."""
     return next((cast(Opaque, part).api for part in message.parts if stands_for_the_past(part)), None)
 
 
 def since_compaction(message: Message) -> Message:
-    """The message from its newest summary on: its parts before that cost nothing."""
+    """The message without the parts before its newest summary, which cost nothing."""
     places = [place for place, part in enumerate(message.parts) if stands_for_the_past(part)]
     return attrs.evolve(message, parts=message.parts[places[-1] :]) if places and places[-1] else message
 
@@ -53,12 +53,12 @@ def standing(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def is_window(before: Iterable[Message], api: str) -> bool:
-    """Whether what stands before a summary is its window: no answers, as OpenAI's `/responses/compact` gives it."""
+    """Whether the messages before a summary belong to it: OpenAI's `/responses/compact` returns user messages too."""
     return api == "responses" and all(message.role not in ("assistant", "tool") for message in before)
 
 
 def may_compact(raw: object) -> bool:
-    """Whether a caller's message may hold a summary, told without reading it: by the word for its kind."""
+    """Whether a caller's message may hold a summary, judged by `type` fields alone, without reading the message."""
     if _of(raw, "type") == KIND:
         return True
     content = _of(raw, "content")

@@ -1,4 +1,4 @@
-"""Digests of a history's first messages, to tell whether they are still the same, whatever objects carry them."""
+"""Digests of a history's first messages, to check later whether the content is the same, in whatever objects."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from assembler.errors import ConversationError
 
 
 def digests(sight: Sight, stops: Collection[int]) -> dict[int, str]:
-    """SHA-256 of the messages before each of `stops`, no more than the history has. One pass, O(characters).
+    """SHA-256 of the messages before each of `stops`, which must not exceed the length. One pass, O(characters).
 
-    Of what each says, not of how it came: a message that went through a database as JSON is the same. The order of the
-    keys in an object is not told.
+    Hashes content, not form: a message that was stored as JSON and loaded again has the same digest. The order of keys
+    in an object does not matter.
     """
     found, running = dict[int, str](), hashlib.sha256()
     for index in range(max(stops, default=-1) + 1):
@@ -39,7 +39,7 @@ def _text_at(sight: Sight, index: int) -> bytes:
 
 
 def _plain(value: object) -> Any:
-    """A part, or what is in one, as JSON can carry it."""
+    """A part, or a value in one, in a form that JSON can express."""
     if isinstance(value, bytes | bytearray):
         return {"bytes": hashlib.sha256(value).hexdigest()}
     if isinstance(value, Mapping):

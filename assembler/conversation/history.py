@@ -1,15 +1,15 @@
-"""The conversation as it grew: an append-only log that drafts share, and what has been read of it so far.
+"""The conversation as an append-only log that drafts share, and what has been read of it so far.
 
 A `History` is a frozen value: a log and a length. Appending to the newest one adds to the shared log, O(1); appending
-to an older one (a fork that went its own way) copies the log up to there first. Everything known about a message is
-found lazily, once, and kept beside it in `Readings`: its reading, its turn, the calls open after it.
+to an older one (a diverged fork) first copies the log up to there. Everything known about a message is computed lazily
+and once, and kept in `Readings`: its reading, its turn, the calls open after it.
 
-The log may be longer than a history that shares it. So whatever the log knows is either kept by the index of a message
-and follows from the messages up to that one alone, or it is bounded by the length of whoever asks.
+The log may be longer than a history that shares it. So everything in it is either stored by the index of a message and
+depends only on the messages up to that one, or it is cut to the length of the history that reads it.
 
-Threads and forked processes may share a log, and there is no lock that a child could inherit closed: what is found is
-a pure function of what came in, so a second finder writes the same again, and of two that append at once one finds its
-message in its place, and the other copies the log.
+Threads and forked processes may share a log without a lock (a forked child could inherit a locked one). Everything
+computed is a pure function of the messages, so two threads store the same value. If two threads append at once, one
+finds its message in its place and the other copies the log.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["History", "Readings", "Sight", "Span"]
 
 
 class _Log:
-    """Messages, and what was read of them. An append that was interrupted may leave more than any history shows."""
+    """Messages, and what was read of them. An interrupted append may leave a message that no history includes."""
 
     __slots__ = ("raws", "readings")
 
@@ -49,7 +49,7 @@ def _says_the_same_all(ours: list[object], dicts: list[object]) -> bool:
 
 
 def _says_the_same(one: object, other: object) -> bool:
-    """Whether two messages are one object, or dicts that are equal. What else calls itself equal is not believed."""
+    """Whether two messages are the same object, or equal dicts. Other classes' `__eq__` is not trusted."""
     if one is other:
         return True
     try:
@@ -60,27 +60,27 @@ def _says_the_same(one: object, other: object) -> bool:
 
 @attrs.define(eq=False, repr=False)
 class History:
-    """The first `length` messages of a log. Forks share the log; none of them sees what another appends."""
+    """The first `length` messages of a log. Forks share the log, but none sees what another appends."""
 
     _log: _Log
     length: int
 
     @classmethod
     def of(cls, raws: Iterable[object], keepsakes: Iterable[tuple[object, Keepsake]] = ()) -> History:
-        """A history of its own, holding the caller's very objects."""
+        """A new history that holds the caller's own objects."""
         listed = list(raws)
         history = cls(_Log(listed), len(listed))
         history.readings.keepsakes = Keepsakes(keepsakes)
         return history
 
     def appended(self, raw: object) -> History:
-        """The history with one message more. O(1), unless a sibling has already grown from here."""
+        """The history with one more message. O(1), unless a fork has already appended to this one."""
         log = self._log
         if len(log.raws) == self.length:
             log.raws.append(raw)
             if log.raws[self.length] is raw:
                 return History(log, self.length + 1)
-        log = self._split(self.length)  # its place is a sibling's
+        log = self._split(self.length)  # a fork has taken the place
         log.raws.append(raw)
         return History(log, self.length + 1)
 
@@ -89,15 +89,15 @@ class History:
         return History(self._log, max(0, self.length - 1))
 
     def replaced(self, raws: Iterable[object]) -> History:
-        """A history of `raws` that keeps what is known of the messages that it begins with in common with this one.
+        """A history of `raws` that keeps what is known of the messages at the front that it shares with this one.
 
-        These are the same objects, or dicts that say the same: many a framework makes its messages anew for each call.
-        O(messages), for each no more than a look at the object or one comparison of dicts.
+        Shared are the same objects, and equal dicts, because many frameworks make new messages for each call.
+        O(messages): an identity check or a comparison of dicts for each.
         """
         listed = list(raws)
         same = self._common(listed)
         equal = same + self._equal(listed, same)
-        if equal > same:  # other objects: what is known is known of these too, and they are what goes out
+        if equal > same:  # equal but other objects: what is known holds for them, and they are what is sent
             return History(_Log(listed, self.readings.known_until(equal, listed)), len(listed))
         if same == 0:
             return History(_Log(listed), len(listed))
@@ -127,35 +127,35 @@ class History:
 
     @property
     def readings(self) -> Readings:
-        """What has been read of the log, by whoever asked: with room for every message of this history."""
+        """What has been read of the log, with an entry for every message of this history."""
         readings = self._log.readings
         if len(readings.messages) < self.length:
             readings.stretch(self.length)
         return readings
 
     def sight(self) -> Sight:
-        """What is known of this history now."""
+        """This history with its current readings."""
         return Sight(self.readings, self.length)
 
     def forget(self, changed: int) -> Sight:
-        """A sight that has read nothing from the turn of the message at `changed` on, or nothing at all."""
+        """A sight without readings from the turn of the message at `changed` on, or without any."""
         log, known = self._log, self.readings
         try:
             head = known.head(self.length)
             start = known.turn_start(changed, head) if changed >= head else 0
-        except ConversationError:  # a message before it, which nobody had read, is none
+        except ConversationError:  # an earlier message, not read until now, is invalid
             start = 0
         log.readings = known.known_until(start, log.raws)
         return self.sight()
 
     def current(self) -> Sight:
-        """A sight that holds no reading of a message that its owner changed since. O(messages that were read)."""
+        """A sight without readings of messages that their owner has changed. O(messages that were read)."""
         sight = self.sight()
         changed = sight.first_stale()
         return sight if changed is None else self.forget(changed)
 
     def raws(self, start: int = 0, stop: int | None = None) -> list[object]:
-        """The caller's very objects, in order."""
+        """The caller's own objects, in order."""
         return self._log.raws[start : self.length if stop is None else stop]
 
     def __len__(self) -> int:
@@ -175,7 +175,7 @@ class History:
 
 @attrs.define(eq=False, repr=False)
 class Sight:
-    """One history seen through one set of readings: the same answers for as long as it is held."""
+    """A history with one set of readings. It gives the same answers for as long as it is held."""
 
     readings: Readings
     length: int
@@ -197,47 +197,47 @@ class Sight:
         return [self.readings.message(index) for index in range(start, stop)]
 
     def greeting(self) -> Span:
-        """The messages between the head and the first user message; an empty span where there are none."""
+        """The span of the messages between the head and the first user message, which may be empty."""
         head = stop = self.head
         while stop < self.length and not opens_turn(self.message(stop)):
             stop += 1
         return head, stop
 
     def answering_the_server(self) -> range:
-        """The messages after the head that answer calls which the server holds."""
+        """The messages right after the head that answer calls held by the server."""
         head = stop = self.head
         while stop < self.length and answers_the_server(self.message(stop)):
             stop += 1
         return range(head, stop)
 
     def compacted(self, shape: str) -> int | None:
-        """The message that holds the newest summary of the server's of the API of this shape, or None."""
+        """The message with the newest summary that a server of the API of this shape wrote, or None."""
         if shape not in COMPACTING:
             return None
         indexes = reversed(self.readings.compactions(self.length))
         return next((i for i in indexes if i >= self.head and api_of(self.message(i)) == shape), None)
 
     def floor(self, shape: str) -> int:
-        """The first message that the API of this shape still reads: a server's newest summary, or the first turn's."""
+        """The first message after the head that the API of this shape still reads: from its server's newest summary."""
         found = self.compacted(shape)
         if found is None or is_window(map(self.message, range(self.head, found)), shape):
             return self.head
         return found
 
     def raws(self, start: int, stop: int) -> list[object]:
-        """The caller's very objects from `start` to before `stop`."""
+        """The caller's own objects from `start` to before `stop`."""
         return self.readings.raws(start, stop)
 
     def until(self, length: int) -> Sight:
-        """The first `length` messages of this sight: the history as it was then."""
+        """The history as it was when it had `length` messages."""
         return Sight(self.readings, length)
 
     def marked(self, start: int = 0) -> list[int]:
-        """The messages with the `pinned` mark; those before `start` as they were seen last. O(length - start)."""
+        """The messages with a `pinned` mark. Those before `start` are not checked again. O(length - start)."""
         return self.readings.marked(self.length, start)
 
     def turns_newest_first(self) -> Iterator[Span]:
-        """The turns, newest first, each found only when asked for."""
+        """The turns, newest first, found as they are read."""
         head, stop = self.head, self.length
         starts = self.readings.starts
         while stop > head:
@@ -262,11 +262,11 @@ class Sight:
         return turns[::-1]
 
     def newest_turn(self) -> Span:
-        """The last turn; `(length, length)` where there is none."""
+        """The last turn; `(length, length)` if there is none."""
         return next(self.turns_newest_first(), (self.length, self.length))
 
     def check(self, first: int) -> None:
-        """Raise `ConversationError` if any turn from `first` on breaks the law of pairs; the newest may wait."""
+        """Raise `ConversationError` if a turn from `first` on breaks the law of pairs. Calls at the end may be open."""
         self.readings.check(first, self.turns_newest_first(), self.length)
 
     def first_changed(self, start: int, stop: int) -> int | None:
@@ -274,9 +274,9 @@ class Sight:
         return None if self.readings.says_still(start, stop) else self.looked_through(start, stop)
 
     def looked_through(self, start: int, stop: int) -> int | None:
-        """`first_changed` where not all of them are dicts that say what was read: some are objects, or were not read.
+        """`first_changed` if some messages are objects or were not read, so that no single comparison can tell.
 
-        O(messages), a step of ours for each.
+        O(messages), each in Python.
         """
         readings = self.readings
         read = readings.messages[start:stop]  # a message is never false, one that was not read always
@@ -292,12 +292,12 @@ class Sight:
         return next(changed, None)
 
     def first_stale(self) -> int | None:
-        """The first message of all whose owner changed it after it was read, or marked it between two looks at it."""
+        """The first message whose owner changed, pinned or unpinned it after it was read, or None."""
         changed = self.first_changed(0, self.length)
         return self.remarked if changed is None else changed
 
     @property
     def remarked(self) -> int | None:
-        """A message that got or lost the `pinned` mark between two looks at it, or None."""
+        """A message that was pinned or unpinned between two checks, or None."""
         found = self.readings.remarked
         return None if found is None or found >= self.length else found

@@ -1,4 +1,4 @@
-"""Reads messages as they are added, so that an error is raised where it was made."""
+"""Reads messages as they are added, so that an error is raised by the call that caused it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from assembler.validation import iterates
 from budgets import Count
 
 READ_WHOLE = 256
-"""Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
-longer ones the newest turn is, and the rest when a build needs it: a policy may never look at what it cuts away.
-Reading 256 messages costs about a millisecond."""
+"""Histories of up to so many messages are read in full when they are added, so that errors are raised at once. Of
+longer ones only the newest turn is: a policy may drop the rest unread. Reading 256 messages takes about a
+millisecond."""
 
 
 def check_pairs(history: History, read: Callable[[History], bool], held: Count | None, shape: str | None) -> None:
-    """Read what came in; what breaks the law is no fault where an earlier message was changed since it was read.
+    """Read and check new messages. If that fails because an earlier message was changed, read that again first.
 
-    `read` says whether it met the first message after the head. `held` is what the server of the API of `shape` is said
-    to hold. Where that keeps conversations, a history may begin with the answers to its calls.
+    `read` returns whether it reached the first message after the head. `held` is what the server of the API of `shape`
+    holds: if it holds a conversation, the history may begin with results for its calls.
     """
     try:
         begins = read(history)
@@ -38,23 +38,23 @@ def check_pairs(history: History, read: Callable[[History], bool], held: Count |
 
 
 def _answered_here(history: History) -> None:
-    """Raise `ConversationError` where the history begins with the answer of a call that nothing in it makes."""
+    """Raise `ConversationError` if the history begins with a result whose call is not in it."""
     sight = history.sight()
     head = sight.head
     if head < sight.length and answers_the_server(first := sight.message(head)):
         result = next(part for part in first.parts if type(part) is Result)
         raise ConversationError(
-            f"result for call {result.call_id!r} answers no call of this conversation; add the call, or, where the "
-            "server holds it (previous_response_id, conversation), say first what it holds: assembler.hold(tokens)",
+            f"result for call {result.call_id!r} answers no call of this conversation; add the call, or, if the "
+            "server holds it (previous_response_id, conversation), first call assembler.hold(tokens)",
             index=head,
             call_id=result.call_id,
         )
 
 
 def read_whole(history: History) -> bool:
-    """Read what is sure to be needed, or cheap to read, and hold it against the law of pairs.
+    """Read and check the newest turn, and all turns of a short history. Returns True.
 
-    Calls that wait for a result are no fault yet: the result may be the next message that is added.
+    Calls without a result at the end are allowed: the result may be the next message.
     """
     sight = history.sight()
     length = sight.length
@@ -69,7 +69,7 @@ def read_whole(history: History) -> bool:
 
 
 def read_newest(history: History) -> bool:
-    """Check one appended message: it can break its own turn, and leave the one before it without an answer."""
+    """Check one appended message, and the turn before it. Returns whether it is the first after the head."""
     readings, newest = history.readings, history.length - 1
     start = readings.read_newest(newest)
     if start is None or start < newest:
@@ -81,7 +81,7 @@ def read_newest(history: History) -> bool:
 
 
 def listed_messages(messages: object) -> Iterable[object]:
-    """The messages of a list. Raises `MessageTypeError` for what is none."""
+    """The messages of a list. Raises `MessageTypeError` for anything else."""
     kind, given = type(messages).__name__, messages
     if iterates(messages) and not isinstance(messages, str | bytes | Mapping):
         return cast("Iterable[object]", messages)

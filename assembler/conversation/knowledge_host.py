@@ -12,18 +12,18 @@ from budgets.value import Value
 
 @attrs.frozen(eq=False, repr=False)
 class Host(Value):
-    """A message of the history and the one text in it that others may stand around."""
+    """A message of the history, and the text in it around which knowledge can be put."""
 
     index: int
     message: Message
     text: str = attrs.field(repr=False)
     place: int | None = None
-    """Which part of the message is the result that holds the text; None where the text is all of a question."""
+    """The part of the message, a result, that holds the text; None if the message is a question of one text."""
     beside: tuple[Message, ...] = ()
-    """The messages before it that it goes out with, as results of one step do: what it costs depends on them."""
+    """The messages before it with which it is sent merged, such as results of one step. Its price depends on them."""
 
     def saying(self, text: str) -> Message:
-        """The message with `text` in place of its own. Ids, names and whatever else it holds stay."""
+        """The message with `text` in place of its own. Everything else in it stays."""
         if self.place is None:
             return _question(self.message, text)
         result = self.message.parts[self.place]
@@ -32,7 +32,7 @@ class Host(Value):
 
 
 def newest_question(sight: Sight) -> Host | None:
-    """The question of the newest turn; None where there is none, or one that is more than one text."""
+    """The question of the newest turn; None if there is none, or if it is not a single text."""
     index, _ = sight.newest_turn()
     if index == sight.length:
         return None
@@ -43,9 +43,9 @@ def newest_question(sight: Sight) -> Host | None:
 
 
 def newest_result(sight: Sight) -> Host | None:
-    """The last tool result of the last message; None where that holds none, or one that is not at most one text.
+    """The last tool result of the last message; None if there is none, or if it is more than one text.
 
-    A result that is an object, as Gemini's are, is no text.
+    A result that is an object, as Gemini's are, cannot be a host.
     """
     index = sight.length - 1
     if index < sight.head:

@@ -1,7 +1,7 @@
-"""Which result answers which call in a history that may be broken. Reads messages; changes none.
+"""Matches results with calls in a history that may be broken. Changes no message.
 
-The law of pairs itself is in `turns`. A result in its place answers as the law says. Any other is given to a call that
-nobody answers in its place: the nearest before it, else the first after it.
+`turns` defines the law of pairs. A result in its place answers its call. Any other result is matched with a call that
+has none: the nearest before it, else the first after it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assembler.conversation.waiting import NEXT, Key, Waiting, answer_to, asked_
 
 @attrs.define(eq=False)
 class PendingCall:
-    """A call of `message`, and the answer that it gets from elsewhere: None where there is none."""
+    """A call of `message` without a result in its place, and the loose result that it gets, or None."""
 
     call: Call
     message: Message
@@ -28,7 +28,7 @@ class PendingCall:
 
 @attrs.define(eq=False)
 class LooseResult:
-    """A result that answers no call where it stands, by the places of its message and in it; and the call it gets."""
+    """A result that answers no call in its place, and the call that it gets, or None."""
 
     result: Result
     place: int
@@ -38,12 +38,12 @@ class LooseResult:
 
 @attrs.define
 class Pairs:
-    """The calls that wait when a step ends, by the place of the message that ends it, and the loose results."""
+    """The calls without a result at the end of a step, by the place of the message after it, and the loose results."""
 
     unanswered: dict[int, list[PendingCall]] = attrs.Factory(dict[int, list[PendingCall]])
     loose: dict[int, list[LooseResult]] = attrs.Factory(dict[int, list[LooseResult]])
     repeating: set[int] = attrs.Factory(set[int])
-    """The places of items whose call has the id of another call that waits."""
+    """The places of messages with a call whose id is that of another open call."""
 
     @classmethod
     def of(cls, messages: Sequence[Message]) -> Pairs:
@@ -54,7 +54,7 @@ class Pairs:
         for place, message in enumerate(messages):
             answered = pairs._take_answers(place, message, waiting)
             if not answered and message.answers_only:
-                continue  # nothing of it stays here
+                continue  # all its results are loose
             if len(waiting) and not goes_on(message, before) and not answered:
                 pairs.unanswered[place], waiting = [*waiting], Waiting()
             if not _ask(message, place, waiting):
@@ -66,7 +66,7 @@ class Pairs:
         return pairs
 
     def _take_answers(self, place: int, message: Message, waiting: Waiting[PendingCall]) -> bool:
-        """Whether any result of the message answers a call that waits; the others are loose, and all of the model's."""
+        """Match results with open calls; the others, and all in the model's messages, are loose. True if any fits."""
         answered = False
         for number, part in enumerate(message.parts):
             if type(part) is not Result:
@@ -92,7 +92,7 @@ class Pairs:
 
 
 def _match(results: Sequence[LooseResult], calls: Sequence[PendingCall]) -> None:
-    """Each result to the nearest call before it, else to the first after it. Both in order. O(results + calls)."""
+    """Match each result with the nearest call before it, else the first after it. O(results + calls)."""
     before: list[PendingCall] = []
     ahead = deque(calls)
     early: list[LooseResult] = []
@@ -112,7 +112,7 @@ def _pair(given: LooseResult, asked: PendingCall) -> None:
 
 
 def _ask(message: Message, place: int, waiting: Waiting[PendingCall]) -> bool:
-    """Let the calls of a message wait; False if one has the id of a call that already waits."""
+    """Add the calls of a message to the open ones. Returns False if an open call already has one of their ids."""
     calls = [part for part in message.parts if type(part) is Call]
     if any(call.id is not None and by_id(call.id) in waiting for call in calls):
         return False

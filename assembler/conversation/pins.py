@@ -1,4 +1,4 @@
-"""Which messages are pinned: by a mark on the message, a predicate, an index, or for being the first question."""
+"""Finds pinned messages: by a mark on the message, a predicate, an index, or because it is the first question."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class FirstUser(enum.Enum):
 
 
 first_user: Final = FirstUser.FIRST_USER
-"""Pins the first user message, which most often states the task."""
+"""Pins the first user message, which usually states the task."""
 
 Pins: TypeAlias = Callable[[Any], object] | frozenset[int] | FirstUser
-"""A predicate on the caller's message, indexes in the history, or `first_user`. A predicate must be pure: it is asked
-once a message, and again about one that its owner changed."""
+"""A predicate on the caller's message, indexes in the history, or `first_user`. A predicate must be pure: it is called
+once for each message, and again for one that its owner changed."""
 
 NO_PINS: Pins = frozenset()
 
 
 def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) -> Pins:
-    """Pins of one of the three kinds, or `BudgetError`; a predicate is not awaited."""
+    """Pins of one of the three kinds. Raises `BudgetError` for anything else, and for an async predicate."""
     if isinstance(pins, FirstUser):
         return pins
     if callable(pins):
@@ -49,8 +49,8 @@ def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) ->
 
 
 def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], looked: int = 0) -> tuple[int, ...]:
-    """The pinned messages, oldest first. A look at each but the first `looked`, which are known to be marked as they
-    were; a predicate is asked once a message.
+    """The pinned messages, oldest first. Marks of the first `looked` messages are not checked again; a predicate is
+    called once for each message.
     """
     found = set(sight.marked(looked))
     for pins in pins_of_rungs:
@@ -64,7 +64,9 @@ def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], looked: int = 0
 
 
 def staying(sight: Sight, pins_of_rungs: Iterable[Pins], shape: str, looked: int = 0) -> tuple[int, ...]:
-    """The messages whose turns no policy may drop, oldest first: pinned ones, and what the API's server waits for."""
+    """The messages whose turns no policy may drop, oldest first: pinned ones, the newest summary of the API's server,
+    and results for calls that the server holds.
+    """
     pins = pinned_messages(sight, pins_of_rungs, looked)
     if (summary := sight.compacted(shape)) is not None:
         pins = tuple(sorted({*pins, summary}))
@@ -84,8 +86,8 @@ def _matches(sight: Sight, pins: Callable[[Any], object]) -> Iterable[int]:
         raws = sight.raws(found.asked, sight.length)
         indexes = (*found.indexes, *(index for index, raw in enumerate(raws, found.asked) if pins(raw)))
         for index in range(found.asked, sight.length):
-            with contextlib.suppress(ConversationError):  # what was cut away need not be a message
-                sight.message(index)  # so that a change of what the predicate was asked about is noticed
+            with contextlib.suppress(ConversationError):  # dropped objects need not be valid messages
+                sight.message(index)  # read it, so that a later change is noticed
         found = Matched(pins, sight.length, indexes)
         sight.readings.remember_match(found)
     return (index for index in found.indexes if index < sight.length)

@@ -1,4 +1,4 @@
-"""What a policy remembers about a history and cannot find out again, such as a summary that a model wrote."""
+"""What a policy remembers about a history and cannot recompute, such as a summary that a model wrote."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from budgets.value import Value
 
 @attrs.frozen(eq=False, repr=False)
 class Keepsake(Value):
-    """Says something of the messages from `start` to before `stop`, and of no others.
+    """A memory about the messages from `start` to before `stop`.
 
-    It outlives an edit of a later message, a fork, a change of settings and a pickle. When one of the messages that it
-    speaks of changes, it is forgotten.
+    It survives an edit of a later message, a fork, a change of settings and a pickle. If one of its messages changes,
+    it is forgotten.
     """
 
     start: int
@@ -26,10 +26,10 @@ Kind = TypeVar("Kind", bound=Keepsake)
 
 
 class Keepsakes:
-    """What the policies left with one history: one keepsake of each kind for each policy.
+    """What policies remember about one history: one keepsake of each kind for each policy.
 
-    A fork may be shorter than what a keepsake speaks of. Threads share it without a lock, since each step is one
-    operation of a dict. `MOST` entries: those kept longest ago are forgotten first.
+    A keepsake may be about messages that a shorter fork lacks. Threads share it without a lock, since each step is one
+    dict operation. Holds at most `MOST` entries; the oldest are forgotten first.
     """
 
     __slots__ = ("_kept",)
@@ -40,36 +40,36 @@ class Keepsakes:
         self._kept = {(policy, type(keepsake)): keepsake for policy, keepsake in entries}
 
     def __iter__(self) -> Iterator[tuple[object, Keepsake]]:
-        """Each policy with its keepsake, those kept longest ago first."""
+        """Each policy with its keepsake, oldest first."""
         return iter([(policy, keepsake) for (policy, _), keepsake in list(self._kept.items())])
 
     def find(self, policy: object, kind: type[Kind]) -> Kind | None:
-        """What a policy left of this kind. O(1)."""
+        """The policy's keepsake of this kind, or None. O(1)."""
         return cast("Kind | None", self._kept.get((policy, kind)))
 
     def keep(self, policy: object, keepsake: Keepsake) -> None:
-        """Keep what a policy leaves, in place of what it left of this kind before."""
+        """Store a policy's keepsake in place of its last one of this kind."""
         self.forget(policy, type(keepsake))
         self._kept[policy, type(keepsake)] = keepsake
         for oldest in list(self._kept)[: -self.MOST]:
             self._kept.pop(oldest, None)
 
     def forget(self, policy: object, kind: type[Keepsake]) -> None:
-        """Forget what a policy left of this kind."""
+        """Remove the policy's keepsake of this kind."""
         self._kept.pop((policy, kind), None)
 
     def until(self, stop: int) -> Keepsakes:
-        """Those that speak of the messages before `stop` alone."""
+        """The keepsakes that are only about messages before `stop`."""
         return Keepsakes((policy, keepsake) for policy, keepsake in self if keepsake.stop <= stop)
 
 
 class Memory(Protocol):
-    """How what one policy remembers of a history goes through JSON: `Traits(memory=…)` declares it."""
+    """Saves and restores a policy's keepsakes as JSON. A policy declares it by `Traits(memory=…)`."""
 
     def as_json(self, keepsakes: Keepsakes) -> Iterable[tuple[Keepsake, dict[str, Any]]]:
-        """Each keepsake of this policy in a history, with the fields that JSON must carry in addition to its place."""
+        """Each keepsake of this policy, with its fields beyond `start` and `stop`."""
         ...
 
     def remembered(self, start: int, stop: int, what: Mapping[str, Any]) -> tuple[object, Keepsake]:
-        """Whose keepsake it is, and the keepsake. Raises `KeyError`, `TypeError` or `ValueError` for no such."""
+        """The policy and a keepsake from its fields. Raises `KeyError`, `TypeError` or `ValueError` for others."""
         ...

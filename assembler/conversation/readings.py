@@ -1,8 +1,8 @@
 """What is remembered about the messages of a history: how each reads, where turns begin, what they cost.
 
-It holds for more messages than a history may have, if a sibling that shares the log has grown. So whatever is kept here
-is either kept by the index of a message and follows from the messages up to that one alone, or it says for how many
-messages it holds.
+It may cover more messages than a history has, if a fork that shares the log has grown. So everything here is either
+stored by the index of a message and depends only on the messages up to that one, or it records for how many messages it
+holds.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Span: TypeAlias = tuple[int, int]
 """Messages that stand next to each other, a turn or several: first index, and the index after the last."""
 
 PREDICATES = 8
-"""Predicates for pins whose answers are remembered at once. A ladder of policies has one or two."""
+"""How many predicates for pins are remembered. A ladder of policies has one or two."""
 
 
 def alike(raws: list[object], seen: list[Any]) -> bool:
-    """Whether messages say what was read of them. One that cannot be compared, such as an array, does not."""
+    """Whether messages equal what was read of them. False if they cannot be compared, because of an array for one."""
     try:
         return raws == seen
-    except Exception:  # whatever an owner's object raises, who reads it says what is wrong
+    except Exception:  # a caller's object may raise anything; reading it raises the proper error
         return False
 
 
 @attrs.frozen(eq=False)
 class Matched:
-    """Which of the first `asked` messages a predicate for pins matched."""
+    """The messages that a predicate for pins matched, of the first `asked`."""
 
     pins: Callable[[Any], object]
     asked: int
@@ -46,11 +46,11 @@ class Matched:
 
 
 class Readings:
-    """All that is remembered about the messages of a log: what was read, and what followed from it.
+    """Everything remembered about the messages of a log: their readings, and what was computed from them.
 
-    Grows with the log; never forgets, is replaced instead (`known_until`). Threads share it without a lock. Whatever is
-    stored follows from the messages and from whoever asked, so that two threads that find it at once store the same;
-    and each is stored by one assignment of a finished value, so that no thread meets half of it.
+    It grows with the log. It never forgets; `known_until` makes a shorter copy instead. Threads share it without a
+    lock: each value depends only on the messages, so two threads store the same, and it is stored by one assignment of
+    a finished value, so no thread sees half of it.
     """
 
     __slots__ = (
@@ -76,34 +76,34 @@ class Readings:
         self.starts: list[int | None] = []
         self._waiting: list[Open | None] = []
         self.seen: list[object] = []
-        """What was read of each message: the fields of a dict, any other object itself, None where nothing was yet. Two
-        lists of dicts are compared at once, without a step of ours for each."""
+        """The content of each message when it was read: the fields of a dict, any other object itself, None if unread.
+        Python compares two lists of dicts in C."""
         self.objects: set[int] = set()
-        """The messages that were read from an object that is no dict."""
+        """The messages that are not dicts."""
         self._head: int | None = None
         self._lawful: Span = (0, 0)
         self.prices: list[Prices] = []
-        """What the messages cost, by each pricer that asked: of the last `PRICERS` of them."""
+        """The prices of the messages under each of the last `PRICERS` pricers."""
         self.matched: tuple[Matched, ...] = ()
-        """What predicates for pins matched: of the last `PREDICATES` of them."""
+        """The matches of the last `PREDICATES` predicates for pins."""
         self.keepsakes = Keepsakes()
-        """What policies must not lose, by policy."""
+        """What policies remember."""
         self._marks: tuple[int, list[int]] = (0, [])
-        """How many messages were looked at for our own mark, and which of them carried it then."""
+        """How many messages were checked for a `pinned` mark, and which had one."""
         self._compactions: tuple[int, tuple[int, ...]] = (0, ())
-        """How many messages were looked at for a server's summary, and which of them may hold one."""
+        """How many messages were checked for a server's summary, and which may hold one."""
         self.remarked: int | None = None
-        """A message that got or lost its mark after it was looked at: what was found since the first look may lie."""
+        """A message that was pinned or unpinned after a check. Results computed since may be outdated."""
 
     def known_until(self, stop: int, raws: list[object]) -> Readings:
-        """A copy that knows the messages before `stop` and nothing after, for a log that begins with these.
+        """A copy for a log that begins with the same messages before `stop`. It knows nothing of later ones.
 
-        Where nothing was after, it also knows what was decided; else it looks at marks anew.
+        If there are no later ones, it also keeps decisions; otherwise it checks for `pinned` marks again.
         """
         self.stretch(stop)
         copy = Readings(raws)
-        # What follows from the readings before the readings, and those before what they are compared with: another
-        # thread may find more between one line and the next.
+        # Copy derived values before the readings, and the readings before `seen`: another thread may add more between
+        # two lines.
         copy._waiting = self._waiting[:stop]
         copy.starts = self.starts[:stop]
         copy.messages = self.messages[:stop]
@@ -120,7 +120,7 @@ class Readings:
         return copy
 
     def stretch(self, length: int) -> None:
-        """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
+        """Make entries for `length` messages, or more if two threads do it at once. `messages` must grow last."""
         missing = length - len(self.messages)
         if missing == 1:  # one at a time, as a conversation grows
             self.seen.append(None)
@@ -135,22 +135,22 @@ class Readings:
             self.messages.extend(nothing)
 
     def matched_by(self, pins: Callable[[Any], object]) -> Matched:
-        """What a predicate matched, as far as it was asked."""
+        """What a predicate has matched so far."""
         return next((found for found in self.matched if found.pins is pins), Matched(pins, 0, ()))
 
     def remember_match(self, found: Matched) -> None:
-        """Keep what a predicate matched in place of what was known of it."""
+        """Store the matches of a predicate in place of its last ones."""
         others = [other for other in self.matched if other.pins is not found.pins]
         self.matched = (*others[-PREDICATES + 1 :], found)
 
     def marked(self, length: int, start: int = 0) -> list[int]:
-        """Those of the first `length` messages that carry our own mark: those before `start` as they did when they were
-        looked at last, the others now. O(length - start): a mark may be set in place.
+        """The messages with a `pinned` mark, of the first `length`. Those before `start` are taken from the last check;
+        the others are checked now, because a mark may be set in place. O(length - start).
         """
         known, found = self._marks
         start = min(start, known)
         before = [index for index in found if index < start]
-        # A huge history is not copied for a look; what another thread appends meanwhile is none of it.
+        # The whole list is not copied. What another thread appends meanwhile is filtered out.
         raws = self._raws[start:length] if start or length < len(self._raws) else self._raws
         now = [*before, *(at for index in pinned_among(raws) if (at := start + index) < length)]
         changed = {index for index in found if index < length}.symmetric_difference(
@@ -162,7 +162,7 @@ class Readings:
         return now
 
     def compactions(self, length: int) -> tuple[int, ...]:
-        """Those of the first `length` messages that may hold a server's summary. O(messages not looked at before)."""
+        """The messages that may hold a server's summary, of the first `length`. O(messages not checked before)."""
         known, found = self._compactions
         if known < length:
             new = [index for index in range(known, length) if may_compact(self._raws[index])]
@@ -176,7 +176,7 @@ class Readings:
         if found is None:
             raw = self._raws[index]
             found = read_message(raw, index)
-            # Stored before the reading: a thread that finds the reading finds what to compare it with.
+            # Stored before the reading, so that a thread that finds the reading also finds this.
             if type(raw) is dict:
                 self.seen[index] = found.seen
             else:
@@ -186,7 +186,7 @@ class Readings:
         return found
 
     def says_still(self, start: int, stop: int) -> bool:
-        """Whether the dicts from `start` to before `stop` say what was read; False if any message is no dict."""
+        """Whether the dicts from `start` to before `stop` are unchanged. False if any message is not a dict."""
         if self.objects:
             return False
         try:  # as `alike` does, at each build
@@ -195,11 +195,11 @@ class Readings:
             return False
 
     def raws(self, start: int, stop: int) -> list[object]:
-        """The caller's very objects from `start` to before `stop`."""
+        """The caller's own objects from `start` to before `stop`."""
         return self._raws[start:stop]
 
     def head(self, length: int) -> int:
-        """How many of the first `length` messages, at the front, are system or developer messages."""
+        """The number of system and developer messages at the front, of the first `length` messages."""
         if self._head is not None:
             return min(self._head, length)  # a longer history may have found one more
         for index in range(length):
@@ -209,7 +209,7 @@ class Readings:
         return length
 
     def turn_start(self, index: int, head: int) -> int:
-        """Where the turn of the message at `index` begins. O(1) amortised over a growing history."""
+        """The index where the turn of the message at `index` begins. O(1) amortised over a growing history."""
         at = index
         while (start := self.starts[at]) is None:
             if at == head or opens_turn(self.message(at)):
@@ -221,9 +221,9 @@ class Readings:
         return start
 
     def read_newest(self, index: int) -> int | None:
-        """Read the last message and hold it against the law of pairs: O(1) where the one before it was read.
+        """Read the last message and check it against the law of pairs. O(1) if the one before it was read.
 
-        Where its turn begins; None in the head. Raises for all that it breaks but calls that wait for an answer.
+        Returns the index where its turn begins, or None in the head. Open calls are allowed.
         """
         message = self.message(index)
         head = self.head(index + 1) if self._head is None else self._head
@@ -241,9 +241,10 @@ class Readings:
         return start
 
     def open_after(self, start: int, stop: int) -> Open:
-        """The calls that wait for an answer after the messages from `start` to before `stop`, the last of a history.
+        """The open calls after the messages from `start` to before `stop`, the end of the history.
 
-        A turn has begun before `start`. Raises `ConversationError` for a breach of the law of pairs. O(messages).
+        A turn must have begun before `start`. Raises `ConversationError` for any other breach of the law of pairs.
+        O(messages).
         """
         head, waiting = self.head(stop), NOTHING_OPEN
         for index in range(start, stop):
@@ -263,8 +264,8 @@ class Readings:
     def check(self, first: int, turns: Iterable[Span], length: int) -> None:
         """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
 
-        The newest may wait for answers: the next messages can be those. A turn that another follows can no longer
-        change, so it is asked once: O(new turns) over a growing history.
+        The newest may have open calls: the next messages may answer them. An older turn can no longer change, so it is
+        checked once: O(new turns) over a growing history.
         """
         lawful, until = self._lawful
         newest = length
@@ -277,13 +278,13 @@ class Readings:
         self._lawful = (first, newest)
 
     def check_turn(self, start: int, stop: int, length: int) -> None:
-        """Raise `ConversationError` unless every call of the turn is answered, or may yet be. O(new messages)."""
+        """Raise `ConversationError` if a call of the turn has no result and can get none. O(new messages)."""
         waiting = self.open_calls(start, stop)
         if waiting.left and stop < length:
             raise unanswered_error(waiting, stop)
 
     def open_calls(self, start: int, stop: int) -> Open:
-        """The calls of a turn that wait for an answer at its end. Raises for any other breach of the law of pairs."""
+        """The open calls at the end of a turn. Raises for any other breach of the law of pairs."""
         known = stop - 1
         while known >= start and self._waiting[known] is None:
             known -= 1

@@ -1,4 +1,4 @@
-"""Makes a broken history valid, and says what it changed. A build never calls it."""
+"""Makes a broken history valid and lists what it changed. A build never calls it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from assembler.conversation.pairs import LooseResult, Pairs, PendingCall
 from assembler.errors import ConversationError, MarkupError
 
 NO_RESULT = "no result was recorded"
-"""What an added result says."""
+"""The text of an added result."""
 
 
 @attrs.frozen
 class Repair:
-    """One thing that `repair` did: `index` is the place in the history that was given."""
+    """One change that `repair` made. `index` is the place in the original history."""
 
     index: int
     did: Literal["dropped", "added", "edited", "moved"]
@@ -28,15 +28,15 @@ class Repair:
 
 
 def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair]]:
-    """A history in which calls and results pair up, and every change by its index; no changes if nothing was wrong.
+    """A history in which calls and results pair up, and the list of changes, by index. Empty if nothing was wrong.
 
-    Moved: a result that stands apart from its call goes to the other results of its step. It is found by its id, or by
-    its name and order, before the call or after it. A result in a message of the model's becomes the user's. Dropped:
-    anything that is no message, a result without a call, and a second result. Edited, in a copy: a message that holds
-    such a result, or a call that repeats an id, beside other parts. Added: a result reading `NO_RESULT` for a call that
-    has none. It is spelled as the call is: a dict, or what the writer of a class makes of it (`register_reader`). All
-    other messages are your own objects. None stands for an empty conversation. Raises `MessageTypeError` unless it gets
-    a list of messages. O(parts).
+    Moved: a result away from its call goes to the other results of its step. It is found by its id, or by its name and
+    order, before or after the call. A result in a message of the model becomes the user's. Dropped: anything that is
+    not a message, a result without a call, and a second result. Edited, in a copy: a message with such a result, or
+    with a call that repeats an id, beside other parts. Added: a result with the text `NO_RESULT` for a call that has
+    none, in the same form as the call: a dict, or an object made by the writer of its class (`register_reader`). All
+    other messages are your own objects. None means an empty conversation. Raises `MessageTypeError` unless it gets a
+    list of messages. O(parts).
     """
     changes: list[Repair] = []
     raws = enumerate(() if messages is None else listed_messages(messages))
@@ -51,7 +51,7 @@ def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair
 
 
 def _read(raw: object, index: int, changes: list[Repair]) -> tuple[int, Message] | None:
-    """The message with calls that its role may make, each under an id of its own; None for what says nothing then."""
+    """Read a message, without calls that its role may not make or whose id repeats; None if nothing is left."""
     try:
         message = read_message(raw, index)
     except (ConversationError, MarkupError) as error:
@@ -82,7 +82,7 @@ def _wrong_calls(message: Message) -> list[bool]:
 
 @attrs.define
 class _Mending:
-    """The history so far: local to one repair."""
+    """The repaired history so far."""
 
     messages: Sequence[tuple[int, Message]]
     pairs: Pairs
@@ -90,11 +90,11 @@ class _Mending:
     kept: list[object] = attrs.Factory(list[object])
 
     def keep(self, place: int) -> None:
-        """The message at `place` without what goes elsewhere or nowhere."""
+        """Append the message at `place`, without results that are moved or dropped."""
         index, message = self.messages[place]
         gone = {given.part: given for given in self.pairs.loose.get(place, ())}
         if place in self.pairs.repeating:
-            self.changes.append(Repair(index, "dropped", "its call id is that of a call that waits"))
+            self.changes.append(Repair(index, "dropped", "its call id is that of an open call"))
             return
         lost = [given for given in gone.values() if given.asked is None]
         if not gone:
@@ -106,7 +106,7 @@ class _Mending:
             self.changes.append(Repair(index, "dropped", "answers no open call"))
 
     def close(self, place: int) -> None:
-        """Answer what still waits before the message at `place`."""
+        """Append the results of calls that are still open before the message at `place`."""
         waiting = self.pairs.unanswered.get(place, ())
         sources: dict[int, list[LooseResult]] = {}
         for asked in waiting:
@@ -127,7 +127,7 @@ class _Mending:
         if len(results) < len(message.parts):
             message = _with(message, [given.part for given in results])
         self.kept.append(of_the_user(message) if message.role == "assistant" else message.raw)
-        self.changes.append(Repair(index, "moved", "a result stood apart from its call"))
+        self.changes.append(Repair(index, "moved", "a result was away from its call"))
 
     @property
     def _after(self) -> int:

@@ -1,13 +1,12 @@
 """Turns, steps, and the law of pairs.
 
 A **turn** is a user message and all that follows it, up to the next user message that does not merely carry tool
-results; what stands before the first user message is a turn too. A **step** is what one turn of the model asks, one
-message with calls or several items side by side, and all the results. Turns are kept or dropped whole, so that a call
-and its result cannot be parted.
+results. Messages before the first user message are a turn too. A **step** is an assistant message with calls, or items
+with calls side by side, and all their results. Turns are kept or dropped whole, so that calls keep their results.
 
-The law, dialect-free (OpenAI's and Anthropic's 400 texts say the same): every call is answered exactly once, before
-any message that is not an answer (the Responses API alone lets the model's items stand between); no answer lacks its
-call or is the model's; the ids of one message are unique.
+The law of pairs holds for every API (OpenAI's and Anthropic's errors state the same). Every call has exactly one
+result, before any message that is not a result; only the Responses API allows items of the model in between. Every
+result has a call, and is not in the model's own message. The ids in one message are unique.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from assembler.conversation.messages.responses import RESPONSES
 from assembler.errors import ConversationError
 
 _ANY = ""
-"""The name under which all calls without id are filed: no call has an empty one."""
+"""The key under which all calls without an id are stored. No call has an empty name."""
 
 
 class _Asked:
-    """Calls in the order in which they were asked, with where each id and each name stands among them.
+    """Calls in order, with an index by id and by name.
 
-    Only ever added to, and each place only once: a fork that finds the next place taken begins anew.
+    Append-only. A fork that finds the next place taken makes a new one.
     """
 
     __slots__ = ("at", "calls", "nameless")
@@ -40,7 +39,7 @@ class _Asked:
         self.nameless: dict[str, int] = {}
 
     def add(self, place: int, call: Call) -> bool:
-        """Put a call in a place, if it is free."""
+        """Put a call in a place. Returns False if the place is taken."""
         if self.calls.setdefault(place, call) is not call:
             return False
         if call.id is not None:
@@ -53,17 +52,17 @@ class _Asked:
 
 @attrs.define(eq=False)
 class Open:
-    """The calls that still wait for an answer: those of the first `size` asked whose bit is set in `left`.
+    """The calls without a result so far: those of the first `size` calls whose bit is set in `left`.
 
-    Immutable, and the next one shares what was asked: a message costs a bit for each call beside it, not a copy.
+    Immutable. Successors share the calls, so each message costs a bit for each call and not a copy.
     """
 
     _asked: _Asked = attrs.field(factory=_Asked)
     _size: int = 0
     left: int = 0
-    """Which of them wait, a bit each: 0 where none does."""
+    """A bit for each open call; 0 if there is none."""
     _on_server: bool = False
-    """Whether a result that answers none of these answers a call that the server holds."""
+    """Whether other results are for calls that the server holds."""
 
     def __bool__(self) -> bool:
         return self.left != 0
@@ -75,11 +74,11 @@ class Open:
         return (self._asked.calls[place] for place in range(self._size) if self.left >> place & 1)
 
     def holds(self, call_id: str) -> bool:
-        """Whether a call with this id waits."""
+        """Whether a call with this id is open."""
         return self._place(call_id) is not None
 
     def without(self, result: Result) -> Open | None:
-        """What is left once a result is heard; None where it answers none of these."""
+        """The open calls after a result; None if it answers none of them."""
         if result.call_id is not None:
             place = self._place(result.call_id)
         else:
@@ -90,7 +89,7 @@ class Open:
         return Open(self._asked, self._size, self.left & ~(1 << place))
 
     def with_calls(self, calls: Iterable[Call]) -> Open:
-        """With further calls, none of whose ids waits."""
+        """The open calls and more. No id of theirs may be open already."""
         asked, size, left = self._asked, self._size, self.left
         for call in calls:
             if not asked.add(size, call):
@@ -102,7 +101,7 @@ class Open:
 
     def _place(self, call_id: str) -> int | None:
         places = self._asked.at.get(call_id, ())
-        last = bisect_left(places, self._size) - 1  # an earlier one with this id was answered, or it would not be twice
+        last = bisect_left(places, self._size) - 1  # earlier calls with this id have a result, or it could not repeat
         return places[last] if last >= 0 and self.left >> places[last] & 1 else None
 
     def _anew(self) -> tuple[_Asked, int, int]:
@@ -121,17 +120,17 @@ _ON_SERVER = Open(_Asked(), 0, 0, True)
 
 
 def answers_the_server(message: Message) -> bool:
-    """Whether a message, the first after the head, answers calls that no message before it makes: an item's output."""
+    """Whether a message, as the first after the head, answers calls that the server holds: only Responses items can."""
     return message.shape == RESPONSES and message.role == "tool" and any(type(part) is Result for part in message.parts)
 
 
 def opening(message: Message) -> Open:
-    """What waits before the first message of a turn: nothing, or what the server may hold."""
+    """The open calls before the first message of a turn: none, or those that the server may hold."""
     return _ON_SERVER if message.role == "tool" and answers_the_server(message) else NOTHING_OPEN
 
 
 def opens_turn(message: Message) -> bool:
-    """Whether a turn begins here: a user message that answers no call, or a server's summary of all before it."""
+    """Whether a turn begins here: at a user message without results, or at a server's summary."""
     if message.role == "user" and Result not in map(type, message.parts):
         return True
     return Opaque in map(type, message.parts) and is_compacted(message)
@@ -148,12 +147,12 @@ def head_length(messages: Sequence[Message]) -> int:
 
 
 def after(waiting: Open, message: Message, index: int, before: Message | None = None) -> Open:
-    """The calls still open once `message` is heard after `before`, or `ConversationError` if the law forbids it here.
+    """The open calls after `message`, which follows `before`. Raises `ConversationError` if it breaks the law of pairs.
 
     O(parts).
     """
     parts = message.parts
-    if not waiting.left and len(parts) == 1 and type(parts[0]) is str:  # most by far
+    if not waiting.left and len(parts) == 1 and type(parts[0]) is str:  # the usual case
         return waiting
     results: list[Result] = []
     calls: list[Call] = []
@@ -175,14 +174,14 @@ def after(waiting: Open, message: Message, index: int, before: Message | None = 
 
 
 def goes_on(message: Message, before: Message | None) -> bool:
-    """Whether a message may stand between a call and its answer: the Responses API lists a turn item by item."""
+    """Whether a message may come between a call and its result, as other items of the model in the Responses API."""
     if before is None or not message.shape == before.shape == RESPONSES:
         return False
     return message.role == "assistant" or (message.role == "tool" and Result not in map(type, message.parts))
 
 
 def open_at_the_end(messages: Iterable[tuple[int, Message]]) -> Open:
-    """The calls that still wait after the last message. Raises `ConversationError` for any other breach of the law."""
+    """The open calls after the last message. Raises `ConversationError` for any other breach of the law of pairs."""
     waiting, before = NOTHING_OPEN, None
     for index, message in messages:
         waiting = after(opening(message) if before is None else waiting, message, index, before)
@@ -191,7 +190,7 @@ def open_at_the_end(messages: Iterable[tuple[int, Message]]) -> Open:
 
 
 def unanswered_error(waiting: Open | tuple[Call, ...], index: int | None) -> ConversationError:
-    """The error for calls that no message answers; `index` is the message that came instead, None at the end."""
+    """The error for calls without a result. `index` is the message that came instead; None at the end."""
     call = next(iter(waiting))
     more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
     when = "at the end of the history" if index is None else "before this message"
@@ -203,10 +202,10 @@ def unanswered_error(waiting: Open | tuple[Call, ...], index: int | None) -> Con
 
 
 def unasked_error(result: Result, index: int) -> ConversationError:
-    """The error for a result that answers no call that waits."""
+    """The error for a result that answers no open call."""
     return ConversationError(
         f"result for call {result.call_id or result.name!r} answers no open call: "
-        "its call is missing, was answered before, or stands too far back; "
+        "its call is missing, already has a result, or is too far back; "
         "add the call, or let assembler.repair(messages) drop the result",
         index=index,
         call_id=result.call_id,
@@ -214,10 +213,10 @@ def unasked_error(result: Result, index: int) -> ConversationError:
 
 
 def answered_by_the_model(result: Result, index: int) -> ConversationError:
-    """The error for a result in a message of the model's, which asks and does not answer."""
+    """The error for a result in a message of the model."""
     return ConversationError(
-        f"the result for call {result.call_id or result.name!r} stands in an assistant message, which APIs refuse; "
-        "put it into a message of the user's, or let assembler.repair(messages) do it",
+        f"the result for call {result.call_id or result.name!r} is in an assistant message, which APIs refuse; "
+        "put it into a message of the user, or let assembler.repair(messages) do it",
         index=index,
         call_id=result.call_id,
     )

@@ -1,4 +1,4 @@
-"""The calls that wait for an answer, each found in one step by what an answer names."""
+"""Open calls, each found in one step by the id or name in its result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Generic, TypeAlias, TypeVar
 T = TypeVar("T")
 
 Key: TypeAlias = tuple[str, str]
-"""What an answer may know a call by: its id, its name, or nothing but that it is the next."""
+"""How a result refers to its call: by id, by name, or as the next one."""
 
 NEXT: Key = ("next", "")
 
@@ -20,19 +20,19 @@ def by_id(call_id: str) -> Key:
 
 
 def asked_by(call_id: str | None, name: str) -> tuple[Key, ...]:
-    """What a call may be answered by: its id, or where it has none its name and order. `turns.Open` has it so."""
+    """The keys of a call: its id, or, without one, its name and its order. The same rule as `turns.Open`."""
     return (by_id(call_id),) if call_id is not None else (("name", name), NEXT)
 
 
 def answer_to(call_id: str | None, name: str | None) -> Key:
-    """What an answer looks for: a call's id, or where it has none a name, or where it has none either the next."""
+    """The key of a result: the call's id, else its name, else the next call."""
     if call_id is not None:
         return by_id(call_id)
     return NEXT if name is None else ("name", name)
 
 
 class Waiting(Generic[T]):
-    """Values in the order in which they were added, each taken once. O(1) a value and a key, however they are taken."""
+    """Values in the order in which they were added, each taken once. O(1) for each value and key."""
 
     __slots__ = ("_added", "_filed", "_open")
 
@@ -50,16 +50,16 @@ class Waiting(Generic[T]):
     def __contains__(self, key: Key) -> bool:
         filed = self._filed.get(key)
         while filed and filed[0] not in self._open:
-            filed.popleft()  # it was taken under another key
+            filed.popleft()  # already taken under another key
         return bool(filed)
 
     def add(self, value: T, keys: Iterable[Key]) -> None:
-        """File a value under each of the keys."""
+        """Add a value under each of the keys."""
         self._open[self._added] = value
         for key in keys:
             self._filed.setdefault(key, deque()).append(self._added)
         self._added += 1
 
     def take(self, key: Key) -> T | None:
-        """Take the first value left under a key; None where there is none."""
+        """Remove and return the first value under a key, or None."""
         return self._open.pop(self._filed[key].popleft()) if key in self else None

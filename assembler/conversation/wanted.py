@@ -1,4 +1,4 @@
-"""The summary of old turns that a policy wants before it goes on, and how the answer comes back."""
+"""A policy's request for a summary of old turns, and how the answer comes back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from budgets import Tokens
 
 
 class Question(Protocol):
-    """Who asks, and what becomes of the answer."""
+    """The policy's side of a request: how to ask, and where the answer goes."""
 
     @property
     def awaited(self) -> bool:
@@ -19,24 +19,23 @@ class Question(Protocol):
         ...
 
     def ask(self) -> object:
-        """What the caller's function answers: a text, an awaitable of one, or something wrong. Raises what it does."""
+        """Call the caller's function. Returns whatever it returns: a text, an awaitable of one, or something wrong."""
         ...
 
     def settle(self, answer: object) -> None:
-        """Remember the text, or why there is none, with the messages that it speaks of."""
+        """Remember the text, or why there is none, together with its messages."""
         ...
 
     def speaks_of(self, sight: Sight) -> bool:
-        """Whether these are still the messages that were asked about, and no newer summary stands for them."""
+        """Whether `sight` still holds the messages to summarise, and no newer summary replaces them."""
         ...
 
 
 @attrs.frozen(eq=False)
 class Wanted:
-    """A summary that would help: of the messages `dropped` (your objects, oldest first), following the summary
-    `previous`.
+    """A summary that would help: of the messages `dropped` (your objects, oldest first), after the summary `previous`.
 
-    It may cost `max_tokens`. The messages of pinned turns stay, so they are not among `dropped`.
+    It may cost `max_tokens`. Pinned turns stay, so their messages are not among `dropped`.
     """
 
     dropped: tuple[object, ...] = attrs.field(repr=False)
@@ -47,7 +46,7 @@ class Wanted:
 
 
 class UnansweredError(Exception):
-    """A decision cannot go on without an answer. The shell catches it, asks, and has it made again."""
+    """A plan needs an answer first. `answers` catches this, asks, and plans again."""
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted

@@ -153,7 +153,7 @@ def test_a_result_in_a_message_of_the_models_is_refused_and_the_repair_that_the_
     ]
     tool = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
     assembler = Assembler(dialect=name).add_capability([tool])
-    with pytest.raises(ConversationError, match="'a' stands in an assistant message") as raised:
+    with pytest.raises(ConversationError, match="'a' is in an assistant message") as raised:
         assembler.add_messages(history).build()
     assert (raised.value.index, raised.value.call_id) == (2, "a")
     request = assembler.add_messages(repair(history)[0]).build().request()
@@ -208,7 +208,7 @@ BROKEN: list[tuple[str, list[Any], int | None, str]] = [
             {"role": "tool", "tool_call_id": "c1", "content": "b"},
         ],
         3,
-        "answered before",
+        "already has a result",
     ),
     (
         "a call that nobody answers",

@@ -113,14 +113,14 @@ TWICE = {"role": "assistant", "tool_calls": CALLS["openai"]["tool_calls"] * 2}
         ),
         ([QUESTION, CALLS["openai"]], 2, "added", "a call had no result"),
         ([QUESTION, CALLS["openai"], QUESTION], 2, "added", "a call had no result"),
-        ([QUESTION, CALLS["openai"], QUESTION, RESULT], 3, "moved", "a result stood apart from its call"),
+        ([QUESTION, CALLS["openai"], QUESTION, RESULT], 3, "moved", "a result was away from its call"),
         ([QUESTION, TWICE, RESULT], 1, "edited", "its call ids repeat, or its role cannot call"),
         ([QUESTION, {"role": "user", "content": [USED]}], 1, "dropped", "its call ids repeat, or its role cannot call"),
         (
             [QUESTION, ITEM, ITEM, {"type": "function_call_output", "call_id": "a", "output": "r"}],
             2,
             "dropped",
-            "its call id is that of a call that waits",
+            "its call id is that of an open call",
         ),
     ],
 )

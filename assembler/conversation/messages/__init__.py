@@ -1,4 +1,4 @@
-"""The conversation's nouns, and how every spelling of a message is read into them."""
+"""Messages and their parts, and the readers for every form in which a caller may pass a message."""
 
 from assembler.conversation.messages.edit import edited
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking

@@ -1,4 +1,4 @@
-"""All answers of a step before what the user said between them, as APIs want it whose answers are messages."""
+"""Puts all results of a step before what the user said between them, for APIs that send each result as a message."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from assembler.conversation.messages.parts import FOREIGN
 
 
 def answers_first(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages, each step's answers side by side and then what was said beside all but the last of them.
+    """The messages, with the results of each step side by side and then the user's words that came between them.
 
-    Anthropic, Gemini and Bedrock take a user's words beside an answer, and further answers of the step in the next
-    message. Where each answer is a message, the words would part the step. The very sequence comes back where nothing
-    is to be done. O(messages).
+    Anthropic, Gemini and Bedrock accept a user's words beside a result, and more results of the step in the next
+    message. If each result is a message, the words would split the step. Returns the same sequence if there is nothing
+    to do. O(messages).
     """
     if not count_parted(messages):
         return messages
@@ -41,16 +41,16 @@ def _in_two(message: Message) -> tuple[Message, Message]:
 
 
 def _words(message: Message) -> tuple[Part, ...]:
-    """What a message says beside its answers. An empty text and a mark of the cache say nothing."""
+    """The parts of a message beside its results, without empty texts and cache marks."""
     return tuple(part for part in message.parts if type(part) is not Result and part != "" and not is_mark(part))
 
 
 def count_parted(messages: Sequence[Message]) -> int:
-    """How many messages say something beside an answer and before another answer of the same step. O(parts)."""
+    """How many messages hold words beside a result and are followed by another result of the same step. O(parts)."""
     places = [at for at, said in enumerate(messages) if len(said.parts) > 1 and Result in map(type, said.parts)]
     return sum(_is_followed_by_answers(messages, at) and bool(_words(messages[at])) for at in places)
 
 
 def _is_followed_by_answers(messages: Sequence[Message], place: int) -> bool:
-    """Whether a message answers calls, and the next one answers others of the same step."""
+    """Whether a message and the next one both hold results of the same step."""
     return messages[place].answers and place + 1 < len(messages) and messages[place + 1].answers

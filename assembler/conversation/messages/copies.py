@@ -1,4 +1,4 @@
-"""Copies of JSON-like data that is copied again and again: what there is to copy is found out once."""
+"""Fast repeated copies of JSON-like data: the structure is analysed once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import attrs
 from assembler.conversation.messages.dicts import CONTAINERS, private_copy
 
 _Link: TypeAlias = tuple[int, Any, int]
-"""Which dict or list holds another, under which key, and which."""
+"""A holder, the key in it, and the dict or list held there, each by number."""
 
 
 @attrs.define(eq=False)
@@ -21,13 +21,13 @@ class _Inside:
 
     held: list[Any] = attrs.field(factory=list)
     outermost: list[tuple[Any, int]] = attrs.field(factory=list)
-    """What the entry holds itself: under which key, and which."""
+    """Those that the entry itself holds, with their keys."""
     links: list[_Link] = attrs.field(factory=list)
-    """What these hold in turn."""
+    """Those that another one holds."""
 
     @classmethod
     def of(cls, entry: dict[Any, Any]) -> _Inside:
-        """What is in an entry."""
+        """Collect the dicts and lists in an entry."""
         inside = cls()
         for key, value in entry.items():
             if type(value) in CONTAINERS:
@@ -35,7 +35,7 @@ class _Inside:
         return inside
 
     def _number(self, value: Any) -> int:
-        """The number of a dict or a list, once all that it holds has one. A tuple is sent as a list."""
+        """Number a dict or list and everything inside it. A tuple becomes a list."""
         number = len(self.held)
         container: Any = [*value] if type(value) is tuple else value
         self.held.append(container)
@@ -48,23 +48,23 @@ class _Inside:
 
 @attrs.define(eq=False)
 class Copies:
-    """Fresh copies of a list of dicts that most often begins as the list before: each dict is looked into once.
+    """Makes fresh copies of a list of dicts that usually extends the last one. Each dict is analysed once.
 
-    Every dict and list is copied by itself, in C, and put into the copy of the one that holds it: no step of ours for
-    an entry that is made of texts. Never changed: threads may share it.
+    Every dict and list is copied shallowly, in C, and put into the copy of its holder. An entry that holds only texts
+    needs no Python step. Never changed, so threads may share it.
     """
 
     _entries: list[Any] = attrs.field(factory=list)
     _nested: list[tuple[int, _Inside]] = attrs.field(factory=list)
     """The entries that hold dicts or lists, by their places."""
     _held: list[Any] = attrs.field(factory=list)
-    """What all of them hold, one after the other."""
+    """All dicts and lists inside the entries."""
     _in_entries: list[_Link] = attrs.field(factory=list)
-    """What each entry holds itself, by the entry's place; `_in_held` is what that holds in turn."""
+    """Links from entries, by place. `_in_held` are links from dicts and lists inside them."""
     _in_held: list[_Link] = attrs.field(factory=list)
 
     def reaching(self, entries: list[Any]) -> Copies:
-        """The copies for a list that has grown, or lost its beginning. O(entries that are new)."""
+        """The analysis of a list that has grown or lost its beginning. O(new entries)."""
         known, length = self._entries, len(self._entries)
         if known is entries:
             return self
@@ -105,7 +105,7 @@ _NOTHING = Copies()
 
 
 def _find_shared(known: list[Any], entries: list[Any]) -> tuple[int, int]:
-    """Where the last entries that are known stand among others: the first of them, and the index after the last."""
+    """The span in `entries` of the stretch that ends with the last known entry; (0, 0) if it is gone."""
     try:
         stop = [*map(id, entries)].index(id(known[-1])) + 1
     except (IndexError, ValueError):
@@ -115,7 +115,7 @@ def _find_shared(known: list[Any], entries: list[Any]) -> tuple[int, int]:
 
 
 def _looked_into(entries: list[Any], start: int, stop: int | None = None) -> list[tuple[int, _Inside]]:
-    """What is in the entries from `start` to before `stop` that hold anything, by their places."""
+    """The places and contents of the entries from `start` to before `stop` that hold dicts or lists."""
     found: list[tuple[int, _Inside]] = []
     for place, entry in enumerate(entries[start:stop], start):
         if type(entry) is dict and not CONTAINERS.isdisjoint(map(type, entry.values())):  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType, reportUnknownVariableType]
@@ -124,7 +124,7 @@ def _looked_into(entries: list[Any], start: int, stop: int | None = None) -> lis
 
 
 class Copiers:
-    """How each list of the last request was copied, by its key. A finished value replaces another: threads share it."""
+    """The analysis of each list of the last request, by its key. Threads may share it: values are replaced whole."""
 
     __slots__ = ("_known",)
 

@@ -1,4 +1,4 @@
-"""The calls of OpenAI's custom tools, as calls of functions of one text: so any other API can be told them."""
+"""Turns calls of OpenAI's custom tools into calls of functions with one text, which every other API accepts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _RESPONSES, _OPENAI, _PLAIN = "responses", "openai", "plain"
 
 
 def with_functions(message: Message, shape: str) -> Message:
-    """The message with the calls of custom tools as calls of functions that take `input`, where the API has no others.
+    """The message with calls of custom tools as calls of functions that take `input`, if the API has no custom tools.
 
-    The very message comes back where nothing is to be done. O(parts).
+    Returns the same message if there is nothing to do. O(parts).
     """
     if message.role != "assistant" or Call not in map(type, message.parts):
         return message
@@ -48,7 +48,7 @@ def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
 
 
 def _function_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    """The call as an item that calls a function: as an item it stays in one turn of the model with its neighbours."""
+    """The call as a `function_call` item. As an item it stays in one turn of the model with its neighbours."""
     arguments = _as_input(item.get("input") or "")
     call_id = item.get("call_id") or item.get("id")
     return {"type": "function_call", "call_id": call_id, "name": item.get("name"), "arguments": arguments}
@@ -62,7 +62,7 @@ def _function(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_custom(call: Mapping[str, Any]) -> bool:
-    """Whether a call in a message of Chat Completions is one of a custom tool, and not of a function beside `null`."""
+    """Whether a call in a Chat Completions message is of a custom tool. A function call may have `custom: null`."""
     return isinstance(call.get("custom"), Mapping) and not isinstance(call.get("function"), Mapping)
 
 

@@ -1,4 +1,4 @@
-"""How a message dict is read: OpenAI, Anthropic, Bedrock and whatever else spells `role` and `content`."""
+"""Reads message dicts with `role` and `content`: those of OpenAI, Anthropic, Bedrock and others."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-"""Every word for a role that is read, and ours for it."""
+"""Every accepted word for a role, and our own word for it."""
 
 PIN = "pinned"
-"""The key of a message dict that is ours: it pins the message's turn and is never sent."""
+"""Our own key in a message dict: it pins the message's turn and is never sent."""
 
 
 def role_of(value: object, *, index: int) -> Role:
-    """The role that a provider's word means, or `ConversationError`."""
+    """The role for a provider's word. Raises `ConversationError` for an unknown one."""
     word = value if type(value) is str else getattr(value, "value", value)  # a str enum speaks for its value
     if isinstance(word, str) and (role := ROLES.get(word)) is not None:
         return role
@@ -42,18 +42,15 @@ def role_of(value: object, *, index: int) -> Role:
 
 
 CALL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""A tool's name as OpenAI takes it in a history: `Invalid 'messages[2].tool_calls[0].function.name': string does not
+"""A tool's name that OpenAI accepts in a history: `Invalid 'messages[2].tool_calls[0].function.name': string does not
 match pattern` (OpenAI API reference, function tools, read 2026-11)."""
 
 CONTAINERS = frozenset({dict, list, tuple})
-"""The types of JSON-like data that can change, or hold what can."""
+"""The types of JSON-like data that are mutable or may hold mutable values."""
 
 
 def private_copy(value: Any) -> Any:
-    """A copy of JSON-like data that shares no list and no dict with it; texts are shared, since they cannot change.
-
-    Tuples become lists: what is copied is sent, and JSON has no other word for them.
-    """
+    """A copy of JSON-like data that shares no list and no dict with it. Tuples become lists, as in JSON."""
     kind = cast("type[object]", type(value))
     if kind is dict:
         copy = value.copy()
@@ -85,7 +82,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     if role == "tool":
         if not _is_of_blocks(seen.get("content")):
             return _tool_message(seen, source, index)
-        role = "user"  # the APIs of blocks have no role of tools: their results are the user's
+        role = "user"  # APIs with blocks have no tool role: results are in the user's messages
     parts, shape = _parts_of(seen, role, index)
     calls, thoughts = _calls(seen, index), thoughts_beside(seen, index)
     refused = ("refusal",) if seen.get("refusal") else ()
@@ -102,38 +99,38 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     name = raw.get("name")
     named = name if isinstance(name, str) and name else None
     beside = (*unread(seen), *refused) if shape in (NEUTRAL, "openai") else ()
-    if shape == FOREIGN:  # what is spelled anew takes along what answers have, and no field of a caller's own
+    if shape == FOREIGN:  # a message that is spelled anew keeps the fields of answers, but none of the caller's own
         beside = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, beside=beside)
 
 
 def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part, ...], str]:
-    """The parts of a message's content, and the shape that it betrays."""
+    """The parts of a message's content, and the shape that they imply."""
     content: object = seen.get("content")
     parts, shape = read_content(content, index=index)
     if role != "assistant" and Thinking in map(type, parts):
         parts = tuple(_of_no_model(part) for part in parts)
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
-        shape = "anthropic"  # an answer as its SDK dumps it: neither its id nor its usage is any other API's
+        shape = "anthropic"  # an answer dumped by Anthropic's SDK: no other API accepts its id and usage
     return parts, shape
 
 
 def _of_no_model(part: Part) -> Part:
-    """Reasoning in a message that is not a model's, as a part that no API takes.
+    """Turn reasoning in a message that is not the model's into a part that is sent to no API.
 
-    Anthropic refuses it there, and no other reference has it but in an assistant's message (read 2026-11).
+    Anthropic refuses it there, and other references allow it only in an assistant's message (read 2026-11).
     """
     return Opaque(str(part.raw.get("type", "reasoning")), part.raw, FOREIGN) if isinstance(part, Thinking) else part
 
 
 def _plain(raw: Raw, role: Role, content: str, source: object, index: int) -> Message | None:
-    """A message that is a text and no more, or a tool's answer in one text, as most are; None for any other."""
+    """Read the most frequent messages fast: a role and a text, or a tool result of one text. None for any other."""
     word = raw["role"]
     if not content.isascii():
         refuse_surrogates(content, field=f"conversation[{index}]")
     if len(raw) == 2 and role != "tool":
         seen = dict(raw)
-        # By place: keywords would take a fifth of the time that such a message takes.
+        # Positional arguments, because keywords would take a fifth of the time here.
         return Message(role, (content,), source, NEUTRAL if word == role else FOREIGN, seen, None, False, True)
     call_id = raw.get("tool_call_id")
     if len(raw) == 3 and word == "tool" and type(call_id) is str and call_id.isascii():
@@ -142,7 +139,7 @@ def _plain(raw: Raw, role: Role, content: str, source: object, index: int) -> Me
 
 
 def _calling(raw: Raw, content: object, source: object) -> Message | None:
-    """An assistant's message that calls functions, as OpenAI spells it, and no more; None for any other."""
+    """Read an assistant message with only OpenAI function calls fast. None for any other."""
     word: object = raw["role"]
     listed: Any = raw["tool_calls"]
     if len(raw) != 3 or type(word) is not str or word != "assistant" or not listed or not _is_exactly(list, listed):
@@ -168,7 +165,7 @@ def _is_exactly(kind: type, value: Any) -> bool:
 
 
 def _call_alone(call_id: object, kind: object, name: object, arguments: object) -> Call | None:
-    """A call of a function of which nothing has to be looked at again."""
+    """A function call that needs no further check, or None."""
     if type(call_id) is not str or type(kind) is not str or type(name) is not str or type(arguments) is not str:
         return None
     stands = kind == "function" and call_id and call_id.isascii() and arguments.isascii()
@@ -176,12 +173,12 @@ def _call_alone(call_id: object, kind: object, name: object, arguments: object) 
 
 
 def _of_chat(shape: str) -> str:
-    """The shape of a message with fields of Chat Completions, whose content is spelled in `shape`."""
+    """The shape of a message with fields of Chat Completions whose content has `shape`."""
     return "openai" if shape in (NEUTRAL, "openai") else FOREIGN
 
 
 def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
-    """Whether only this library's intake understands how calls are spelled: without an id, or by a name made up."""
+    """Whether no API accepts the calls as they are: without an id, in an unknown form, or with an illegal name."""
     listed: list[Raw] = seen.get("tool_calls") or []
     for entry in listed:
         named: object = entry.get("id")
@@ -195,7 +192,7 @@ def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
 
 
 def _is_answer(raw: Raw) -> bool:
-    """Whether a message of the model's says that it is all: SDKs give back a content of None where it said nothing."""
+    """Whether a message of the model without content is an answer: SDKs return `content=None` for an empty one."""
     return "content" in raw or any(raw.get(key) for key in ("refusal", "audio"))
 
 
@@ -223,7 +220,7 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
 
 
 def _is_of_blocks(content: object) -> bool:
-    """Whether results stand in a list as Anthropic and Bedrock spell them, with the ids of their calls."""
+    """Whether the content holds results in blocks, as Anthropic and Bedrock spell them."""
     blocks = cast("list[object]", content) if isinstance(content, list) else []
     return any(_is_fields(block) and (block.get("type") == "tool_result" or "toolResult" in block) for block in blocks)
 
@@ -248,7 +245,7 @@ def _calls(seen: dict[str, Any], index: int) -> tuple[Call, ...]:
 
 
 def _is_fields(value: object) -> TypeGuard[Raw]:
-    """Whether a value is a mapping: most are dicts, and the question to the abstract class is dear."""
+    """Whether a value is a mapping. Checks for a dict first, because `isinstance` with an abstract class is slow."""
     return type(value) is dict or isinstance(value, Mapping)
 
 
@@ -262,14 +259,14 @@ def _call(spelled: object, index: int) -> Call:
     if _is_fields(custom):
         return call_of(custom.get("name"), custom.get("input"), id=spelled.get("id"), index=index)
     new = spelled.get(str(spelled.get("type")))
-    if _is_fields(new):  # a kind of call that is not known yet: all of it counts as its arguments
+    if _is_fields(new):  # an unknown kind of call: all of it counts as its arguments
         return call_of(new.get("name") or spelled["type"], new, id=spelled.get("id"), index=index)
     # LangChain's own spelling: {"id", "name", "args"}.
     return call_of(spelled.get("name"), spelled.get("args"), id=spelled.get("id"), index=index)
 
 
 def pinned_among(raws: list[object]) -> list[int]:
-    """The indexes of the marked messages. A huge history of dicts pays for one look into each, and no step of ours."""
+    """The indexes of messages with a `pinned` mark. A history of dicts is checked in C."""
     try:
         if not any(map(_HOLDS, raws, _PINS)):
             return []
@@ -283,7 +280,7 @@ _PINS = itertools.repeat(PIN)
 
 
 def _is_marked(raw: object) -> bool:
-    """Whether a message carries our own mark: a key of a mapping, an attribute of an object."""
+    """Whether a message has a `pinned` mark: a key of a mapping, or an attribute of an object."""
     if type(raw) is dict or isinstance(raw, Mapping):
         fields = cast("Mapping[str, object]", raw)
         return PIN in fields and fields[PIN] is True

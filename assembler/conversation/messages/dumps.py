@@ -1,4 +1,4 @@
-"""What an SDK's own object says, as plain data, as the SDK itself would send it back."""
+"""Dumps an SDK's own objects as plain data, as the SDK itself would send them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,18 @@ _Dump: TypeAlias = Callable[[object], Any]
 
 
 def filled_dump(raw: object) -> Any:
-    """The data of an object that dumps itself, as pydantic's `model_dump`, without nulls; None for any other.
-
-    So Google's SDK sends its objects.
-    """
+    """The object's `model_dump` without nulls, as Google's SDK sends its objects; None if it has no `model_dump`."""
     dump: Any = getattr(raw, "model_dump", None)
     return dump(exclude_none=True) if callable(dump) else None
 
 
 def dump_of(raw: object) -> Any:
-    """The same, each field under the API's own name for it, and with the nulls that were set: answers have them.
+    """The same, by the API's own field names, and with nulls that were set, as answers have them.
 
-    What a class says that its API must not be sent (`__api_exclude__` of OpenAI's and Anthropic's SDKs) is left out.
+    Leaves out the fields in `__api_exclude__` (OpenAI's and Anthropic's SDKs), which must not be sent.
     """
     dump: Any = getattr(raw, "model_dump", None)
-    if not callable(dump) or hasattr(raw, "parts"):  # Google's, which its SDK reads under either name
+    if not callable(dump) or hasattr(raw, "parts"):  # Google's SDK reads either field name
         return filled_dump(raw)
     apart = _apart(raw)
     return _both(dump(exclude_none=True, by_alias=True, **apart), dump(exclude_unset=True, by_alias=True, **apart))
@@ -35,7 +32,7 @@ def _apart(raw: object) -> dict[str, Any]:
 
 
 def _both(filled: Any, given: Any) -> Any:
-    """Two dumps of one object as one: what was set, and what has a value by default. O(values)."""
+    """Merge two dumps of one object: the fields that were set, and those with a default value. O(values)."""
     if isinstance(filled, Mapping) and isinstance(given, Mapping):
         first, second = cast("Mapping[str, Any]", filled), cast("Mapping[str, Any]", given)
         keys = [*second, *(key for key in first if key not in second)]
@@ -50,7 +47,7 @@ def _both(filled: Any, given: Any) -> Any:
 
 
 def plain_data(value: object, dump: _Dump = dump_of) -> Any:
-    """Plain dicts and lists, the SDK objects in them as `dump` has them; everything else as it is."""
+    """The value as plain dicts and lists, with SDK objects in it dumped by `dump`; everything else as it is."""
     if isinstance(value, list | tuple):
         return [plain_data(item, dump) for item in cast("Iterable[object]", value)]
     if isinstance(value, Mapping):
@@ -59,6 +56,6 @@ def plain_data(value: object, dump: _Dump = dump_of) -> Any:
 
 
 def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields as plain dicts and lists, SDK objects in them as their SDK sends them."""
+    """The fields as plain dicts and lists, with SDK objects in them as their SDK sends them."""
     dump = filled_dump if "parts" in fields else dump_of
     return {key: plain_data(item, dump) for key, item in fields.items()}

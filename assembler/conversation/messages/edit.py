@@ -1,4 +1,4 @@
-"""A message with other parts, in the spelling and the kind of object that it came in. The original is never touched."""
+"""Copies of a message with other parts, in the same spelling and of the same class. The original is never changed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from assembler.errors import MessageTypeError
 
 
 def edited(message: Message, parts: Sequence[Part | None]) -> Message:
-    """`message` with `parts` in place of its own, place by place; None leaves a part out. O(parts).
+    """A copy of `message` with `parts` in place of its own, one for one; None leaves a part out. O(parts).
 
-    Texts, results and call arguments may be replaced, anything may be left out; roles, names and ids stay. The new
-    `raw` is of the caller's own kind where that can be copied, else a dict. Raises `MessageTypeError` for a part of
-    another kind than the one whose place it takes, such as a text in place of a result.
+    Texts, results and call arguments may be replaced, and anything may be left out; roles, names and ids stay. The new
+    `raw` is of the caller's own class if that can be copied, else a dict. Raises `MessageTypeError` if a part has
+    another type than the one it replaces, such as a text in place of a result.
     """
     _refuse_other_kinds(message.parts, parts)
     seen = private_copy(message.seen)
@@ -41,14 +41,16 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
         _write_content(seen, message.parts, parts)
     kept = tuple(part for part in parts if part is not None)
     if kept and message.shape == RESPONSES and "role" not in seen:
-        kept = read_item(seen, index=0).parts  # an item of a provider's own tool says a text in its own way, or cannot
+        kept = read_item(
+            seen, index=0
+        ).parts  # an item of a provider's own tool may write texts differently, or not at all
     elif kept and any(map(_is_of_new_kind, seen.get("tool_calls") or ())):
         kept = read_message(seen, 0).parts
     return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
 
 
 def with_part(message: Message, place: int, part: Part) -> Message:
-    """`message` with another part at one place, as `edited` makes it."""
+    """A copy of `message` with another part at one place, made by `edited`."""
     return edited(message, [*message.parts[:place], part, *message.parts[place + 1 :]])
 
 
@@ -65,11 +67,11 @@ def _refuse_other_kinds(old: Sequence[Part], new: Sequence[Part | None]) -> None
 
 
 _EVOLVED = {"Result": "parts=(text,)", "Call": "arguments=json_text"}
-"""How a part that stays is told to say something else."""
+"""What to write to change the content of a part."""
 
 
 def may_lose_id(message: Message) -> bool:
-    """Whether a message is an item with an id that the Responses API takes without it too."""
+    """Whether a message is an item with an id that the Responses API does not require."""
     if message.shape != RESPONSES or type(message.seen) is not dict:
         return False
     seen = cast("dict[str, Any]", message.seen)
@@ -78,14 +80,14 @@ def may_lose_id(message: Message) -> bool:
 
 
 def without_id(message: Message) -> Message:
-    """The item without its id. Its `raw` is a dict, or what the registered writer of its class makes of one."""
+    """The item without its id. Its `raw` is a dict, or an object made by the registered writer of its class."""
     seen = private_copy(message.seen)
     del seen["id"]
     return attrs.evolve(message, seen=seen, raw=write_like(message.raw, private_copy(seen)), shallow=False)
 
 
 def of_the_user(message: Message) -> object:
-    """What the message says as the user's: of the caller's kind where a reader or an SDK makes one, else a dict."""
+    """The message in the user's role: of the caller's class if a writer or the SDK can make one, else a dict."""
     seen = {**private_copy(message.seen), "role": "user"}
     if is_registered(message.raw):
         return write_like(message.raw, seen)
@@ -93,9 +95,9 @@ def of_the_user(message: Message) -> object:
 
 
 def write_like(raw: object, fields: dict[str, Any]) -> object:
-    """`fields` as an object of the class of `raw`, where a writer is registered for it; else `fields`. O(fields).
+    """`fields` as an object of the class of `raw` if a writer is registered for it, else `fields`. O(fields).
 
-    Raises `MessageTypeError` for a writer whose object its own reader reads as something else.
+    Raises `MessageTypeError` if the reader of the class reads the new object as a different message.
     """
     writer = registered_writer(raw)
     if writer is None:
@@ -105,13 +107,13 @@ def write_like(raw: object, fields: dict[str, Any]) -> object:
     if (meant.role, meant.parts) != (read.role, read.parts):
         raise MessageTypeError(
             f"the writer of {type(raw).__name__} made a message that its reader reads as another one; "
-            "reader(writer(fields)) must say what fields says"
+            "reader(writer(fields)) must equal fields"
         )
     return made
 
 
 def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> None:
-    """The `content` of a dict, and its `tool_calls` where the calls stand beside the content."""
+    """Write the `content` of a dict, and its `tool_calls` if the calls are beside the content."""
     content = seen.get("content")
     listed = int(isinstance(content, str))
     if isinstance(content, list | tuple):
@@ -141,7 +143,7 @@ def _write_function_call(seen: dict[str, Any], old: Part, new: Part | None) -> N
 
 
 def _write_item(item: dict[str, Any], part: Part | None) -> None:
-    """An item of OpenAI Responses: a call, or the output of one. What a provider's own tool was asked stays."""
+    """Write an item of OpenAI Responses: a call or its output. Calls of a provider's own tool are left as they are."""
     kind = item["type"]
     if isinstance(part, Call) and kind in _ARGUMENTS:
         item[_ARGUMENTS[kind]] = part.arguments
@@ -150,13 +152,13 @@ def _write_item(item: dict[str, Any], part: Part | None) -> None:
 
 
 _ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
-"""Where an item keeps what a tool of the caller's is asked."""
+"""The field for the arguments of a caller's tool, by type of item."""
 _TEXTLESS = ("computer_call_output", "tool_search_output")
-"""Outputs for which the API takes no text: pictures and tools."""
+"""Outputs for which the API accepts no text: images and tools."""
 
 
 def _of_shell(part: Result) -> list[dict[str, Any]]:
-    """A text as what one command wrote: the API takes a list of these."""
+    """A text as the output of one command: the API expects a list of these."""
     return [{"stdout": _result_text(part), "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
 
 
@@ -184,7 +186,7 @@ def _block(item: Any, part: Part) -> object:
 
 
 def _as_object(part: Part | None) -> Part | None:
-    """A result as Gemini reads it: its text is the JSON of an object."""
+    """A result for Gemini, whose text must be the JSON of an object."""
     if not isinstance(part, Result) or part.given is not None:
         return part
     given = {"result": _result_text(part)}
@@ -212,12 +214,12 @@ def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:
     if "custom" in item:
         return {**item, "custom": {**item["custom"], "input": arguments}}
     if _is_of_new_kind(item):
-        return item  # nobody knows where it keeps what it is asked
+        return item  # its field for arguments is unknown
     return {**item, "args": json.loads(arguments)}
 
 
 def _is_of_new_kind(call: Mapping[str, Any]) -> bool:
-    """Whether a call of a Chat message is of a kind that is not known yet: under its type."""
+    """Whether a call of a Chat message is of an unknown kind, with its content under the name of its type."""
     kind = call.get("type")
     return "function" not in call and "custom" not in call and isinstance(call.get(str(kind)), Mapping)
 
@@ -228,7 +230,7 @@ def _result_text(part: Part | None) -> str:
 
 
 def _like(raw: object, seen: dict[str, Any]) -> object:
-    """An object of the kind of `raw` that says `seen`; a dict where the kind cannot be copied."""
+    """An object of the class of `raw` with the content of `seen`; a dict if the class cannot be copied."""
     if is_registered(raw):
         return write_like(raw, private_copy(seen))
     if isinstance(raw, Mapping):
@@ -248,27 +250,27 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
     try:
         for key, value in fields.items():
             setattr(twin, key, value)
-    except AttributeError:  # a frozen object: attrs and dataclasses say so with a subclass of this
+    except AttributeError:  # a frozen object: attrs and dataclasses raise a subclass of this
         return private_copy(seen)
     return twin
 
 
 def _read_back(raw: object, seen: dict[str, Any]) -> object:
-    """What an SDK's own model makes of `seen`, such as an item of Responses; a dict where that says something else."""
+    """`seen` as an object of the SDK's class of `raw`; a dict if that object would not read back the same."""
     fields = private_copy(seen)
     validate: Any = getattr(type(raw), "model_validate_json", None)
     if not callable(validate):
         return fields
     try:
-        made: object = validate(json.dumps(fields))  # from JSON: its bytes are base64 there, as they are here
+        made: object = validate(json.dumps(fields))  # from JSON, where bytes are base64, as in `fields`
         same = read_message(made, 0).seen == fields
-    except Exception:  # a model of the caller's may refuse anything, in any words
+    except Exception:  # a caller's class may raise anything
         return fields
     return made if same else fields
 
 
 def _cleared(raw: object, seen: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of an object that no longer hold the reasoning, or the calls, which `seen` has no more."""
+    """Cleared values for the attributes whose reasoning or calls are no longer in `seen`."""
     gone: dict[str, Any] = {key: None for key in REASONING if key not in seen and getattr(raw, key, None) is not None}
     if "tool_calls" not in seen and getattr(raw, "tool_calls", None):
         gone["tool_calls"] = []

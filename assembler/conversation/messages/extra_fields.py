@@ -1,6 +1,6 @@
-"""What a Chat message says beside its content: reasoning in a field of its host's, and fields that are not read here.
+"""Fields of a Chat message beside its content: reasoning in a host's own field, and fields that are not read here.
 
-An answer's reasoning stands in a field that OpenAI's API does not have and the APIs that copy it want back: DeepSeek's
+The reasoning of an answer is in a field that OpenAI's API does not have but that compatible APIs want back: DeepSeek's
 thinking models refuse a step of a tool loop without it (DeepSeek API, "Thinking mode", read 2026-11).
 """
 
@@ -23,20 +23,20 @@ OF_ANSWERS = ("annotations", "audio", "refusal")
 """Further fields of an assistant's message in the APIs of this spelling (OpenAI API reference, read 2026-11)."""
 
 _READ = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "pinned"])
-"""The fields that are read as something else."""
+"""The fields that other modules read."""
 
 _FREE = frozenset(["cache_control", "prefix"])
-"""Fields that go out and put no word into the prompt: the mark of a cache, and that an answer is to be continued."""
+"""Fields that are sent but add nothing to the prompt: a cache mark, and the request to continue an answer."""
 
 _NOTHING: tuple[object, ...] = (None, [], ())
 _OF_THE_MODEL = ("assistant", "ai", "model")
 
 _SAID = ("text", "thinking", "summary", "data", "content")
-"""Where an entry of a list of reasoning keeps what it says, or its seal."""
+"""The keys of an entry of a reasoning list that hold its text or its encrypted form."""
 
 
 def thoughts_beside(seen: _Raw, index: int) -> tuple[Part, ...]:
-    """One part for each field of an assistant's reasoning that holds anything; its `raw` is that field alone."""
+    """One part for each non-empty reasoning field of an assistant's message. Its `raw` is that field alone."""
     if seen.keys() <= _READ or seen["role"] not in _OF_THE_MODEL:
         return ()
     held = [key for key in REASONING if seen.get(key)]
@@ -44,7 +44,7 @@ def thoughts_beside(seen: _Raw, index: int) -> tuple[Part, ...]:
 
 
 def field_of(part: Part) -> str | None:
-    """The field of a Chat message that a part of reasoning stands in; None for reasoning among the content's parts."""
+    """The field of a Chat message that holds this reasoning; None if it is among the content's parts."""
     if type(part) is not Thinking or len(part.raw) != 1:
         return None
     key = next(iter(part.raw))
@@ -52,7 +52,7 @@ def field_of(part: Part) -> str | None:
 
 
 def unread(seen: _Raw) -> tuple[str, ...]:
-    """The fields that go out with a Chat message and that nothing else is made of, where they hold anything."""
+    """The non-empty fields of a Chat message that are sent but not read into parts."""
     if seen.keys() <= _READ:
         return ()
     known = _READ | _FREE | frozenset(REASONING if seen["role"] in _OF_THE_MODEL else ())
@@ -60,9 +60,9 @@ def unread(seen: _Raw) -> tuple[str, ...]:
 
 
 def without_nothing(seen: _Raw) -> dict[str, Any]:
-    """The fields without those that hold nothing: the API refuses `function_call: null`, and hosts `annotations: []`.
+    """The non-empty fields: the API refuses `function_call: null`, and some hosts refuse `annotations: []`.
 
-    A content that is null stays: the API wants the field beside calls. Groq: `property 'annotations' is unsupported`;
+    A null content stays: the API requires the field beside calls. Groq: `property 'annotations' is unsupported`;
     OpenAI: `None is not of type 'object' - 'messages.1.function_call'` (public issue threads, read 2026-11).
     """
     return {key: held for key, held in seen.items() if key == "content" or held not in _NOTHING}

@@ -1,8 +1,8 @@
-"""Adapts a part that another API does not know: to its words, or to nothing.
+"""Adapts parts of one API for another: to a text, or to nothing.
 
-A part of one API goes to that API byte for byte. Any other API would refuse it, so what it says is sent as a text:
-the results of a search, the output of code, a summary. A part that says nothing to anybody else is left out: a
-reference to a stored item, a seal, a setting.
+A part of one API is sent to that API byte for byte. Any other API would refuse it, so its content is sent as a text:
+the results of a search, the output of code, a summary. A part without content for other APIs is left out: a reference
+to a stored item, an encrypted text, a setting.
 
 The kinds and their fields: openai 3.54.0, anthropic 2.12.0, google-genai 3.4.0, botocore 1.44.5, read 2026-11.
 """
@@ -35,7 +35,7 @@ _WORDS = frozenset(
 """The keys whose texts a model of another API can read."""
 
 _ADDRESSES = frozenset(["document_url", "uri", "url"])
-"""The keys whose text may be a file itself, in base64, where others have its address."""
+"""The keys whose text may be a data URL with the file itself."""
 
 _SAYS: Mapping[str, tuple[str, ...]] = {
     "advisor_tool_result": ("content",),
@@ -67,7 +67,7 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
     "web_search_call": ("results", "action"),
     "web_search_tool_result": ("content",),
 }
-"""The kinds that are known and say something, and the fields where they say it."""
+"""The known kinds with content, and the fields that hold it."""
 
 _SILENT = frozenset(
     [
@@ -78,22 +78,22 @@ _SILENT = frozenset(
         *("tool_removal", "tool_search_call", "tool_search_output", "tool_search_tool_result"),
     ]
 )
-"""The kinds that are known and say nothing to another API."""
+"""The known kinds without content for another API."""
 
 _USUAL = ("text", "content", "output", "outputs", "result", "results")
-"""Where a kind that nobody knows yet says what it says: as all kinds that are known do."""
+"""The fields of an unknown kind that probably hold its content."""
 
 _BLOB = re.compile(r"[A-Za-z0-9+/_=-]{200,}")
-"""A text that nobody wrote: no language has a word of 200 letters."""
+"""No language has a word of 200 letters, so this is not text."""
 
 
 def is_mark(part: Part) -> bool:
-    """Whether a part is Bedrock's mark of a cache, which says nothing to anybody."""
+    """Whether a part is a cache mark of Bedrock, which has no content."""
     return type(part) is Opaque and part.kind == "cachePoint"
 
 
 def text_elsewhere(part: Opaque) -> str | None:
-    """What the part says to another API, under the name of its kind; None where that is nothing. O(its values)."""
+    """The part as a text for another API, headed by its kind; None if it has no content there. O(its values)."""
     if part.kind in _SILENT:
         return None
     keyed = () if "type" in part.raw else (part.kind,)
@@ -107,7 +107,7 @@ def _words(value: object, key: str) -> Iterator[str]:
             yield value
     elif isinstance(value, Mapping):
         fields = cast(_Raw, value)
-        if fields.get("type") == "base64":  # a source whose data is no text
+        if fields.get("type") == "base64":  # a source whose data is not text
             return
         for inner, held in fields.items():
             yield from _words(held, inner)
@@ -128,14 +128,14 @@ _TYPED: Mapping[str, tuple[str, ...]] = {
     "openai": ("openai",),
     "responses": ("responses",),
 }
-"""The APIs whose parts say their type, and the shapes that each is spelled in."""
+"""The APIs whose parts have a `type`, and the shapes that each accepts."""
 
 
 def speaks(part: Opaque, shape: str, own: str) -> bool:
-    """Whether a part of a message in this shape goes to the API of the shape `own` as it is.
+    """Whether a part of a message in this shape is sent unchanged to the API of the shape `own`.
 
-    It does where it is spelled as that API spells it. Of a kind that nobody knows, the message around it decides; in a
-    message whose spelling several APIs share, the caller's choice of the dialect does.
+    True if the part is of that API. For an unknown kind the shape of the message decides; if several APIs share that
+    shape, the caller's choice of the dialect does.
     """
     if part.api != NEUTRAL:
         return part.api == own
@@ -143,11 +143,11 @@ def speaks(part: Opaque, shape: str, own: str) -> bool:
 
 
 def claim_message(message: Message, home: str) -> Message:
-    """The message with each part and each field that nobody knows as one of a single API, or of none.
+    """Assign each unknown part and field of a message to one API, or to none.
 
-    It is one of the API of the shape `home` where that may have it, else of the API whose spelling the message is in. A
-    part that neither may have is nobody's: no API gets it as it came. A message of a spelling that several share is in
-    that of `home` where it has a field of its own. The very message comes back where there is none. O(parts).
+    It belongs to the API of the shape `home` if that may have it, else to the API of the message's shape. A part that
+    neither may have belongs to none, so no API gets it unchanged. A message in a shared shape gets the shape `home` if
+    it has an unknown field. Returns the same message if nothing is unknown. O(parts).
     """
     parts = tuple(_claim_part(part, message.shape, home) for part in message.parts)
     shape = home if message.shape == NEUTRAL and _has_own_fields(message) else message.shape
@@ -156,7 +156,7 @@ def claim_message(message: Message, home: str) -> Message:
 
 
 def _has_own_fields(message: Message) -> bool:
-    """Whether a message, or a text in it, has a field that nothing is made of."""
+    """Whether a message, or a text in it, has an unknown field."""
     if not set(message.beside).issubset(OF_ANSWERS):
         return True
     items = items_of(fields_in(message.seen).get("content"))
@@ -184,10 +184,10 @@ def _owner(part: Opaque, shape: str, home: str) -> str:
 
 
 def adapt_message(message: Message, own: str) -> Message:
-    """The message as the API of the shape `own` can be told it: what it has no word for is a text, or gone.
+    """The message for the API of the shape `own`: parts that it does not know become texts or are left out.
 
-    Marks of a cache stay: each dialect counts those that it leaves out. The very message comes back where nothing of it
-    is of another API. O(parts).
+    Cache marks stay, because each dialect counts those that it leaves out. Returns the same message if no part is of
+    another API. O(parts).
     """
     message = with_functions(message, own)
     for part in message.parts:
@@ -201,40 +201,37 @@ def adapt_message(message: Message, own: str) -> Message:
         return message
     kept = tuple(part for part in parts if part is not None)
     role = message.role
-    if role == "tool" and Result not in map(type, kept):  # no answer to a call of the caller's tools
+    if role == "tool" and Result not in map(type, kept):  # not a result for a call of the caller's tools
         role = "user" if any(map(_is_the_callers, message.parts)) else "assistant"
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
 
 
 def _is_the_callers(part: Part) -> bool:
-    """Whether an item is what the caller's own program wrote for a call of a kind that nobody knows yet.
-
-    The outputs that a server writes are known by their kinds.
-    """
+    """Whether an item is the caller's output for a call of an unknown kind. Outputs of servers are known by kind."""
     return type(part) is Opaque and part.kind not in _SAYS and isinstance(part.raw.get("call_id"), str)
 
 
 _TOLD = frozenset([Opaque, Media])
-"""The parts that may mean something else to another API."""
+"""The types of parts that another API may not know."""
 
 
 def _is_spelled_by(message: Message, own: str) -> bool:
     """Whether a message may be in the spelling of the API of the shape `own`.
 
-    What a model drew or spoke goes to no other API: none takes pictures from an assistant (Amazon Bedrock API
-    reference, Message; OpenAI API reference, assistant message; read 2026-11).
+    Images and audio made by a model are sent to no other API: none accepts images from an assistant (Amazon Bedrock
+    API reference, Message; OpenAI API reference, assistant message; read 2026-11).
     """
     return message.shape in (NEUTRAL, own, *_TYPED.get(own, ()))
 
 
 def without_marks(message: Message) -> Message:
-    """The message as it is billed by an API that takes no marks of another one's cache. O(parts)."""
+    """The message without cache marks, as an API bills it that ignores those of another one. O(parts)."""
     kept = tuple(part for part in message.parts if not is_mark(part)) if Opaque in map(type, message.parts) else ()
     return message if len(kept) in (0, len(message.parts)) else attrs.evolve(message, parts=kept)
 
 
 def as_chat_sends(message: Message) -> Message:
-    """The message as Chat bills it: no marks, and beside results, which go in messages of their own, no empty text."""
+    """The message as Chat bills it: without cache marks, and without empty texts beside results."""
     kinds = set(map(type, message.parts))
     if Opaque in kinds:
         message = without_marks(message)
@@ -244,7 +241,7 @@ def as_chat_sends(message: Message) -> Message:
 
 
 def as_responses_sends(message: Message) -> Message:
-    """The message as Responses bills it: no marks, and no empty text beside a part that goes out in the same item."""
+    """The message as Responses bills it: without cache marks, and without empty texts beside parts of the same item."""
     if Opaque not in map(type, message.parts):
         return message
     message = without_marks(message)
@@ -263,7 +260,7 @@ FOLDED = "part(s) of another API sent as text"
 
 
 def translated(message: Message, own: str, done: Counter[str]) -> Message:
-    """The message as `adapt_message` has it; `done` counts the parts that are left out, and those that became text."""
+    """`adapt_message`, and count in `done` the parts that were left out and those that became text."""
     new = adapt_message(message, own)
     if new is not message:
         before, after = _unread_in(message.parts), _unread_in(new.parts)
@@ -273,22 +270,22 @@ def translated(message: Message, own: str, done: Counter[str]) -> Message:
 
 
 MAY_BE_LOST = _TOLD | {Result, Thinking}
-"""The parts of which another API may be told nothing, and those that may hold such parts."""
+"""The types of parts that may be left out for another API, and those that may hold such parts."""
 
 
 def is_told_whole(message: Message, own: str) -> bool:
-    """Whether the API of the shape `own` is told something of every part: none is left out. O(parts)."""
+    """Whether no part of a message is left out for the API of the shape `own`. O(parts)."""
     new = adapt_message(message, own)
     return new is message or _held_by(new.parts) == _held_by(message.parts)
 
 
 def says_nothing_to(message: Message, own: str) -> bool:
-    """Whether a message says nothing to the API of the shape `own`: its dialect leaves it out."""
+    """Whether nothing of a message is left for the API of the shape `own`, so that its dialect leaves it out."""
     return not _TOLD.isdisjoint(map(type, message.parts)) and not adapt_message(message, own).parts
 
 
 def _unread_in(parts: Iterable[Part]) -> int:
-    """How many parts, those inside results among them, are no text, call or thought."""
+    """How many parts, including those in results, are media or opaque."""
     every = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
     return sum(type(part) in _TOLD and not is_mark(part) for part in every)
 
@@ -298,7 +295,7 @@ def _held_by(parts: Iterable[Part]) -> int:
 
 
 def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
-    """The raw message with only those items of its list whose parts stay."""
+    """The raw message with only those items of its list whose parts were kept."""
     if not isinstance(message.seen, dict):
         return message.seen
     seen = cast("dict[str, Any]", message.seen)
@@ -326,7 +323,7 @@ def _adapt_part(part: Part, shape: str, own: str) -> Part | None:
 
 
 def _written_in(part: Media, own: str) -> str | None:
-    """The words of a document that is a plain text, for an API other than its own; None for any other medium."""
+    """The text of a plain-text document, for an API other than its own; None for any other medium."""
     home = "anthropic" if "type" in part.raw else "bedrock"
     if part.kind != "document" or own == home:
         return None

@@ -1,4 +1,4 @@
-"""How a Gemini content is read: `role` and `parts`, in the wire's camelCase or the SDK's snake_case."""
+"""Reads Gemini contents: `role` and `parts`, in the API's camelCase or the SDK's snake_case."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assembler.text.fields import items_of
 
 
 def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
-    """A message from a Gemini content; a turn of function responses reads as results."""
+    """A message from a Gemini content. Function responses become results."""
     role = role_of(raw.get("role", "user"), index=index)
     seen = sendable_copy(raw, index=index)
     listed: object = seen.get("parts")
@@ -29,7 +29,7 @@ def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
         raise ConversationError("Gemini content without parts; expected a list of parts", index=index)
     parts = tuple(_part(item, index) for item in cast("list[object]", listed))
     if role == "tool" and not (parts and all(type(part) is Result for part in parts)):
-        role = "user"  # Gemini has no role of tools: what says more than results is the user's
+        role = "user"  # Gemini has no tool role: a content with more than results is the user's
     return Message(role, parts, raw, "gemini", seen, pinned=seen.get(PIN) is True)
 
 
@@ -64,10 +64,10 @@ def _part(item: object, index: int) -> Part:
 
 
 def _shown(item: object, index: int) -> Media | Opaque:
-    """A part of an answer beside its object: a picture, a file (google-genai 3.4.0, FunctionResponsePart)."""
+    """A part of a function response beside its object: an image, a file (google-genai 3.4.0, FunctionResponsePart)."""
     part = _part(item, index)
     return part if isinstance(part, Media | Opaque) else Opaque("part", cast(Raw, item), "gemini")
 
 
 _SIGNS = ("thought", "thought_signature", "thoughtSignature")
-"""Keys that stand beside what a part is."""
+"""Keys beside the one that names the kind of a part."""

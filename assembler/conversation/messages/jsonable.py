@@ -1,4 +1,4 @@
-"""A private copy of a message that can be sent: JSON's own types, finite numbers, text that UTF-8 carries."""
+"""Copies a message and checks that it can be sent: JSON's own types, finite numbers, text that UTF-8 can encode."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Leaves: TypeAlias = tuple[type, ...]
 
 _LEAVES: Leaves = (bool, int, type(None))
 _MEDIA: Leaves = (*_LEAVES, bytes)
-"""Inside content bytes may stand: Bedrock's and Gemini's media, which their clients encode."""
+"""Content may hold bytes: Bedrock's and Gemini's media, which their clients encode."""
 _UNPRINTABLE = 10**640
-"""`sys.int_info.str_digits_check_threshold`: what every interpreter writes as decimal text, however it is set."""
+"""`sys.int_info.str_digits_check_threshold`: every interpreter prints shorter numbers, however it is configured."""
 _CONTENT = ("content", "parts")
 _ENCODED = ("bytes", "data", "signature", "thoughtSignature", "thought_signature", "redactedContent")
-"""Where in it: Bedrock's and Gemini's words for media and for signatures."""
+"""The fields of Bedrock and Gemini that may hold these bytes."""
 
 
 DEEPEST = 200
-"""Lists and dicts inside one another. Ours: far above the arguments of any tool, and far below where comparing,
-copying or pickling what was accepted could reach Python's limit of 1,000 frames, wherever that is done."""
+"""Our own limit for nested lists and dicts: far above the arguments of any tool, and low enough that comparing, copying
+or pickling a message never reaches Python's limit of 1,000 frames."""
 
 
 def sendable_copy(fields: Mapping[str, Any], *, index: int) -> dict[str, Any]:
-    """A copy of a message's fields that shares no list and no dict with them, and equals them; texts are shared.
+    """An equal copy of a message's fields that shares no list and no dict with them.
 
-    Raises `ConversationError`, or `MarkupError` for a lone surrogate, at a value that no request can hold, and where
-    fields nest deeper than `DEEPEST`. O(values): copying and checking are one walk.
+    Raises `ConversationError` for a value that JSON cannot express and for fields nested deeper than `DEEPEST`, and
+    `MarkupError` for a lone surrogate. O(values), in one pass.
     """
     try:
         return _dict(fields, index, _LEAVES, _MEDIA, DEEPEST)
@@ -43,7 +43,7 @@ def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Lea
         raise RecursionError
     copy = dict(fields)
     for key, value in copy.items():
-        # Keys and most values are ASCII texts: those pass without a call, which halves the time of the walk.
+        # Keys and most values are ASCII texts. Skipping them without a call halves the time.
         if type(key) is not str or not key.isascii():
             _check_key(key, index)
         if value is None or (type(value) is str and value.isascii()):
@@ -77,8 +77,8 @@ def _copied(value: Any, index: int, leaves: Leaves, depth: int) -> Any:
             refuse_surrogates(value, field=f"conversation[{index}]")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise ConversationError("a number in the message is not finite; JSON has no word for it", index=index)
-        return float.__float__(value)  # numpy's compares with a list item by item
+            raise ConversationError("a number in the message is not finite, which JSON cannot express", index=index)
+        return float.__float__(value)  # a numpy float compares with a list item by item
     elif not isinstance(value, leaves):
         raise ConversationError(
             f"the message holds a {type(value).__name__}, which JSON cannot carry; pass plain data, or register_reader "
@@ -92,5 +92,5 @@ def _copied(value: Any, index: int, leaves: Leaves, depth: int) -> Any:
 
 def _check_key(key: object, index: int) -> None:
     if not isinstance(key, str):
-        raise ConversationError("a key in the message is no text; JSON takes no other", index=index)
+        raise ConversationError("a key in the message is not a text, as JSON requires", index=index)
     refuse_surrogates(key, field=f"conversation[{index}]")

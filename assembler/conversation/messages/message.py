@@ -27,10 +27,10 @@ Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
 @attrs.frozen(eq=False, repr=False)
 class Call(Value):
-    """The model asks for a tool: `arguments` is the JSON text as the model wrote it, byte for byte.
+    """A call of a tool. `arguments` is the JSON text as the model wrote it, byte for byte.
 
-    Where a provider carries an object instead of a text, `arguments` is its compact JSON and `given` the object.
-    `id` is None where the provider gives none (Gemini).
+    If the provider sends an object instead of a text, `arguments` is its compact JSON and `given` the object. `id` is
+    None if the provider gives none (Gemini).
     """
 
     id: str | None
@@ -42,7 +42,7 @@ class Call(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Result(Value):
-    """The answer to one call: `parts` hold text and media only; `given` is its JSON object, where it came as one."""
+    """The result of a call. `parts` hold text and media only; `given` is its JSON object if it came as one."""
 
     call_id: str | None
     parts: tuple[str | Media | Opaque, ...] = attrs.field(repr=False)
@@ -53,7 +53,7 @@ class Result(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Thinking(Value):
-    """The model's own reasoning: opaque, signed, carried through untouched. `text` is what of it can be read."""
+    """The model's own reasoning: signed, and sent back unchanged. `text` is its readable part."""
 
     text: str = attrs.field(repr=False)
     raw: Mapping[str, Any] = attrs.field(repr=False, eq=False)
@@ -61,7 +61,7 @@ class Thinking(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Media(Value):
-    """An image, a document, a sound: `kind` is "image", "document", "audio" or "video".
+    """A medium. `kind` is "image", "document", "audio" or "video".
 
     `raw` is the provider's own part. Its base64 is never counted as text.
     """
@@ -72,10 +72,9 @@ class Media(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Opaque(Value):
-    """A part of a kind that this library does not read; `kind` is the provider's word for it.
+    """A part of a kind that this library does not read. `kind` is the provider's word for it.
 
-    It goes out byte for byte to the API whose part it is. `api` is the shape that only that API has, "neutral" where
-    nobody knows whose it is.
+    It is sent byte for byte to its own API. `api` is the shape of that API, "neutral" if it is unknown.
     """
 
     kind: str
@@ -90,8 +89,8 @@ Part: TypeAlias = str | Call | Result | Thinking | Media | Opaque
 class Message:
     """A role, its parts, and the caller's own object (`raw`) with a private copy of what was read from it (`seen`).
 
-    Never changed but for `sent`: it is not frozen since each message is one, and a frozen value takes twice as long to
-    make. `shape` names the spelling that `seen` is in: a dialect that speaks it may emit `seen` as it stands.
+    Never changed, except for `sent`. Not frozen, because there are many, and a frozen value takes twice as long to
+    make. `shape` names the spelling of `seen`: a dialect with that spelling may emit `seen` unchanged.
     """
 
     role: Role
@@ -102,15 +101,14 @@ class Message:
     name: str | None = None
     pinned: bool = False
     shallow: bool = False
-    """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""
+    """Whether `seen` is a dict of texts alone, so that a shallow copy shares nothing mutable."""
     beside: tuple[str, ...] = ()
-    """The fields of a Chat message that are not read here; they go out to the APIs of that spelling alone."""
+    """The fields of a Chat message that are not read here. They are sent only to APIs of that spelling."""
     sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False)
-    """What Chat Completions is sent for it, where that is one message by itself, once it is known. Threads that look at
-    once find the same."""
+    """The Chat Completions message for it, once known, if that is a single message. All threads compute the same."""
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:
-        """The message with other parts: what is priced, and never sent."""
+        """The message with other parts, for pricing only."""
         return Message(
             self.role,
             parts,
@@ -125,20 +123,20 @@ class Message:
 
     @property
     def call_ids(self) -> frozenset[str | None]:
-        """The ids of the calls that this message makes."""
+        """The ids of the calls in this message."""
         return frozenset(part.id for part in self.parts if isinstance(part, Call))
 
     @property
     def answer_ids(self) -> frozenset[str | None]:
-        """The ids of the calls that this message answers."""
+        """The ids of the calls whose results are in this message."""
         return frozenset(part.call_id for part in self.parts if isinstance(part, Result))
 
     @property
     def answers(self) -> bool:
-        """Whether results are in it, whichever role its spelling gives them. O(parts)."""
+        """Whether it holds results, in whatever role. O(parts)."""
         return Result in map(type, self.parts)
 
     @property
     def answers_only(self) -> bool:
-        """Whether it is results and nothing else. O(parts)."""
+        """Whether it holds only results. O(parts)."""
         return bool(self.parts) and all(type(part) is Result for part in self.parts)

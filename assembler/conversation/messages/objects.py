@@ -1,4 +1,4 @@
-"""How a message that is an object is read: `.role`/`.content`, or LangChain's `.type`/`.content`, by duck typing."""
+"""Reads message objects by duck typing: those with `.role` and `.content`, and LangChain's `.type` and `.content`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _LANGCHAIN = {
 }
 _FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "pinned")
 _SAID = (*REASONING, "audio", "annotations")
-"""What the assistant said beside its content. LangChain's classes keep such fields in `additional_kwargs`."""
+"""Fields of an assistant message beside its content. LangChain's classes keep them in `additional_kwargs`."""
 
 
 def is_message_object(raw: object) -> bool:
-    """Whether an object says a role and content in one of the two ways that are read.
+    """Whether an object has a role and content in one of the two forms.
 
-    An SDK that does not know an item yet makes a message without a role of it: that is read as its fields say. So is an
-    answer that says it is a message, as OpenAI's Responses and Anthropic have them.
+    An SDK turns an unknown item into a message without a role; that is read from its dump instead. So is an answer with
+    the type "message", as OpenAI's Responses and Anthropic return them.
     """
     if not hasattr(raw, "content") or (getattr(raw, "type", None) == "message" and hasattr(raw, "model_dump")):
         return False
@@ -45,21 +45,21 @@ def is_message_object(raw: object) -> bool:
 
 
 def read_object(raw: object, *, index: int) -> Message:
-    """A message from an object's attributes; `message.seen` is the dict that they spell.
+    """A message from an object's attributes. `message.seen` is the dict of them.
 
-    What nobody knows in it belongs to the API whose message it is, where that shows. One that says a role is in the
-    spelling that its fields are in; LangChain's content is in a spelling of its own.
+    Unknown parts are assigned to the API of the message if that is certain. An object with a role has the shape of its
+    fields; LangChain's content has a spelling of its own.
     """
     message = read_dict(spell_object(raw, index=index), index=index, origin=raw)
     if getattr(raw, "role", None) is not None:
         return message
-    if message.shape in ("anthropic", "responses"):  # Chat's spelling is that of many APIs
+    if message.shape in ("anthropic", "responses"):  # many APIs share Chat's spelling
         message = claim_message(message, message.shape)
     return attrs.evolve(message, shape=FOREIGN)
 
 
 def spell_object(raw: object, *, index: int) -> dict[str, Any]:
-    """The message dict that an object's attributes spell; nested objects through their own `model_dump`."""
+    """The attributes of an object as a message dict. Nested objects are dumped by their own `model_dump`."""
     role = getattr(raw, "role", None)
     if role is None:
         role = _LANGCHAIN.get(getattr(raw, "type", ""))
@@ -77,14 +77,14 @@ def spell_object(raw: object, *, index: int) -> dict[str, Any]:
 
 
 def _set(raw: object, key: str) -> object:
-    """A field's value; None for one that was never set: Mistral's SDK has an object for that, which is false."""
+    """The value of a field; None if it was never set, for which Mistral's SDK has a falsy object."""
     value: object = getattr(raw, key, None)
     unset = not value and type(value) not in (str, list, tuple)
     return None if unset else value
 
 
 def _texts_and_lists(raw: object) -> dict[str, Any]:
-    """The fields of `_SAID` that hold texts or lists of data: an attribute of such a name may be anything."""
+    """The fields of `_SAID` that hold a text, a list or a dict. An attribute of such a name may be anything."""
     kept: object = getattr(raw, "additional_kwargs", None)
     further: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
     found = {key: plain_data(getattr(raw, key, None) or further.get(key)) for key in _SAID}
@@ -92,14 +92,14 @@ def _texts_and_lists(raw: object) -> dict[str, Any]:
 
 
 def _unknown(raw: object) -> dict[str, Any]:
-    """The fields that an SDK's class does not know yet and pydantic keeps beside its own."""
+    """The fields that an SDK's class does not know and pydantic keeps in `model_extra`."""
     kept: object = getattr(raw, "model_extra", None) if hasattr(raw, "role") else None
     fields: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
     return {key: plain_data(value) for key, value in fields.items() if value is not None}
 
 
 def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
-    """Calls once: LangChain lists them in `tool_calls` and, for Anthropic models, again as `tool_use` parts."""
+    """Remove `tool_use` parts: LangChain repeats the `tool_calls` there for Anthropic models."""
     content = fields["content"]
     if "tool_calls" not in fields or not isinstance(content, list):
         return fields

@@ -1,4 +1,4 @@
-"""How a content part of any provider is read: one table from the part's type to its reader."""
+"""Reads content parts of any provider, by one table from the type of a part to its reader."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from assembler.text.checked import checked_text, refuse_surrogates
 Raw: TypeAlias = Mapping[str, Any]
 
 NEUTRAL = "neutral"
-"""The shape of a message whose spelling several providers share: a role and plain text."""
+"""The shape of a message that several providers spell the same: a role and plain text."""
 
 FOREIGN = "foreign"
-"""The shape of a message whose spelling no API accepts as it stands: every dialect spells it anew."""
+"""The shape of a message that no API accepts unchanged. Every dialect spells it anew."""
 
 
 def compact_json(value: object) -> str:
-    """`value` as the shortest JSON text that keeps every character readable, as providers are sent it."""
+    """`value` as JSON without blanks and with readable characters, as it is sent to providers."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]:
-    """The parts of a `content` field and the shape that they betray: text, None, or a list of typed parts."""
+    """The parts of a `content` field (a text, None, or a list of typed parts), and the shape that they imply."""
     if type(content) is str:
         if not content.isascii():
             refuse_surrogates(content, field=f"conversation[{index}]")
@@ -46,14 +46,14 @@ def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]
         shapes.add(spoken)
     shapes.discard(NEUTRAL)
     if len(shapes) > 1:
-        return tuple(parts), FOREIGN  # no API takes the words of two
+        return tuple(parts), FOREIGN  # no API accepts parts of two APIs
     return tuple(parts), shapes.pop() if shapes else NEUTRAL
 
 
 def read_part(item: object, *, index: int) -> tuple[Part, str]:
-    """One part and the shape it belongs to. A kind that is not listed here is carried as `Opaque`."""
+    """One part and its shape. A kind that is not listed here becomes `Opaque`."""
     if isinstance(item, str):
-        return checked_text(item, field=f"conversation[{index}]"), FOREIGN  # no API takes a bare text in a list
+        return checked_text(item, field=f"conversation[{index}]"), FOREIGN  # no API accepts a bare text in a list
     if not isinstance(item, Mapping):
         raise ConversationError(f"a content part must be a dict, got {type(item).__name__}", index=index)
     part = cast(Raw, item)
@@ -66,7 +66,7 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
         return Media(_MEDIA[kind], part), NEUTRAL
     reader, shape = _READERS.get(kind) or (_unread(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
     if "type" not in part:
-        shape = "bedrock"  # the only API that names a part's kind by its key
+        shape = "bedrock"  # the only API whose parts name their kind by a key
     elif kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
         shape = "anthropic"
     return reader(part, index), shape
@@ -77,13 +77,13 @@ def _text(part: Raw, index: int) -> str:
 
 
 def _kind_by_key(part: Raw) -> str | None:
-    """The kind of a part that says no type, which Bedrock alone has: a key of its own, or one that is not known yet."""
+    """The kind of a part without a type (Bedrock): a known key, or an unknown key whose value is a mapping."""
     known = next((key for key in _UNTYPED if key in part), None)
     return known or next((key for key, held in part.items() if isinstance(held, Mapping)), None)
 
 
 def _unread(api: str) -> Callable[[Raw, int], Opaque]:
-    """A reader of a kind that is carried as it came; `api` is the shape that has it."""
+    """A reader for a kind that becomes `Opaque`. `api` is the shape that has it."""
 
     def read(part: Raw, index: int) -> Opaque:
         return Opaque(str(part.get("type") or _kind_by_key(part)), part, api)
@@ -96,7 +96,7 @@ def _media(kind: str) -> Callable[[Raw, int], Media]:
 
 
 def _sourced(kind: str) -> Callable[[Raw, int], Media]:
-    """A reader of media whose `source` is Anthropic's, which holds base64: its clients encode no bytes."""
+    """A reader for media with Anthropic's `source`, which must hold base64: its clients do not encode bytes."""
 
     def read(part: Raw, index: int) -> Media:
         source: object = part.get("source")
@@ -108,7 +108,7 @@ def _sourced(kind: str) -> Callable[[Raw, int], Media]:
 
 
 def _document(part: Raw, index: int) -> Media | Opaque:
-    """A document. One that is a list of blocks, or a text of its own, is no file: its words are what it costs."""
+    """A document. One with its content in blocks is not a file but `Opaque`, and priced by its words."""
     block: object = part if "type" in part else part.get("document")
     source: object = cast(Raw, block).get("source") if isinstance(block, Mapping) else None
     if isinstance(source, Mapping) and "content" in cast(Raw, source):
@@ -122,7 +122,7 @@ def _thinking(part: Raw, index: int) -> Thinking:
 
 
 def call_of(name: object, given: object, *, id: object, index: int, signature: str | bytes | None = None) -> Call:
-    """A call from its name and arguments, as a JSON text or as an object; `ConversationError` for anything else."""
+    """A call from its name and arguments, a JSON text or an object. Raises `ConversationError` for anything else."""
     if not isinstance(name, str) or not name:
         raise ConversationError("a tool call has no name", index=index, call_id=_id(id))
     if type(given) is str and given.isascii():
@@ -160,7 +160,7 @@ _WITHIN_RESULTS = (str, Media, Opaque)
 def result_of(
     content: object, *, call_id: object, name: object, index: int, error: object = None, given: Raw | None = None
 ) -> Result:
-    """An answer from its content: text, None or a list of parts, nested calls refused."""
+    """A result from its content: a text, None or a list of parts. Raises `ConversationError` for calls in it."""
     parts, _ = read_content(content, index=index)
     inner: list[str | Media | Opaque] = []
     for part in parts:
@@ -202,7 +202,7 @@ def _bedrock_reasoning(part: Raw, index: int) -> Thinking:
 
 
 def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
-    """LangChain's own words for a model's reasoning: its text under the kind, for Bedrock in an object there.
+    """LangChain's own form of reasoning: its text under the kind, for Bedrock in an object there.
 
     langchain-core 1 and langchain-aws 1, read 2026-11.
     """
@@ -232,17 +232,17 @@ _OF_ANTHROPIC = (
     "web_fetch_tool_result",
     "web_search_tool_result",
 )
-"""Blocks that Anthropic's API alone has and that are not read here (anthropic 2.12.0, types, read 2026-11)."""
+"""Blocks that only Anthropic's API has and that are not read here (anthropic 2.12.0, types, read 2026-11)."""
 _OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval")
 """The same of Converse (botocore 1.44.5, service model, read 2026-11)."""
 _OF_MISTRAL = ("document_url", "reference", "resource", "resource_link")
 """The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
 
 _MEDIA = {"audio": "audio", "audio_url": "audio", "video": "video", "video_url": "video"}
-"""Sounds and films as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11): what they cost is in
-no word of theirs, so that they are no part to be estimated by its words."""
+"""Audio and video as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11). They are media, since
+their cost cannot be estimated by the words in them."""
 
-# One line for each kind of part: its reader, and the spelling that only this provider uses.
+# One line for each kind of part: its reader, and the shape of the only provider that uses it.
 _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "text": (_text, NEUTRAL),
     "input_text": (_text, "responses"),
@@ -271,11 +271,11 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
 
 
 def is_kind_of_part(kind: str) -> bool:
-    """Whether this is the type of a content part that some API is known to have."""
+    """Whether this is a known type of content part."""
     return kind in _READERS or kind in _MEDIA
 
 
-# Keys of a text block that only Anthropic's Messages API takes (Messages API reference, TextBlockParam, read 2026-11).
+# Keys of a text block that only Anthropic's Messages API accepts (reference, TextBlockParam, read 2026-11).
 _ANTHROPIC_ONLY = frozenset({"cache_control", "citations"})
-# Parts that name their kind by their only key (Bedrock Converse, ContentBlock; text last: it may stand beside others).
+# Keys that name the kind of a part (Bedrock Converse, ContentBlock). Text is last, because it may be beside another.
 _UNTYPED = ("toolUse", "toolResult", "reasoningContent", *_OF_BEDROCK, "image", "document", "video", "audio", "text")

@@ -19,13 +19,13 @@ from assembler.errors import ConversationError, MarkupError, MessageTypeError
 
 
 def read_message(raw: object, index: int) -> Message:
-    """The message that `raw` is. A class of a framework's own is read once `register_reader` knows it.
+    """Read any message that a caller may pass. A framework's own class must be registered by `register_reader`.
 
-    Raises `ConversationError` naming `index`, whatever a malformed message makes its reader stumble over.
+    Raises `ConversationError` with `index` for a malformed message, whatever its reader raised.
     """
-    given: Any = raw  # as wide as it came: a check narrows it for one type checker and not for the other
+    given: Any = raw  # untyped, because the two type checkers narrow `raw` differently
     try:
-        # Spelled with `role` and a text, as most are: then no other spelling need be looked for.
+        # The usual case, a role and a text: no other spelling needs to be tried.
         if (
             type(raw) is dict
             and "type" not in given
@@ -36,7 +36,7 @@ def read_message(raw: object, index: int) -> Message:
         return _read(given, index)
     except (ConversationError, MarkupError, MemoryError):
         raise
-    except Exception as error:  # an object's own property can raise anything, and say anything
+    except Exception as error:  # an object's own property can raise anything, with any text
         problem = type(error).__name__
     raise ConversationError(
         f"message cannot be read ({problem}): its parts are not of the types that its API names", index=index
@@ -44,7 +44,7 @@ def read_message(raw: object, index: int) -> Message:
 
 
 def _read(raw: object, index: int) -> Message:
-    given: Any = raw  # as wide as it came: a check narrows it for one type checker and not for the other
+    given: Any = raw  # untyped, because the two type checkers narrow `raw` differently
     if (said := registered_fields(given, index)) is not None:
         return _read_fields(plain_fields(said), index, given)
     if isinstance(raw, Mapping):
@@ -79,12 +79,12 @@ _TEXT_OR_NONE = (str, type(None))
 
 
 def _is_silent_answer(fields: Mapping[str, Any]) -> bool:
-    """Whether this is Gemini's answer that ended while the model thought: a role without parts."""
+    """Whether this is a Gemini answer without parts, which ended while the model was thinking."""
     return fields.get("role") == "model" and not any(fields.get(key) for key in ("tool_calls", "function_call"))
 
 
 def _is_plain(fields: Mapping[str, Any]) -> bool:
-    """Whether the content holds no SDK's objects, such as the blocks of a response that was appended as it came."""
+    """Whether the content holds no SDK objects, such as the blocks of a response that was appended unchanged."""
     content: Any = fields.get("content", fields.get("parts"))
     if type(content) is str or not isinstance(content, list):
         return True
@@ -93,13 +93,13 @@ def _is_plain(fields: Mapping[str, Any]) -> bool:
 
 
 def _dumped(raw: object) -> Mapping[str, Any] | None:
-    """An SDK's own model dumped as plain data; None for what is no such model."""
+    """An SDK object as plain data; None for anything else."""
     fields: object = dump_of(raw)
     return plain_fields(cast("Mapping[str, Any]", fields)) if isinstance(fields, Mapping) else None
 
 
 def spoken(text: str) -> Message:
-    """A user message of our own that says `text`: a summary, a note."""
+    """A new user message with this text: a summary or a note."""
     return read_dict({"role": "user", "content": text}, index=0)
 
 
@@ -112,12 +112,12 @@ def _read_pair(raw: tuple[object, ...], index: int) -> Message:
 
 
 def unchanged(message: Message) -> bool:
-    """Whether the caller's object still says what was read from it. Cheap: texts are compared by identity first."""
+    """Whether the caller's object is unchanged since it was read. Fast: texts are compared by identity first."""
     return still_says(message, message.raw)
 
 
 def still_says(message: Message, raw: Any) -> bool:
-    """Whether `raw` says what was read: the object that the message was read from, or one that took its place."""
+    """Whether `raw` still has the content that was read. It is the message's own object, or one in its place."""
     try:
         if type(raw) is dict and raw == message.seen:  # pyright: ignore[reportUnknownArgumentType]
             return True
@@ -147,7 +147,7 @@ _HOLDS_THE_MESSAGE = {
     "messages": "pass its messages: set_messages(body['messages'])",
     "contents": "pass its contents: set_messages(body['contents'])",
 }
-"""What holds messages, by the name under which it holds them: the responses and requests of the APIs."""
+"""What to pass instead of a request or response, by the field in it that holds messages."""
 
 _OF_GEMINI = ("function_response", "functionResponse", "function_call", "functionCall", "inline_data", "inlineData")
 _OF_ANTHROPIC = ("tool_result", "tool_use", "text", "image", "document")
@@ -155,14 +155,14 @@ _ONE_PIECE = "add up the deltas of the stream, and pass the whole message: {'rol
 
 
 def _what_to_pass(raw: object) -> str:
-    """A guess by its names what a caller meant by a value that is no message, behind `; `, or nothing."""
+    """What the caller should probably pass instead of this value, after `; `, or an empty text."""
     step = _step(raw)
     return f"; {step}" if step else ""
 
 
 def _step(raw: object) -> str:
     if isinstance(raw, str):
-        return "say whose text it is: ('user', text)"
+        return "give the text a role: ('user', text)"
     if inspect.isawaitable(raw):
         return "await it first"
     if isinstance(raw, Mapping):
@@ -178,7 +178,7 @@ def _step(raw: object) -> str:
 
 
 def _streamed(fields: Mapping[str, Any]) -> bool:
-    """Whether this is one chunk of a streamed chat completion, or of a host that calls itself compatible."""
+    """Whether this is one chunk of a streamed chat completion, also of a compatible host."""
     choices = cast(object, fields.get("choices"))
     first = cast(object, choices[0]) if isinstance(choices, list) and choices else None
     said = str(fields.get("object", ""))

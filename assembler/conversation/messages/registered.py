@@ -1,4 +1,4 @@
-"""Readers and writers of a caller's own message classes: what is registered is read like any other message."""
+"""Readers and writers that callers register for their own message classes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from budgets.counters.awaited import refuse_async
 
 AnyMessage = TypeVar("AnyMessage")
 Reader: TypeAlias = Callable[[AnyMessage], Mapping[str, Any]]
-"""Says what an object says, as a message of any spelling that is read: a dict of OpenAI's, of Anthropic's, …"""
+"""Turns an object into a message dict in any supported spelling, such as OpenAI's or Anthropic's."""
 
 Writer: TypeAlias = Callable[[dict[str, Any]], AnyMessage]
-"""Makes an object of a dict such as its reader returns, or of `{"role": "user", "content": text}` for a summary."""
+"""Makes an object from such a dict as its reader returns, or from `{"role": "user", "content": text}` for a summary."""
 
 _KNOWN: dict[type, tuple[Reader[Any], Writer[Any] | None]] = {}
 
@@ -26,10 +26,10 @@ def register_reader(
     """Read objects of a class, and of its subclasses, by `reader`, in every assembler of the process.
 
     `reader` is pure: the same object gives an equal dict until its owner changes it. It is called when a message is
-    first read and again to see whether it changed, so it should cost no more than the message is long. The objects
-    themselves come out of `context.messages`. A message that the library writes (a shortened one, a summary, a result
-    that `repair` adds) is made by `writer`, and is a dict if there is none. Registering a class again replaces both.
-    Raises `MessageTypeError` for what is no class or no function, and `BudgetError` for an async one.
+    first read, and again to check whether it changed, so it should take no more than linear time. `context.messages`
+    holds the objects themselves. A message that the library writes (a shortened one, a summary, a result that `repair`
+    adds) is made by `writer`, or is a dict if there is none. Registering a class again replaces both. Raises
+    `MessageTypeError` unless it gets a class and functions, and `BudgetError` for an async function.
     """
     if not isinstance(cast(object, kind), type) or kind in (object, dict, list, tuple, str):
         raise MessageTypeError(wrong("kind", "a message class of your own", kind))
@@ -59,19 +59,19 @@ def reading(
 
 
 def is_registered(raw: object) -> bool:
-    """Whether a class of the object's has a reader. O(its bases), nothing where none is registered."""
+    """Whether a class of the object has a reader. O(its bases); free if no reader is registered."""
     return bool(_KNOWN) and any(kind in _KNOWN for kind in type(raw).__mro__)
 
 
 def registered_writer(raw: object) -> Writer[Any] | None:
-    """The writer of the object's nearest class; None where it has none. O(its bases)."""
+    """The writer of the object's nearest registered class, or None. O(its bases)."""
     return None if not _KNOWN else next((_KNOWN[kind][1] for kind in type(raw).__mro__ if kind in _KNOWN), None)
 
 
 def registered_fields(raw: object, index: int) -> Mapping[str, Any] | None:
-    """What the reader of the object's nearest class says; None where no class of its has one. O(its bases).
+    """The dict that the reader of the object's nearest registered class returns, or None. O(its bases).
 
-    Raises `MessageTypeError` for a reader that gives no dict.
+    Raises `MessageTypeError` if the reader returns anything but a dict.
     """
     if not is_registered(raw):
         return None

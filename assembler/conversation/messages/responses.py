@@ -1,4 +1,4 @@
-"""How an item of an OpenAI Responses `input` is read, and which items one turn of the model is made of.
+"""Reads items of an OpenAI Responses `input`, and decides which items are one turn of the model.
 
 Item types: OpenAI API reference, /v1/responses, and openai 3.54.0 (types/responses), read 2026-11.
 """
@@ -20,11 +20,11 @@ from assembler.text.checked import checked_text
 from assembler.text.runs import runs
 
 RESPONSES = "responses"
-"""The shape of an item of `input`; `seen` is the item, or a list of items where several are one turn."""
+"""The shape of an item of `input`. `seen` is the item, or a list of items if several are one turn."""
 
 _PARTS = frozenset(["input_text", "input_image", "input_file", "output_text", "refusal"])
 _OF_MESSAGES = frozenset(["content", "parts", "tool_calls", "function_call", *REASONING, *OF_ANSWERS])
-"""The keys by which a dict with a role and a type is a message of some API: no item but a message has one."""
+"""Keys that show that a dict with a role and a type is a message: no other item has them."""
 _NAMED_LIKE_PARTS = frozenset(["compaction", "reasoning"])
 _ROLES: dict[str, Role] = {
     "additional_tools": "developer",
@@ -32,15 +32,13 @@ _ROLES: dict[str, Role] = {
     "configuration_update": "developer",
     "mcp_approval_response": "tool",
 }
-"""Who says the items that are neither the model's nor an output: none of them begins a turn."""
+"""The roles of items that are neither the model's nor outputs. None of them begins a turn."""
 _EASY = frozenset({"role", "content", "type", "phase", PIN})
-"""The keys of an easy input message (openai 3.54.0, EasyInputMessageParam) and our own, which is not sent."""
+"""The keys of an easy input message (openai 3.54.0, EasyInputMessageParam), and our own, which is not sent."""
 
 
 def is_item(fields: Raw) -> bool:
-    """Whether a dict is an item of `input`: by its type, where it has no role; where it is a message, by its status or
-    its parts.
-    """
+    """Whether a dict is an item of `input`. Its type decides, for a message its status or its parts."""
     kind = fields.get("type")
     if kind is None:
         return fields.keys() == {"id"}  # a reference to an item may leave its type out
@@ -54,14 +52,14 @@ def is_item(fields: Raw) -> bool:
 
 
 def _is_new(kind: str, fields: Raw) -> bool:
-    """Whether this may be an item: with a type that no part has, and nothing that a message of another API has."""
+    """Whether this may be an unknown item: no part has its type, and it has no key of a message."""
     if kind in _ROLES:
         return True
     return not is_kind_of_part(kind) and kind not in ROLES and _OF_MESSAGES.isdisjoint(fields)
 
 
 def _speaks_items(content: object) -> bool:
-    """Whether a message's content is a text or parts of this API: other providers' messages say `message` too."""
+    """Whether the content is a text or parts of this API. Other providers' messages have the type "message" too."""
     if not isinstance(content, list):
         return isinstance(content, str)
     parts = cast("list[object]", content)
@@ -69,7 +67,7 @@ def _speaks_items(content: object) -> bool:
 
 
 def read_item(raw: Mapping[str, Any], *, index: int) -> Message:
-    """A message from one item, opaque where its type is unknown. Raises `ConversationError` for what cannot be read."""
+    """A message from one item; opaque if its type is unknown. Raises `ConversationError` if it cannot be read."""
     if raw.get("type") == "message":
         return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, beside=())
     seen = sendable_copy(raw, index=index)
@@ -93,7 +91,7 @@ def _custom_call(item: Raw, index: int) -> Part:
 
 
 def _action(item: Raw, index: int) -> Part:
-    """A call of a tool that the caller runs and the provider defines: its name is that of its type."""
+    """A call of a tool that the provider defines and the caller runs. It is named after its type."""
     asked: object = next((item[key] for key in _ASKED if item.get(key)), "{}")
     given: object = cast(Raw, asked) if isinstance(asked, Mapping | str) else {"actions": asked}
     name = str(item["type"]).removesuffix("_call")
@@ -104,7 +102,7 @@ _ASKED = ("action", "actions", "operation", "arguments")
 
 
 def _by_client(read: Callable[[Raw, int], Part]) -> Callable[[Raw, int], Part]:
-    """A reader of what either side may run: where the server does, no answer of the caller's is waited for."""
+    """A reader for calls that either side may run. If the server runs it, the caller owes no result."""
     return lambda item, index: (read if item.get("execution") == "client" else _opaque)(item, index)
 
 
@@ -134,7 +132,7 @@ def _screenshot(item: Raw, index: int) -> Part:
 
 
 def _of_shell(item: Raw, index: int) -> Part:
-    """The output of commands: a text, or what each of them wrote."""
+    """The output of commands: a text, or a list with the output of each."""
     written: object = item.get("output", item.get("tools")) or ""
     return _answer(item, written if isinstance(written, str) else compact_json(written), index)
 
@@ -170,10 +168,9 @@ _READERS: dict[str, Callable[[Raw, int], Part]] = {
 
 
 def sendable(message: Message) -> bool:
-    """Whether `seen` may stand in `input` as it is: an item, or a role and a text with no other provider's keys.
+    """Whether `seen` may be sent in `input` unchanged: an item, or a role and a text without other providers' keys.
 
-    A message whose parts are not all of this API, or not for its role, is not: each part goes out under the name that
-    the API gives it there.
+    A message with parts of another API, or for another role, may not: its parts must be renamed.
     """
     if message.shape == RESPONSES:
         return type(message.seen) is list or _in_its_parts(message)
@@ -198,24 +195,24 @@ def _in_its_parts(message: Message) -> bool:
 
 
 def _may_stand(kind: object, allowed: frozenset[str]) -> bool:
-    """Whether a part of this type is one of the API's here; a part of an unknown type goes out as it came."""
+    """Whether the API accepts a part of this type here. A part of an unknown type is sent unchanged."""
     return kind in allowed or (isinstance(kind, str) and not is_kind_of_part(kind))
 
 
 def continues(message: Message, before: Message) -> bool:
-    """Whether two neighbouring messages are one turn of the model in `input`. Two texts side by side are two."""
+    """Whether two neighbouring messages are one turn of the model in `input`. Two texts in a row are two turns."""
     if not continues_step(message, before):
         return False
     return not (_is_text(message.parts[:1]) and _is_text(before.parts[-1:]))
 
 
 def continues_step(message: Message, before: Message) -> bool:
-    """Whether two neighbouring messages are one where a call before them waits for its answer: two texts too."""
+    """Whether two neighbouring messages are one turn while a call before them is open: then two texts are too."""
     return _of_model(message) and _of_model(before) and not _is_summary(message)
 
 
 def _is_summary(message: Message) -> bool:
-    """Whether an item is the server's summary of all before it. No summary of dropped turns may be joined to it."""
+    """Whether an item is a server's summary, which is never merged with a message before it."""
     return type(message.seen) is dict and cast(Raw, message.seen).get("type") == "compaction"
 
 
@@ -228,15 +225,15 @@ def _is_text(parts: tuple[Part, ...]) -> bool:
 
 
 def join_turns(messages: Iterable[Message]) -> list[Message]:
-    """The messages with each turn of the model in one: reasoning, text and calls side by side. O(messages)."""
+    """The messages with each turn of the model merged: reasoning, text and calls in one message. O(messages)."""
     return [run[0] if len(run) == 1 else _one(run) for run in runs(messages, continues)]
 
 
 def join_steps(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages with each turn of the model in one, for an API that wants answers right behind their calls.
+    """The messages with each turn of the model merged, for an API that wants results right after their calls.
 
-    Texts behind a call go along with it: a message of their own would stand between it and its answer. The very
-    sequence comes back where no item is in it. O(messages).
+    Texts after a call are merged with it too, because a message of their own would separate it from its result. Returns
+    the same sequence if it holds no item. O(messages).
     """
     steps = in_steps(messages)
     if steps is messages:
@@ -254,10 +251,10 @@ def join_steps(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages, all that the model said in a step put before the step's first answer. O(messages).
+    """The messages, with everything that the model said in a step before the step's first result. O(messages).
 
-    This API takes an item of the model between two outputs; every other wants a step's calls before its answers. The
-    very sequence comes back where no item is in it.
+    This API accepts an item of the model between two outputs; all others want the calls of a step before its results.
+    Returns the same sequence if it holds no item.
     """
     if RESPONSES not in [message.shape for message in messages]:
         return messages
@@ -291,7 +288,7 @@ def _one(run: list[Message]) -> Message:
 
 
 def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
-    """The places of reasoning that nothing of the model follows: an answer was cut off. O(messages).
+    """The places of reasoning after which no item of the model follows, because an answer was cut off. O(messages).
 
     `Item 'rs_…' of type 'reasoning' was provided without its required following item`: openai-agents-python#1660, read
     2026-11.
@@ -310,13 +307,13 @@ def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
 
 
 def without_torn(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages without reasoning that nothing of the model follows; the very sequence where there is none."""
+    """The messages without `torn_reasoning`; the same sequence if there is none."""
     torn = torn_reasoning(messages)
     return [message for place, message in enumerate(messages) if place not in torn] if torn else messages
 
 
 def _says_more(message: Message) -> bool:
-    """Whether an item that is no reasoning goes out for a message of the model's. One without a text is an item too."""
+    """Whether a message of the model is sent as any item but reasoning. One without a text is an item too."""
     if not sendable(message):
         return any(part and type(part) is not Thinking for part in message.parts)
     items = cast("list[Raw]", message.seen if isinstance(message.seen, list) else [message.seen])
