@@ -80,8 +80,8 @@ class Planned:
     refused: ConversationError | None = None
     """Why no request can be made before another message is added."""
     last_length: int = 0
-    """The length of the history at the last decision, 0 unless that still held when this plan began. Then this build
-    has checked those messages for changes already, as far as a build does."""
+    """The length of the history at the last decision, if that still held when this plan began; then this build has
+    already checked those messages for changes. 0 otherwise."""
     made_way: bool = False
     """Whether documents or tools gave way so that the smallest conversation fits. The next message may change that."""
 
@@ -220,10 +220,7 @@ class Planned:
 
     @found_once
     def spelled(self) -> Spelled:
-        """The request of this plan.
-
-        O(new messages) if it extends the last one and the dialect can do that, else O(messages that stay).
-        """
+        """The request, O(new messages) if it extends the last one and the dialect can do that, else O(messages)."""
         dialect, last = self.settings.dialect, self.remembered.spelled
         added = None if last is None or last.measured is not self.measured else self._added_to(last)
         if last is not None and added is not None:
@@ -292,8 +289,7 @@ class Planned:
     def by_rule(self) -> Count:
         """The cost of the request by our own prices: the sum of its parts, or the count of the whole if it differs.
 
-        If the API merges neighbouring messages, the request is counted as it is sent; by the sum if it cannot be sent
-        yet.
+        If the API merges neighbouring messages, the request is counted as it is sent, once it can be sent.
         """
         if self.sealed is not None:
             return self.sealed
