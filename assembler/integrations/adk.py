@@ -1,9 +1,9 @@
-"""Google ADK: a plugin that lays out every model call.
+"""Google ADK: a plugin that fits every model call.
 
     runner = Runner(…, plugins=[AssemblerPlugin(assembler)])
 
-Read in google-adk 2.13.0 (2026-11): `before_model_callback` gets the finished request, its contents copied from the
-session's events. ADK wraps whatever a plugin raises in a RuntimeError; what an agent's own callback raises it does not:
+Read in google-adk 2.13.0 (2026-11): `before_model_callback` gets the finished request, with contents copied from the
+session's events. ADK wraps a plugin's errors in a RuntimeError, but not those of an agent's own callback:
 `LlmAgent(before_model_callback=AssemblerPlugin(assembler).before_model_callback)`.
 """
 
@@ -24,7 +24,7 @@ from assembler.regions.output_schema import OutputSchema
 from budgets.errors import from_extra
 
 if TYPE_CHECKING:
-    # What is used of ADK, for type checkers, which do not have it.
+    # The used parts of ADK, for type checkers without it.
     class BasePlugin:
         """ADK's own."""
 
@@ -46,10 +46,10 @@ class AssemblerPlugin(LastCall, BasePlugin):
     """Fits each model call into the assembler's budget: system instruction, tools, knowledge and contents together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system instruction.
-    The request's tools are sent, and the base's are not. Google's own tools, such as search, are priced within bounds,
-    or by the `overhead` that the budget keeps for them. The session keeps every event; what is left out is only not
-    sent. `last_context` is that of the latest call of any session. What a conversation remembers beside its events is
-    saved in the session's state. So a process that loads the session continues with the same bytes.
+    The request's tools are sent, and the base's are not. Google's own tools, such as search, are priced with bounds, or
+    by the budget's `overhead`. The session keeps every event; dropped contents are only left out of the request.
+    `last_context` belongs to the latest call of any session. What a conversation remembers beside its events is saved
+    in the session's state, so a process that loads the session continues with the same bytes.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
         self._fitting = Fitting(assembler, conversations=conversations)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        """Fit the request, in place. Raises what `build` raises, and then leaves it as it was."""
+        """Fit the request in place. Raises the errors of `build`, and then does not change the request."""
         run = (callback_context.session.id, callback_context.agent_name)
         key = f"{STORED_AS}.{callback_context.agent_name}"
         before = callback_context.state.get(key)
@@ -70,7 +70,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
             callback_context.state[key] = state
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
-        """The next call counts from the bill of this one, which the last part of a stream says."""
+        """Take the bill of this call, so that the next call counts from it. A stream has it in its last part."""
         usage = llm_response.usage_metadata
         if usage is None or llm_response.partial:
             return
@@ -79,9 +79,9 @@ class AssemblerPlugin(LastCall, BasePlugin):
             callback_context.state[f"{STORED_AS}.{callback_context.agent_name}"] = worth_keeping(state)
 
     async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> None:
-        """The session's next call fits, where the provider refused this one as too long. The error goes on.
+        """If the provider refused the call as too long, make the session's next call fit. The error is raised again.
 
-        ADK stores nothing of a call that fails: what was learned is an event of its own, which says nothing.
+        ADK stores nothing of a failed call, so the new limit is stored in a separate event without content.
         """
         state = await self._fitting.learn_own(error)
         if state is not None:
@@ -91,19 +91,17 @@ class AssemblerPlugin(LastCall, BasePlugin):
             await run.session_service.append_event(run.session, event)
 
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
-        """Put the contents and the system instruction that fit in place of those of an `LlmRequest`."""
+        """Replace the contents and the system instruction of an `LlmRequest` by those that fit."""
         asked, spoken, contents, head = self._read(llm_request)
         context = self._fitting.fit(spoken, asked, run=run)
         _replace_contents(llm_request, context, contents, head)
 
     def _read(self, llm_request: Any) -> tuple[Asked, list[dict[str, Any]], list[Any], list[Any]]:
-        """What is asked for, and the contents as dicts and as they are: a system instruction of parts before them, and
-        that alone.
-        """
+        """Return the `Asked`, all contents as dicts, all contents, and the parts of the system instruction."""
         config = llm_request.config or types.GenerateContentConfig()
         own = config.system_instruction
         head = [] if own is None or isinstance(own, str) else [types.Content(role="system", parts=_parts(own))]
-        # Built-in tools are priced by what Google calls them, within bounds.
+        # Built-in tools are priced by their names, with bounds.
         priced = self._fitting.priced(config.tools or (), _is_function)
         tools = [tool if _is_function(tool) else as_data(tool) for tool in priced]
         asked = Asked(own if isinstance(own, str) else None, tools, _answer(config))
@@ -123,7 +121,7 @@ def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any
 
 
 def _joined(contents: Sequence[Any]) -> Iterator[Any]:
-    """The contents with neighbours of one role as one, as they are priced: ADK sends other agents' words apart."""
+    """Join neighbouring contents of one role, as they are priced: ADK sends other agents' words separately."""
     for (role, _), side_by_side in itertools.groupby(contents, key=_standing):
         first, *others = side_by_side
         parts = [part for content in (first, *others) for part in content.parts or ()]
@@ -146,9 +144,10 @@ def _answer(config: Any) -> OutputSchema | None:
 
 
 def _as_sent(llm_request: Any) -> Sequence[Any]:
-    """The contents, with the user's that ADK's models append by themselves where the last is not: it is billed too.
+    """Return the contents with the user content that ADK's models append if the last is not the user's.
 
-    The words are ADK's own, by its own method, which appends nothing where this has: google-adk 2.13.0, `BaseLlm`.
+    It is added here, by ADK's own method, so that it is counted. The model then appends nothing (google-adk 2.13.0,
+    `BaseLlm`).
     """
     request = llm_request.model_copy(update={"contents": list(llm_request.contents)})
     appends: Any = getattr(BaseLlm, "_maybe_append_user_content", None)
@@ -158,7 +157,7 @@ def _as_sent(llm_request: Any) -> Sequence[Any]:
 
 
 def _parts(own: Any) -> list[Any]:
-    """The parts of a system instruction that is no text: a content, a part, or a list of parts and texts."""
+    """Return the parts of a system instruction that is a content, a part, or a list of parts and texts."""
     if isinstance(own, types.Content):
         return list(own.parts or ())
     listed: list[Any] = [*own] if isinstance(own, list) else [own]
@@ -170,9 +169,9 @@ def _is_function(tool: Any) -> bool:
 
 
 def _summaries(llm_request: Any) -> int:
-    """How many contents the model says before anyone asked: what ADK's compaction leaves of the events that it drops.
+    """Count the model's contents before the first of the user: the summaries of ADK's compaction.
 
-    They are the user's words here, and stay: a conversation begins with the user's, and they are all that there is.
+    They are sent as the user's, because a conversation begins with the user, and are never dropped.
     """
     return sum(1 for _ in itertools.takewhile(lambda content: content.role == "model", llm_request.contents))
 
@@ -187,7 +186,7 @@ def _content_dict(contents: Sequence[Any], head: int, summaries: int) -> list[di
 
 
 def _rewritten(own: Any, before: Message, after: Message) -> Any:
-    """A content of the same parts, ids and signatures, only the texts as the policy left them."""
+    """Return a copy of a content with the texts that the policy left, and the same ids and signatures."""
     said = cast("Mapping[str, Any]", after.raw)
     return types.Content.model_validate({key: said[key] for key in ("role", "parts") if key in said})
 

@@ -1,10 +1,10 @@
-"""Microsoft Agent Framework: a chat middleware that lays out every model call of an agent.
+"""Microsoft Agent Framework: a chat middleware that fits every model call of an agent.
 
     agent = Agent(client=client, instructions="…", tools=[…], middleware=[AssemblerMiddleware(assembler)])
 
-Read in agent-framework-core 1.23 (2026-11): a `ChatMiddleware` runs before each call of a chat client, streamed or not,
-every round of tools included, with the messages and options of that call alone. `OpenAIChatClient` speaks the Responses
-API: give the assembler `dialect=openai_responses` for it, and none for an `OpenAIChatCompletionClient`.
+Read in agent-framework-core 1.23 (2026-11): a `ChatMiddleware` runs before each call of a chat client, also in a stream
+and in each round of tools, with the messages and options of that call. `OpenAIChatClient` uses the Responses API: give
+the assembler `dialect=openai_responses` for it, and none for an `OpenAIChatCompletionClient`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
 
 if TYPE_CHECKING:
-    # What is used of the framework, for type checkers, which do not have it.
+    # The used parts of the framework, for type checkers without it.
     class ChatMiddleware:
         """The framework's own."""
 
@@ -46,21 +46,22 @@ _LOADED_BENEATH = (
     "which HandoffBuilder asks for), so nothing can be fitted; leave that off, and hand over by agent.as_tool(…)"
 )
 _MARK_OF_THAT = "agent_framework_local_history_persistence"
-"""What the framework then puts in the place of a conversation's id."""
+"""The framework's conversation id in that case."""
 
 
 class AssemblerMiddleware(LastCall, ChatMiddleware):
     """Fits each model call into the assembler's budget: instructions, tools, knowledge and messages together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
-    tools and the `response_format` of the call are sent, and the base's are not. The session keeps every message; what
-    is left out is only not sent. The session also keeps `context.state()`, so that another process can load it from a
-    store and continue. A call is refused if the service holds the beginning of its conversation (`conversation_id`),
-    and if the framework loads it beneath the middleware, as `HandoffBuilder` wants: hand over by `agent.as_tool`.
+    tools and the `response_format` of the call are sent, and the base's are not. The session keeps every message;
+    dropped ones are only left out of the request. It also keeps `context.state()`, so that another process can load it
+    from a store and continue. A call raises an error if the service holds the beginning of its conversation
+    (`conversation_id`), or if the framework loads the history below the middleware, as for `HandoffBuilder`: use
+    `agent.as_tool` instead.
 
-    One middleware may serve many agents and sessions at once. `last_context` and `report` are those of the latest call
-    of any of them, `context_of(session_id)` those of one session. `conversations` is how many of them it remembers, the
-    latest called. Put it last, so that it sees what other middleware and context providers added to the call.
+    One middleware may serve many agents and sessions at once. `last_context` and `report` belong to the latest call of
+    any of them, `context_of(session_id)` to one session. It remembers the most recent `conversations`. Put it last, so
+    that it sees what other middleware and context providers added to the call.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
@@ -68,10 +69,10 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
         self.context_of = self._fitting.context_of
 
     async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
-        """Call the model with the messages that fit. Lets through whatever `build` raises.
+        """Call the model with the messages that fit. Raises the errors of `build`.
 
-        If the provider refuses them as too long all the same (`overflow_of`), fewer are sent, up to three times. A
-        refused stream raises where it is read, and the session's next call fits.
+        If the provider still refuses the call as too long (`overflow_of`), a smaller one is made, up to three times. A
+        refused stream raises when it is read, and the session's next call fits.
         """
         options: Mapping[str, Any] = context.options or {}
         if held := options.get("conversation_id"):
@@ -95,7 +96,7 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
 
 @attrs.define(eq=False)
 class _Call:
-    """One model call, with its messages and options as they came."""
+    """One model call, with its original messages and options."""
 
     fitting: Fitting
     context: Any
@@ -104,7 +105,7 @@ class _Call:
     fitted: Context | None = None
 
     async def lay_out(self) -> None:
-        """Put what fits into the call."""
+        """Put the messages that fit into the call."""
         context, as_items = self.context, self.fitting.dialect == "openai_responses"
         own = drop_unsendable(self.messages) if as_items else list(self.messages)
         entries_of = items_of if as_items else messages_of
@@ -139,7 +140,7 @@ class _Call:
 
     @contextmanager
     def read(self) -> Generator[None]:
-        """Around each part of a stream that is read: the next call fits where the provider refused this one."""
+        """Wrap the reading of a stream's part: if the provider refuses the call, make the next call fit."""
         try:
             yield
         except Exception as error:
@@ -149,7 +150,7 @@ class _Call:
             raise
 
     async def learns(self, error: Exception) -> bool:
-        """Whether the call was refused as too long, and is to be made again."""
+        """Return True if the call was refused as too long, and should be made again."""
         state = None if self.fitted is None else await self.fitting.alearn(self.fitted, error)
         if state is not None:
             self._keep(state)
@@ -161,7 +162,7 @@ class _Call:
 
 
 def _billed(usage: Mapping[str, Any], dialect: str) -> int:
-    """Input tokens of a call; of the APIs of Claude, the framework's clients count cached ones apart."""
+    """Return the input tokens of a call. For Claude's APIs the framework counts cached ones separately."""
     apart = ("cache_creation_input_token_count", "cache_read_input_token_count")
     counted = ("input_token_count", *(apart if dialect in ("anthropic", "bedrock") else ()))
     return sum(usage.get(name) or 0 for name in counted)
@@ -174,7 +175,7 @@ def _listed(tools: Any) -> list[Any]:
 
 
 def _definition(tool: Any) -> dict[str, Any]:
-    """A tool as it is sent; what a provider runs is a dict that names it by its type."""
+    """Return a tool as it is sent. One that the provider runs is a dict with its type."""
     if isinstance(tool, Mapping):
         return dict(cast("Mapping[str, Any]", tool))
     made: Any = tool if isinstance(tool, FunctionTool) else FunctionTool(name=tool.__name__, func=tool)

@@ -1,7 +1,7 @@
-"""How Microsoft Agent Framework's messages are read as a provider's, and one with other texts made.
+"""Reads Microsoft Agent Framework's messages as OpenAI's, and makes copies with other texts.
 
-agent-framework-core 1.23 and agent-framework-openai 1.17 (read 2026-11): what `_build_openai_messages` of the two
-OpenAI clients makes of a `Message`. One message may be several: each result of a tool is one of its own.
+They are read as `_build_openai_messages` of the two OpenAI clients writes them (agent-framework-core 1.23,
+agent-framework-openai 1.17, read 2026-11). One message may become several: each tool result is separate.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from assembler.integrations.openai_spelling import call_item, chat_call, reasoni
 from assembler.integrations.own_objects import align_parts
 
 Entry: TypeAlias = tuple[dict[str, Any], tuple[int, ...]]
-"""A message as it is sent, and the contents that its parts are made of, in the order of the parts."""
+"""A message as it is sent, and the contents of its parts, in order."""
 
 _UNNAMED = re.compile(r"[^a-zA-Z0-9_]+")
-"""What the client takes out of an author's name."""
+"""The characters that the client removes from an author's name."""
 _UNSENT = frozenset(
     f"{tool}_tool_{kind}" for tool in ("search", "code_interpreter", "image_generation") for kind in ("call", "result")
 )
-"""What the provider ran itself, and the client leaves out of the next request."""
+"""The contents of hosted tools, which the client leaves out of the next request."""
 _HOSTED = {"shell_tool_call": "shell_call", "computer_tool_call": "computer_call"}
 
 
 def drop_unsendable(messages: Sequence[Any]) -> list[Any]:
-    """The messages without the reasoning that the client would send alone: it leaves out the hosted call after it.
+    """Remove the reasoning before hosted calls: the client leaves these out, and the API refuses reasoning alone.
 
-    The API refuses an item of reasoning without the item that it came with. A message that has none is the very object.
+    A message without such reasoning is the same object.
     """
     return [_without(message, _orphaned(message.contents)) for message in messages]
 
@@ -55,7 +55,7 @@ def _without(message: Any, orphaned: frozenset[str]) -> Any:
 
 
 def messages_of(message: Any) -> list[Entry]:
-    """What Chat Completions is sent: messages with the author's name, without what the API does not take in one."""
+    """Return the messages that Chat Completions gets, with the author's name and without unsupported contents."""
     name = _UNNAMED.sub("", message.author_name or "")[:64]
     entries = _entries(message, _answer)
     if not name:
@@ -64,7 +64,7 @@ def messages_of(message: Any) -> list[Entry]:
 
 
 def items_of(message: Any) -> list[Entry]:
-    """What the Responses API is sent."""
+    """Return the items that the Responses API gets."""
     return _entries(message, _items)
 
 
@@ -129,7 +129,7 @@ def _item(content: Any, output: Any) -> dict[str, Any] | None:
 
 
 def _thinks_aloud(content: Any) -> bool:
-    """Whether reasoning goes back as a text: where nothing of it is sealed."""
+    """True if reasoning is sent as a text, because no part of it is encrypted."""
     return content.type == "text_reasoning" and content.protected_data is None and bool(content.text)
 
 
@@ -168,7 +168,7 @@ def _part(content: Any) -> dict[str, Any] | None:
 
 
 def rewrite_message(message: Any, entries: Sequence[Entry], became: Sequence[tuple[Message, Message | None]]) -> Any:
-    """A copy of the message with what is left of its entries: its id and properties as they were, other texts."""
+    """Return a copy of the message with the texts that are left of its entries, and the same id and properties."""
     contents: list[Any] = message.contents
     left: dict[int, Any] = dict(enumerate(contents))
     for (_, places), (before, after) in zip(entries, became, strict=True):

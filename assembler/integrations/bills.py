@@ -1,4 +1,4 @@
-"""Which of the numbers that a framework tells are a bill of one request, and what a refusal says of it."""
+"""Decides which usage numbers of a framework are the bill of one request."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from budgets import Count, Grade, TokenCountError
 
 
 def bill_of(context: Context, usage: object, beside: Count) -> CalibratedCounter | None:
-    """The bill of a context; None where nothing is said, or what is said cannot be what this one request costs.
+    """Return the bill of a context; None if there is no usage, or if it is implausible for this request.
 
-    Less than an exact count, or than `LEAST` of another, lacks something, such as cached tokens. A provider that runs
-    tools of its own also bills what they read, in the same number: a bill above the count's bound is then not of the
-    request alone.
+    A number below an exact count, or below `LEAST` of another count, lacks something, such as cached tokens. A provider
+    that runs its own tools includes what they read: a number above the count's bound is then not the request's alone.
     """
     if usage is None:
         return None
@@ -30,6 +29,6 @@ def bill_of(context: Context, usage: object, beside: Count) -> CalibratedCounter
 
 
 def without(overflow: Overflow, beside: int) -> Overflow:
-    """What a refusal says of a context beside which the request held so many tokens more."""
+    """Subtract tokens that were in the refused request but not in the context."""
     used, limit = (None if said is None else max(said - beside, 1) for said in (overflow.used, overflow.limit))
     return attrs.evolve(overflow, used=used, limit=limit)

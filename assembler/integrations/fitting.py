@@ -1,4 +1,4 @@
-"""One base assembler, many model calls: each conversation goes on from its last build."""
+"""Fits many model calls with one base assembler. Each conversation continues from its last build."""
 
 from __future__ import annotations
 
@@ -30,42 +30,42 @@ from budgets.count import NOTHING
 from budgets.numbers import whole
 
 State: TypeAlias = Mapping[str, Any]
-"""What `context.state()` returned."""
+"""The value of `context.state()`."""
 CONVERSATIONS = 64
-"""Conversations that are gone on with, where no other number is asked for. One that comes back after that many others
-is read anew: that costs time, and a new summary where `Summarize` is used, and changes nothing else."""
+"""The default number of conversations to remember. One that returns after so many others is read again, which costs
+time and, with `Summarize`, a new summary."""
 
 LESSONS = 3
-"""How often one call is made smaller because the provider refused it. What it refuses then is not its length."""
+"""How often a call is made smaller after a refusal. If it is still refused, its length is not the reason."""
 
 STORED_AS = "context_assembler"
-"""The key under which an adapter keeps a conversation's state in its framework's session."""
+"""The key of a conversation's state in the framework's session."""
 
 
 def worth_keeping(state: dict[str, Any]) -> dict[str, Any] | None:
-    """The state; None where a rebuilt process would find all of it again in the messages."""
+    """Return the state, or None if a new process can derive all of it from the messages."""
     return state if any(value for key, value in state.items() if key != "state") else None
 
 
 _FITTED: ContextVar[tuple[Fitting, Context] | None] = ContextVar("context_assembler", default=None)
-"""The call that a task is making: what one of its hooks has fitted, another one is told the bill of."""
+"""The context of the call that a task is making: one of its hooks fits the call, another gets the bill."""
 
 
 @attrs.frozen
 class Asked:
-    """What a framework asks for beside its messages."""
+    """What a framework's call has beside its messages."""
 
     system: str | None = None
-    """Its own prompt: the base's instruction and knowledge follow it."""
+    """The framework's own prompt. The base's instruction and knowledge follow it."""
     tools: Sequence[Any] | None = None
-    """All that the framework sends, whatever the base holds; None where it does not tell, and the base does."""
+    """All tools that the framework sends; None to use the base's."""
     output: OutputSchema | None = None
-    """The schema of the answer, where it goes out as the API's own answer format."""
+    """The output schema, if it is sent as the API's own answer format."""
     choice: str | None = None
-    """The tool that must be called, or a word for it, as `add_capability` takes it; only beside `tools`."""
+    """The tool choice, as `add_capability` takes it; only with `tools`."""
 
     def onto(self, base: Assembler) -> Assembler:
-        """A fork of the base that holds all of it."""
+        """Return a fork of the base with all of these."""
         assembler = with_own_system(base, self.system)
         if self.tools is not None:
             assembler.add_capability(self.tools, choice=self.choice if self.tools else None)
@@ -82,7 +82,7 @@ def _is_function(tool: Mapping[str, Any]) -> bool:
 
 @attrs.frozen(eq=False)
 class _Known:
-    """A conversation as it was fitted last: what was gathered, and what came of it."""
+    """The last call of a conversation: its assembler and its context."""
 
     run: Hashable
     asked: Asked | None
@@ -92,15 +92,15 @@ class _Known:
     bill: CalibratedCounter | None = None
     """Of that very context."""
     stored: State | None = None
-    """What the framework's store held of the conversation when the call was made."""
+    """The conversation's state in the framework's store when the call was made."""
     earlier: tuple[State | None, ...] = ()
-    """What the store may hold still, though more is known here: of a refused call, most stores keep nothing."""
+    """An older state that the store may still hold, since most stores keep nothing of a refused call."""
     refused: int = 0
-    """How often the provider refused this call for its length."""
+    """How often the provider refused this call as too long."""
 
     @property
     def state(self) -> dict[str, Any]:
-        """What a rebuilt process needs beside the messages."""
+        """Return what a new process needs beside the messages."""
         return state_of(self.context.inside, self.bill)
 
     @property
@@ -109,49 +109,48 @@ class _Known:
         return self.bill or self.assembler.inside[1].calibration
 
     def is_stored_as(self, state: State | None) -> bool:
-        """Whether a store that holds `state` knows of no later call."""
+        """True if a store with this `state` has no later call than this one."""
         return state is None or state == self.state or state in self.earlier
 
     def shared(self, messages: Sequence[object]) -> int:
-        """How many messages at the front are the same. O(those)."""
+        """Return how many messages at the front are the same. O(those)."""
         alike = (old is new or old == new for old, new in zip(self.messages, messages, strict=False))
         return sum(1 for _ in itertools.takewhile(bool, alike))
 
 
 class Fitting:
-    """Fits call after call of any number of conversations. Safe to share between threads.
+    """Fits the calls of any number of conversations. Safe to share between threads.
 
-    The base assembler is forked here and for each call, so that what is added to it later is not seen. A conversation
-    is told by its `run`, where the framework has a name for it, and by what it begins with: an agent and its sub-agent
-    in one thread are two. So many `conversations` are gone on with, those that were called last; one that comes back
-    after them is read anew.
+    The base assembler is forked here and for each call, so later changes to it have no effect. A conversation is
+    recognised by its `run`, if the framework names it, and by its first messages: an agent and its sub-agent in one
+    thread are two conversations. The most recent `conversations` are remembered. One that returns later is read again.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
         if not isinstance(assembler, Assembler):
             raise BudgetError(f"expected an Assembler, got {type(assembler).__name__}; pass Assembler(budget=…)")
         if whole(conversations, "conversations") < 1:
-            raise BudgetError(f"conversations is {conversations}: at least the one that is fitted is remembered")
+            raise BudgetError(f"conversations is {conversations}; expected at least 1")
         self.assembler = assembler.fork()
         self.conversations = conversations
         _, settings = self.assembler.inside
         self.dialect = settings.dialect.name
         self.last_context: Context | None = None
-        """What was built last, for whichever conversation."""
+        """The latest context of any conversation."""
         self._known: dict[_Known, None] = {}
-        """The one that was called last stands last."""
+        """The most recently called conversation is the last one."""
 
     def context_of(self, run: Hashable) -> Context | None:
-        """What was built last under one run's name; None for one that is not, or no longer, known."""
+        """Return the latest context of a run; None for an unknown or forgotten one."""
         return next((known.context for known in reversed(list(self._known)) if known.run == run), None)
 
     def fit(
         self, messages: Sequence[object], asked: Asked, *, run: Hashable = None, state: State | None = None
     ) -> Context:
-        """The context of one call. Raises what `build` raises, and then remembers nothing of it.
+        """Return the context of one call. Raises the errors of `build`, and then remembers nothing.
 
-        `messages` may be made anew for each call: those that equal the ones of the last call are taken for the same.
-        `state` is the `context.state()` of the conversation's last call, where the framework has a place to keep it.
+        `messages` may be new objects at each call: those equal to the last call's are recognised. `state` is the
+        `context.state()` of the conversation's last call, if the framework can store it.
         """
         assembler, remember = self._gathered(messages, asked, run, state)
         with _note_refusals():
@@ -160,16 +159,16 @@ class Fitting:
     async def afit(
         self, messages: Sequence[object], asked: Asked, *, run: Hashable = None, state: State | None = None
     ) -> Context:
-        """Fit as `fit` does, in a thread, and await what is async: no event loop waits for the build."""
+        """Do the same as `fit` in a thread, and await async summarizers. The event loop is never blocked."""
         assembler, remember = self._gathered(messages, asked, run, state)
         with _note_refusals():
             return remember(await assembler.abuild())
 
     def priced(self, tools: Sequence[Any], is_function: Callable[[Any], bool] = _is_function) -> list[Any]:
-        """The definitions that are priced: all of them, those that run at the provider by its dated table, in bounds.
+        """Return the definitions to price: all, unless the budget has an `overhead`, or there is no budget.
 
-        Where the budget's `overhead` keeps some tokens, or there is no budget, the latter are passed over: you know
-        their bill.
+        Then tools that run at the provider are left out: their price is in the `overhead`. Otherwise they are priced by
+        a dated table, with bounds.
         """
         budget = self.assembler.budget
         keeps_none = budget is not None and not budget.overhead
@@ -178,10 +177,10 @@ class Fitting:
     def _gathered(
         self, messages: Sequence[object], asked: Asked, run: Hashable, state: State | None
     ) -> tuple[Assembler, Callable[[Context], Context]]:
-        """The assembler of a call, and what remembers the context that it builds."""
+        """Return the assembler of a call, and a function that remembers its context."""
         known = self._alike(messages, run)
         if known is not None and not known.is_stored_as(state):
-            known = None  # another process has gone on with it
+            known = None  # another process has continued the conversation
         same = _recognised(messages, known)
         if known is not None and known.asked == asked:
             assembler = known.assembler.fork()
@@ -197,18 +196,18 @@ class Fitting:
         )
 
     def before(self, messages: Sequence[object], *, run: Hashable = None) -> tuple[Context, int] | None:
-        """The call that these messages go on from, and how many of them it was made with; None where none is known."""
+        """Return the last call of this conversation, and how many of these messages it had; None if there is none."""
         known = self._alike(messages, run)
         if known is None or known.shared(messages) < len(known.messages):
             return None
         return known.context, len(known.messages)
 
     def settle(self, context: Context, usage: object, *, beside: Count = NOTHING) -> dict[str, Any]:
-        """What a conversation remembers once the call of `context` is billed: its next calls count from that bill.
+        """Take the bill of a call, so that the conversation's next calls count from it. Return its new state.
 
-        `usage` is what `calibrate` takes; None or a number of 0 where the framework was told nothing. `beside` is what
-        the request held that the context does not count. A bill is passed over that cannot be this request's
-        (`bill_of`), and one that comes late, when the conversation has gone on. O(characters of the request).
+        `usage` is what `calibrate` takes; None or 0 if the framework got none. `beside` is what the request held that
+        the context does not count. Ignored are an implausible bill (`bill_of`), and a late one, after the next call.
+        O(characters of the request).
         """
         bill = bill_of(context, usage, beside)
         known = self._called_with(context)
@@ -218,23 +217,22 @@ class Fitting:
         return state_of(context.inside, bill)
 
     async def asettle(self, context: Context, usage: object, *, beside: Count = NOTHING) -> dict[str, Any]:
-        """Settle as `settle` does, in a thread."""
+        """Do the same as `settle` in a thread."""
         return await asyncio.to_thread(self.settle, context, usage, beside=beside)
 
     async def settle_own(self, usage: object) -> dict[str, Any] | None:
-        """Settle the call that this task has fitted; None where it has fitted none since.
+        """Take the bill of the call that this task has fitted; None if there is no open one.
 
-        For frameworks whose hooks before and after a call share nothing but the task that makes it.
+        For frameworks whose hooks before and after a call share only the task.
         """
         context = self._own()
         return None if context is None else await self.asettle(context, usage)
 
     def learn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
-        """What a conversation remembers once the call of `context` was refused as too long: its next call fits.
+        """Take a refusal of a call as too long, so that the conversation's next call fits. Return its new state.
 
-        None where `refusal` says anything else (`overflow_of`), where the conversation has gone on, and where it is of
-        no use to make the call again: without a budget nothing is cut, and after `LESSONS` refusals of the same call
-        it is not for its length. O(characters of the request).
+        None if `refusal` is another error (`overflow_of`), if the conversation has continued, or if another attempt is
+        useless: without a budget, or after `LESSONS` refusals of the same call. O(characters of the request).
         """
         overflow, known = overflow_of(refusal), self._called_with(context)
         if overflow is None or known is None or known.refused >= LESSONS or context.input_limit is None:
@@ -246,9 +244,7 @@ class Fitting:
         return state_of(context.inside, bill)
 
     def add_summary(self, wanted: Wanted, text: str) -> bool:
-        """Whether a conversation goes on with a summary that its context wanted (`context.wanted`), and another task
-        has written; False where none has these messages any more.
-        """
+        """Give a conversation a summary that its `context.wanted` asked for. False if its messages are forgotten."""
         for known in reversed(list(self._known)):
             if wanted.question.speaks_of(known.assembler.inside[0].history.current()):
                 known.assembler.add_summary(wanted, text)
@@ -256,22 +252,22 @@ class Fitting:
         return False
 
     async def alearn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
-        """Learn as `learn` does, in a thread."""
+        """Do the same as `learn` in a thread."""
         return await asyncio.to_thread(self.learn, context, refusal, beside=beside)
 
     async def learn_own(self, refusal: object) -> dict[str, Any] | None:
-        """Learn from a refusal of the call that this task has fitted, as `settle_own` settles it."""
+        """Take a refusal of the call that this task has fitted, if there is an open one."""
         context = self._own()
         return None if context is None else await self.alearn(context, refusal)
 
     @property
     def own(self) -> Context | None:
-        """What this task has fitted last; None once it is settled."""
+        """Return the context that this task has fitted last; None once its bill was taken."""
         fitting, context = _FITTED.get() or (None, None)
         return context if fitting is self else None
 
     def _own(self) -> Context | None:
-        """The same, once."""
+        """Return the same, and clear it."""
         if (context := self.own) is not None:
             _FITTED.set(None)
         return context
@@ -287,7 +283,7 @@ class Fitting:
         return fitted
 
     async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
-        """Fit as `fit_body` does, in a thread, and await what is async."""
+        """Do the same as `fit_body` in a thread, and await async summarizers."""
         known, same, steps = await asyncio.to_thread(self._steps, body, dialect, run)
         done, wanted = await asyncio.to_thread(advance, steps, None)
         while done is None:
@@ -312,14 +308,14 @@ class Fitting:
         return known, same, fit_steps(raw, base, messages=same, before=before)
 
     def _alike(self, messages: Sequence[object], run: Hashable) -> _Known | None:
-        """The conversation of this run that shares most at the front; None where none shares anything."""
+        """Return the conversation of this run with the longest common beginning, or None."""
         same_run = [known for known in list(self._known) if known.run == run]
         found = max(same_run, key=lambda known: known.shared(messages), default=None)
         return found if found is not None and found.shared(messages) else None
 
     def _remember(self, new: _Known, known: _Known | None) -> Context:
-        """Put the conversation last, in place of what is known of it; one that went another way early stays known."""
-        # Each step is one of the dict's own, so that there is no lock that a forked child could inherit closed.
+        """Put the new call last, in place of the conversation's old one. One that branched off early stays known."""
+        # Each step is a single operation of the dict, so no lock is needed that a forked child could inherit closed.
         if known is not None and known.refused and known.messages == new.messages:
             new = attrs.evolve(new, refused=known.refused)
         if known is not None and 2 * known.shared(new.messages) > len(known.messages):
@@ -335,7 +331,7 @@ class Fitting:
 
 @contextmanager
 def _note_refusals() -> Generator[None]:
-    """A refusal is an attribute of the framework's span, too."""
+    """Put a `ContextLengthError` on the framework's span too."""
     try:
         yield
     except ContextLengthError as error:
@@ -344,7 +340,7 @@ def _note_refusals() -> Generator[None]:
 
 
 def _with_history(assembler: Assembler, known: _Known | None) -> Assembler:
-    """An assembler with the history of a conversation's last call: what was found out about it is found again."""
+    """Give an assembler the history of a conversation's last call, with everything that is known about it."""
     if known is None:
         return assembler
     draft, settings = assembler.inside
@@ -352,38 +348,38 @@ def _with_history(assembler: Assembler, known: _Known | None) -> Assembler:
 
 
 class LastCall:
-    """What an adapter says of its last call, for the classes that keep their `Fitting` as `_fitting`."""
+    """The public members that all adapters share. The subclass has its `Fitting` as `_fitting`."""
 
-    if TYPE_CHECKING:  # each class has its own: some frameworks read the annotations of a class as its fields
+    if TYPE_CHECKING:  # not at runtime: some frameworks read the annotations of a class as its fields
         _fitting: Fitting
 
     @property
     def last_context(self) -> Context | None:
-        """What was built last, for whichever conversation; None before the first."""
+        """The latest context of any conversation; None before the first call."""
         return self._fitting.last_context
 
     def add_summary(self, wanted: Wanted, text: str) -> bool:
-        """Give a conversation the summary that its `last_context.wanted` asked for, whenever it is written.
+        """Give a conversation the summary that its `last_context.wanted` asked for, at any time.
 
-        For `Summarize(None)`, which no call waits for. The conversation's next call uses it. False where the summary
-        speaks of messages that are not known any more.
+        For `Summarize(None)`, which no call waits for. The conversation's next call uses it. Returns False if the
+        summarised messages are forgotten.
         """
         return self._fitting.add_summary(wanted, text)
 
     @property
     def report(self) -> Report | None:
-        """What the last call kept and dropped, and why; None before the first."""
+        """The report of the latest call; None before the first call."""
         context = self.last_context
         return None if context is None else context.report
 
 
 def _recognised(messages: Sequence[object], known: _Known | None) -> list[object]:
-    """`messages`, with the earlier objects in place of those that equal them: what is known of them is found again."""
+    """Replace messages by the equal objects of the last call, so that their readings are reused."""
     before = () if known is None else known.messages
     both = [old if old == new else new for old, new in zip(before, messages, strict=False)]
     return [*both, *messages[len(both) :]]
 
 
 def as_data(tool: Any) -> Any:
-    """A tool of Google's types as plain data; anything else as it is."""
+    """Return a tool of Google's types as plain data, and any other tool unchanged."""
     return tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool

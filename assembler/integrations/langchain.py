@@ -1,9 +1,9 @@
-"""LangChain and LangGraph: a middleware that lays out every model call of an agent.
+"""LangChain and LangGraph: a middleware that fits every model call of an agent.
 
     agent = create_agent(model, tools, middleware=[AssemblerMiddleware(assembler)])
 
-Read in langchain 1.4.7 and langchain-core 1.7.2 (2026-11). Middlewares wrap from the left: put this one last, so that
-it sees what the others made of the request. For a `ChatOpenAI(use_responses_api=True)`, give the assembler
+Read in langchain 1.4.7 and langchain-core 1.7.2 (2026-11). The first middleware is the outermost: put this one last, so
+that it sees the request after the others have changed it. For `ChatOpenAI(use_responses_api=True)`, pass
 `dialect=openai_responses`: only then are reasoning and the provider's own calls priced as they are sent.
 """
 
@@ -30,7 +30,7 @@ from assembler.integrations import langchain_items as items
 from assembler.integrations import langchain_messages as chat
 
 if TYPE_CHECKING:
-    # What else is used of LangChain, for type checkers that do not have it.
+    # The other used parts of LangChain, for type checkers without it.
     class AgentState(TypedDict):
         """The framework's own."""
 
@@ -57,7 +57,7 @@ else:
 
 
 class AssemblerState(AgentState):
-    """The state of an agent, with what a conversation remembers besides its messages: a checkpoint keeps it."""
+    """The state of an agent, with what a conversation remembers besides its messages. Checkpoints save it."""
 
     context_assembler: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
@@ -67,17 +67,17 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
     tools of the request are sent, and the base's are not. A `response_format` is priced as it is sent: as a tool, or as
-    the provider's own answer format. The agent's state keeps every message; what is left out is only not sent. The
-    state also keeps `context.state()`, so that another process can take a thread from its checkpoint and continue.
+    the provider's own answer format. The agent's state keeps every message; dropped ones are only left out of the
+    request. It also keeps `context.state()`, so that another process can continue a thread from its checkpoint.
 
-    If the provider refuses a call as too long all the same (`overflow_of`), a smaller one is made, up to three times.
+    If the provider still refuses a call as too long (`overflow_of`), a smaller one is made, up to three times.
 
     A call that another middleware makes itself, such as `SummarizationMiddleware`, does not pass through this one. Use
     `Summarize` instead.
 
-    One middleware may serve many agents, threads and tasks. `last_context` and `report` are those of the latest call of
-    any of them, `context_of(thread_id or run_id)` those of one conversation. `conversations` is how many of them it
-    remembers, the latest called. One that comes back later may be summarised again.
+    One middleware may serve many agents, threads and tasks. `last_context` and `report` belong to the latest call of
+    any of them, `context_of(thread_id or run_id)` to one conversation. It remembers the most recent `conversations`.
+    One that returns later may be summarised again.
     """
 
     state_schema = AssemblerState
@@ -89,7 +89,7 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         self.context_of = self._fitting.context_of
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Call the model with the messages that fit. Lets through whatever `build` raises."""
+        """Call the model with the messages that fit. Raises the errors of `build`."""
         call = self._read(request)
         state = call.state
         while True:
@@ -130,12 +130,12 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
 
 
 def _with_state(response: Any, state: State) -> Any:
-    """The model's response, beside which the graph keeps what the conversation remembers."""
+    """Return the model's response with an update of the graph's state."""
     return ExtendedModelResponse(model_response=response, command=Command(update={STORED_AS: state}))
 
 
 def _billed(messages: Sequence[Any]) -> int | None:
-    """Input tokens of the first message that says them; LangChain counts cached ones in."""
+    """Return the input tokens of the first message that has them. LangChain includes cached ones."""
     usages = (getattr(message, "usage_metadata", None) for message in messages)
     return next((usage["input_tokens"] for usage in usages if usage), None)
 
@@ -178,7 +178,7 @@ class PreModelHook(LastCall):
         return copied
 
     def __call__(self, state: Any) -> dict[str, Any]:
-        """The messages to send, under a key beside the state's own messages. Raises the errors of `build` unchanged."""
+        """Return the messages to send, under a separate key of the state. Raises the errors of `build`."""
         named = cast("Mapping[str, Any]", state if isinstance(state, Mapping) else type(state).model_fields)  # pyright: ignore[reportUnknownMemberType]
         if "structured_response" in named and not self._answers:
             warnings.warn(_OWN_CALL, stacklevel=2)
@@ -190,7 +190,7 @@ class PreModelHook(LastCall):
         return {"llm_input_messages": sent, STORED_AS: self.last_context.state()}
 
     def _settle(self, messages: Any) -> None:
-        """The bill of the last call stands in its answer, which the state holds by now."""
+        """Take the bill of the last call from its answer, which is now in the state."""
         history = _History.of(messages, self._fitting)
         if (last := self._fitting.before(history.spoken)) is not None:
             context, length = last
@@ -218,7 +218,7 @@ _OWN_CALL = (
 
 @attrs.frozen(eq=False)
 class _History:
-    """The messages of a call, and each as what its API has for it: one message, or the items of the Responses API."""
+    """The messages of a call, and each in its API's form: one message, or several items of the Responses API."""
 
     messages: Sequence[Any]
     entries: Sequence[Sequence[dict[str, Any]]]
@@ -235,7 +235,7 @@ class _History:
         return [entry for listed in self.entries for entry in listed]
 
     def answer_to(self, spoken: int) -> Sequence[Any]:
-        """The message behind the first `spoken` entries; none where that is the end."""
+        """Return the message after the first `spoken` entries, or nothing at the end."""
         starts = list(itertools.accumulate(map(len, self.entries), initial=0))
         return self.messages[starts.index(spoken) :][:1] if spoken in starts else ()
 
@@ -251,12 +251,12 @@ class _History:
 
 @attrs.frozen(eq=False)
 class _ModelCall:
-    """One request as it was read."""
+    """One request, and its messages in the API's form."""
 
     request: Any
     history: _History
     listed: int
-    """How many of its messages are a system prompt of blocks."""
+    """The number of its messages that are a system prompt of blocks."""
     prompt: str | None
     asked: Asked
 
@@ -266,12 +266,12 @@ class _ModelCall:
 
     @property
     def state(self) -> Any:
-        """What the checkpoint kept of the conversation; None before its first call."""
+        """The conversation's state in the checkpoint; None before its first call."""
         return None if self.request.state is None else self.request.state.get(STORED_AS)
 
     @property
     def run(self) -> Any:
-        """The thread, or the run where there is none; None for a call outside of any graph."""
+        """The thread's id, or the run's if there is none; None for a call outside of a graph."""
         runtime = self.request.runtime
         info = None if runtime is None else runtime.execution_info
         return None if info is None else info.thread_id or info.run_id
@@ -281,14 +281,14 @@ class _ModelCall:
         changed = self.request.override(messages=kept[self.listed :])
         if system in (None, self.prompt):
             return changed
-        # Its id, its role and the blocks of a listed prompt, cache marks and all, stay the very objects.
+        # Its id, its role and the blocks of a prompt, including cache marks, stay the same objects.
         content = [*own.content, {"type": "text", "text": system}] if self.listed else system
         head = SystemMessage(content=system) if own is None else own.model_copy(update={"content": content})
         return changed.override(system_message=head)
 
 
 def _answer(request: Any) -> tuple[list[Any], OutputSchema | None]:
-    """How a structured answer is asked for: the tools that it adds, or the schema of the provider's own format."""
+    """Return the request for a structured answer: the tools that it adds, or the schema of the provider's format."""
     asked: Any = request.response_format
     if asked is None:
         return [], None
@@ -309,7 +309,7 @@ def _format(strategy: Any) -> OutputSchema:
 
 
 def _definition(tool: Any) -> dict[str, Any]:
-    """A tool as it is sent; what a provider runs is a dict that names it by its type."""
+    """Return a tool as it is sent. One that the provider runs is a dict with its type."""
     if isinstance(tool, dict) and cast("dict[str, Any]", tool).get("type", "function") != "function":
         return cast("dict[str, Any]", tool)
     return convert_to_openai_tool(tool)

@@ -1,7 +1,7 @@
-"""How LangChain's messages are read as items of the Responses API, and one with other texts made.
+"""Reads LangChain's messages as items of the Responses API, and makes copies with other texts.
 
-An answer of the model is several items: reasoning, texts, calls, and those of the provider's own tools. Read in
-langchain-openai 1.7.3 (2026-11): `_construct_responses_api_input`, and what its three output versions keep.
+An answer of the model is several items: reasoning, texts, calls, and those of hosted tools. Read in langchain-openai
+1.7.3 (2026-11): `_construct_responses_api_input`, and its three output versions.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from assembler.integrations.openai_spelling import call_item, text_of
 
 Item: TypeAlias = dict[str, Any]
 Place: TypeAlias = int | str | None
-"""Where an item of an answer is kept: the index of a content block, the name of an additional field, or None for a
-call, which is known by its id."""
+"""The place of an item in a message: the index of a content block, the name of an additional field, or None for a call,
+which has an id."""
 
 _AS_TEXT = frozenset({"text", "output_text", "refusal"})
 _CALLS = frozenset({"function_call", "tool_call", "tool_use"})
-"""Blocks that say again what `tool_calls` says."""
+"""Blocks that repeat `tool_calls`."""
 _OWN = ("index", "sub_index")
-"""Keys of LangChain's own on a block; they are not sent."""
+"""LangChain's own keys of a block, which are not sent."""
 
 
 def items_of(message: Any) -> list[Item]:
-    """What a message is sent as. One that is no answer of the model is one message."""
+    """Return a message as it is sent: an answer of the model as items, any other as one message."""
     return [item for _, item in _items_by_place(message)]
 
 
@@ -38,7 +38,7 @@ def _items_by_place(message: Any) -> list[tuple[Place, Item]]:
 
 
 def _beside(message: Any) -> Iterator[tuple[Place, Item]]:
-    """What `output_version="v0"` keeps beside the content."""
+    """Yield the items that `output_version="v0"` keeps beside the content."""
     held: Any = message.additional_kwargs.get("reasoning")
     if isinstance(held, dict):
         yield "reasoning", cast(Item, held)
@@ -65,7 +65,7 @@ def _texts(content: Any) -> Iterator[tuple[Place, Item]]:
 
 
 def _reasoning(block: Item) -> Item:
-    """A block of `v1` holds the text and, among its extras, what is sealed; those of the others are the item."""
+    """Return a reasoning item. A `v1` block has its encrypted content in `extras`; other versions keep the item."""
     if "summary" in block or "reasoning" not in block:
         return block
     extras = cast("Mapping[str, Any]", block.get("extras") or {})
@@ -81,7 +81,7 @@ def _calls(message: Any) -> Iterator[tuple[Place, Item]]:
 
 
 def rewrite_items(message: Any, became: Sequence[tuple[Message, Message | None]]) -> Any:
-    """A copy of the message with what is left of its items: ids and metadata as they were, other texts."""
+    """Return a copy of the message with the texts that are left of its items, and the same ids and metadata."""
     if kind_of(message) != "ai":
         before, after = became[0]
         return retold(message, before, cast(Message, after))
@@ -101,7 +101,7 @@ def rewrite_items(message: Any, became: Sequence[tuple[Message, Message | None]]
 
 
 def _content(content: Any, left: Mapping[Place, Message | None], same: set[Place], untrue: frozenset[str]) -> Any:
-    """The content that is left, without the kinds of block that are no longer true."""
+    """Return the content that is left, without blocks that the change has made untrue."""
     if isinstance(content, str):
         return content if not content or 0 in same else _text_of_message(left[0])
     kept: list[Any] = []

@@ -1,7 +1,7 @@
-"""How LangChain's messages are read as Chat Completions messages, and one with other texts made.
+"""Reads LangChain's messages as Chat Completions messages, and makes copies with other texts.
 
-langchain-core 1.7.2 and langchain-openai 1.7.3 (read 2026-11): what a chat model is sent of a message is what
-`_convert_message_to_dict` spells. As the Responses API has them: `assembler.integrations.langchain_items`.
+They are read as `_convert_message_to_dict` writes them (langchain-core 1.7.2, langchain-openai 1.7.3, read 2026-11).
+`assembler.integrations.langchain_items` does the same for the Responses API.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assembler.integrations.openai_spelling import chat_call, text_of
 from assembler.integrations.own_objects import align_parts
 
 if TYPE_CHECKING:
-    # What is used of LangChain, for type checkers that do not have it.
+    # The used parts of LangChain, for type checkers without it.
     from collections.abc import Callable
 
     convert_to_openai_data_block: Callable[[Any], dict[str, Any]]
@@ -25,11 +25,11 @@ else:
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
 _UNSENT = frozenset({"tool_use", "tool_call", "function_call", "code_interpreter_call", "server_tool_call"})
-"""Content blocks that say again what `tool_calls` says, or that a Chat Completions request leaves out."""
+"""Content blocks that repeat `tool_calls`, or that a Chat Completions request leaves out."""
 
 
 def as_chat(message: Any) -> dict[str, Any]:
-    """A message as a Chat Completions request spells it: what is not sent costs nothing."""
+    """Return a message as Chat Completions gets it, so that only what is sent is priced."""
     kind = kind_of(message)
     fields: dict[str, Any] = {"role": _ROLES.get(kind) or getattr(message, "role", kind)}
     content = message.content
@@ -45,19 +45,19 @@ def as_chat(message: Any) -> dict[str, Any]:
 
 
 def kind_of(message: Any) -> str:
-    """`human`, `ai`, `system`, `tool`, `function` or `chat`, of a message or of the chunk of one."""
+    """Return `human`, `ai`, `system`, `tool`, `function` or `chat`, for a message or a chunk."""
     kind: str = message.type
     return kind.removesuffix("MessageChunk").lower()
 
 
 def calls_of(message: Any) -> list[tuple[Any, str]]:
-    """Each call with its arguments as they are sent: as `json.dumps` writes them, spaces and all."""
+    """Return each call with its arguments as they are sent: the output of `json.dumps`, with spaces."""
     made = [(call, json.dumps(call["args"], ensure_ascii=False)) for call in message.tool_calls]
     return [*made, *((call, call["args"] or "") for call in message.invalid_tool_calls)]
 
 
 def _blocks(content: Sequence[Any]) -> Iterator[tuple[Any, dict[str, Any] | None]]:
-    """Each content block, with what is sent of it; None for one that is not sent as content."""
+    """Yield each content block with its form in the request; None for one that is not sent as content."""
     for block in content:
         if isinstance(block, str):
             yield block, {"type": "text", "text": block}
@@ -66,7 +66,7 @@ def _blocks(content: Sequence[Any]) -> Iterator[tuple[Any, dict[str, Any] | None
         elif block.get("type") == "text":
             yield block, {"type": "text", "text": block["text"]}
         elif block.get("type") in ("reasoning", "reasoning_content"):
-            # Carried only where the API takes reasoning back: the dialect knows, once it is told what this is.
+            # Not every API takes reasoning back: marked as reasoning, it is left to the dialect.
             yield block, {"type": "thinking", "thinking": str(block.get("reasoning", ""))}
         elif is_data_content_block(block):
             yield block, convert_to_openai_data_block(block)
@@ -75,7 +75,7 @@ def _blocks(content: Sequence[Any]) -> Iterator[tuple[Any, dict[str, Any] | None
 
 
 def rewrite_message(message: Any, before: Message, after: Message) -> Any:
-    """A copy of the message, its id and metadata with it, only the texts as the policy left them."""
+    """Return a copy of the message with the texts that the policy left, and the same id and metadata."""
     became = [new for _, new in align_parts(before.parts, after.parts)]
     if isinstance(answer := became[0] if became else None, Result):
         return message.model_copy(update={"content": text_of(answer.parts)})
@@ -85,7 +85,7 @@ def rewrite_message(message: Any, before: Message, after: Message) -> Any:
 
 
 def with_arguments(message: Any, arguments: dict[str | None, str]) -> dict[str, Any]:
-    """The `tool_calls` of a message with other arguments, by id; nothing where it has none."""
+    """Return the `tool_calls` of a message with other arguments, by id; nothing if it has none."""
     if not arguments:
         return {}
     kept = [call for call in message.tool_calls if call["id"] in arguments]

@@ -1,12 +1,12 @@
 """LiteLLM: hooks that fit every call of its SDK or of its proxy, and a wrapper for one function.
 
     litellm.callbacks = [AssemblerHook(assembler)]                      # await litellm.acompletion(…), and the router
-    completion = fitted(litellm.completion, assembler)                  # where no hook is called: without async
+    completion = fitted(litellm.completion, assembler)                  # synchronous functions, which call no hook
     proxy_hook = AssemblerProxyHook({"gpt-4o": small, "claude": large})  # callbacks: module.proxy_hook, in config.yaml
 
-Read in litellm 1.106.2 (2026-11): `async_pre_call_deployment_hook` is called by the async functions alone, right before
-each deployment, and `async_pre_call_hook` by the proxy, once a request. Take one of the two: what each puts in would
-stand there twice.
+Read in litellm 1.106.2 (2026-11): only the async functions call `async_pre_call_deployment_hook`, right before each
+deployment, and the proxy calls `async_pre_call_hook`, once a request. Use only one of the two: otherwise the
+instruction and the knowledge are added twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from budgets import AssemblyError, BudgetError, ContextLengthError
 from budgets.errors import from_extra
 
 if TYPE_CHECKING:
-    # What is used of LiteLLM, for type checkers, which do not have it.
+    # The used parts of LiteLLM, for type checkers without it.
     class CustomLogger:
         """LiteLLM's own."""
 
@@ -42,12 +42,12 @@ else:
         from litellm.utils import type_to_response_format_param
 
 Assemblers: TypeAlias = "Assembler[Any] | Mapping[str, Assembler[Any]]"
-"""One for every model, or one for each by the name that it is called by; calls of any other pass as they are."""
+"""One assembler for every model, or one for each model name. Calls of other models are not changed."""
 
 
 @attrs.frozen
 class _Shape:
-    """One of the APIs that LiteLLM's functions copy: where its regions stand, and what is asked for beside them."""
+    """One of the APIs that LiteLLM's functions copy: the keys of its regions and of its other priced options."""
 
     dialect: Dialect
     regions: tuple[str, ...]
@@ -75,7 +75,7 @@ _SHAPES = {
     "anthropic_messages": _MESSAGES,
     "aanthropic_messages": _MESSAGES,
 }
-"""By the name of the function, which is LiteLLM's word for the kind of a call (`CallTypes`)."""
+"""The APIs by function name, which is also LiteLLM's name for the kind of a call (`CallTypes`)."""
 
 
 class _Bodies:
@@ -92,15 +92,15 @@ class _Bodies:
         self.last_context: Context | None = None
         self._fittings: dict[tuple[str, str], Fitting] = {}
         self._begun: dict[str, tuple[_Call, Fitted]] = {}
-        """The calls that are not billed yet, by LiteLLM's id; as many as conversations are remembered."""
+        """The calls without a bill so far, by LiteLLM's id; at most as many as conversations are remembered."""
 
     @property
     def fittings(self) -> list[Fitting]:
-        """Those that calls have been fitted by, one for each model and API."""
+        """The `Fitting`s so far, one for each model and API."""
         return list(self._fittings.values())
 
     def begin(self, call: _Call, fitted: Fitted) -> dict[str, Any]:
-        """The call with what fits, remembered until its bill comes."""
+        """Return the call with the messages that fit, and remember it until its bill comes."""
         self.last_context = fitted.context
         if (name := call.call.get("litellm_call_id")) is not None:
             self._begun[name] = (call, fitted)
@@ -109,26 +109,26 @@ class _Bodies:
         return call.around(fitted.body)
 
     async def settle(self, call: Mapping[str, Any], answer: object) -> None:
-        """Take the bill of a call that has begun from its answer, or from the part of a stream that says it."""
+        """Take the bill of a remembered call from its answer, or from a part of its stream."""
         if (usage := _usage(answer)) is not None:
             begun, fitted = self._begun.pop(str(call.get("litellm_call_id")), (None, None))
             if begun is not None and fitted is not None:
                 await begun.fitting.asettle(fitted.context, usage, beside=fitted.beside)
 
     async def learn(self, call: Mapping[str, Any], error: Exception) -> None:
-        """Take a refusal of a call that has begun: its conversation's next one fits, also one that a router makes."""
+        """Take a refusal of a remembered call, so that the conversation's next attempt fits, also one by a router."""
         begun, fitted = self._begun.pop(str(call.get("litellm_call_id")), (None, None))
         if begun is not None and fitted is not None:
             await begun.fitting.alearn(fitted.context, error, beside=fitted.beside)
 
     def of(self, call: Mapping[str, Any], kind: str, *, own: Hashable = None) -> _Call | None:
-        """The call as it is to be fitted; None for one of another kind, or of a model without an assembler."""
+        """Return the call to fit; None for one of another kind, or of a model without an assembler."""
         shape = _SHAPES.get(kind)
         name = "" if "" in self.assemblers else str(call.get("model"))
         if shape is None or name not in self.assemblers:
             return None
         if call.get(shape.regions[0]) is None:
-            raise AssemblyError(f"{shape.regions[0]} is passed by position, where no hook sees it; pass it by name")
+            raise AssemblyError(f"{shape.regions[0]} is not a keyword argument, so no hook sees it; pass it by name")
         place = (name, shape.dialect.name)
         if place not in self._fittings:
             base = speaking(self.assemblers[name], shape.dialect)
@@ -145,7 +145,7 @@ class _Call:
 
     @property
     def body(self) -> dict[str, Any]:
-        """What of it the API is sent and bills."""
+        """The arguments that are sent to the API and billed."""
         keys = (*self.shape.regions, *self.shape.options)
         body = {key: self.call[key] for key in keys if self.call.get(key) is not None}
         if isinstance(body.get("response_format"), type):
@@ -158,14 +158,14 @@ class _Call:
 
 
 def _session(call: Mapping[str, Any], own: Hashable) -> Hashable:
-    """What LiteLLM calls the session, for one key of the proxy; None where a call names none."""
+    """Return LiteLLM's id of the session, with the proxy's key; None if the call has none."""
     noted: Any = call.get("metadata") or call.get("litellm_metadata") or {}
     session = call.get("litellm_session_id") or noted.get("session_id")
     return None if session is None and own is None else (own, session)
 
 
 class _Hook(LastCall, CustomLogger):
-    """A hook that fits each call by the assembler of its model, and says what came of the last one."""
+    """A hook that fits each call with the assembler of its model."""
 
     def __init__(self, assemblers: Assemblers, *, conversations: int = CONVERSATIONS) -> None:
         super().__init__()
@@ -173,7 +173,7 @@ class _Hook(LastCall, CustomLogger):
 
     @property
     def last_context(self) -> Context | None:
-        """What was built last, for whichever call; None before the first."""
+        """The latest context of any call; None before the first call."""
         return self._bodies.last_context
 
     def add_summary(self, wanted: Wanted, text: str) -> bool:
@@ -183,19 +183,19 @@ class _Hook(LastCall, CustomLogger):
     async def async_post_call_success_deployment_hook(
         self, request_data: dict[str, Any], response: Any, call_type: Any
     ) -> None:
-        """Count the conversation's next call from the bill of this one."""
+        """Take the bill of this call, so that the conversation's next call counts from it."""
         await self._bodies.settle(request_data, response)
 
     async def async_post_call_streaming_deployment_hook(
         self, request_data: dict[str, Any], response_chunk: Any, call_type: Any
     ) -> None:
-        """The same of a stream, whose last part says it."""
+        """Take the bill of a stream from its last part."""
         await self._bodies.settle(request_data, response_chunk)
 
     async def async_post_call_failure_deployment_hook(
         self, request_data: Mapping[str, Any], exception: Exception, call_type: Any, fallback_depth: int | None = None
     ) -> None:
-        """Fit the conversation's next call into what the provider takes, where it refused this one as too long."""
+        """If the provider refused this call as too long, make the conversation's next call fit."""
         await self._bodies.learn(request_data, exception)
 
 
@@ -204,7 +204,7 @@ async def _awaited(bodies: _Bodies, call: _Call) -> dict[str, Any]:
 
 
 def _usage(answer: object) -> object:
-    """What an answer says of its bill, or an event of a stream of the answer that it holds."""
+    """Return the usage of an answer, or of the answer inside a stream's event."""
     if isinstance(answer, Mapping):
         return cast("Mapping[str, object]", answer).get("usage")
     return getattr(getattr(answer, "response", answer), "usage", None)
@@ -213,15 +213,14 @@ def _usage(answer: object) -> object:
 class AssemblerHook(_Hook):
     """Fits each async call of LiteLLM's SDK and router into its model's budget, right before it is sent.
 
-    `acompletion`, `aresponses` and `anthropic_messages`; pass what is said by name (`messages=…`), not by position.
-    Messages, tools and the answer format are priced together, for the model of the assembler's budget. The assembler
-    is a base: its instruction and knowledge are put in, and the tools are the call's. Your list of messages is never
-    changed. A call that does not fit raises `ContextLengthError`, as it is. The `conversations` that were called last
-    are gone on with.
+    It works for `acompletion`, `aresponses` and `anthropic_messages`. Pass messages by keyword (`messages=…`). Messages
+    and tools and the answer format are priced together, for the model of the assembler's budget. The assembler is a
+    base: its instruction and knowledge are added, and the tools are the call's. Your list of messages is never changed.
+    A call that does not fit raises `ContextLengthError`. The hook remembers the most recent `conversations`.
     """
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
-        """The call with what fits; None for a call of another kind. Raises what `build` raises."""
+        """Return the call with the messages that fit; None for another kind of call. Raises the errors of `build`."""
         call = self._bodies.of(kwargs, str(getattr(call_type, "value", call_type)))
         return None if call is None else await _awaited(self._bodies, call)
 
@@ -229,15 +228,15 @@ class AssemblerHook(_Hook):
 class AssemblerProxyHook(_Hook):
     """Fits each request to LiteLLM's proxy into its model's budget, before a deployment is chosen.
 
-    The same for the gateway: `model` is the name that a client asks for. A request that does not fit is answered as a
-    provider would, by LiteLLM's `ContextWindowExceededError` (400), so that `context_window_fallbacks` hold; one that
-    no API would take is a `BadRequestError`. Neither tells a text.
+    `model` is the name that a client asks for. A request that does not fit raises LiteLLM's
+    `ContextWindowExceededError` (400), so that `context_window_fallbacks` work. One that no API accepts raises a
+    `BadRequestError`. Neither quotes a text.
     """
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any] | None:
-        """The request with what fits; None for one of another kind."""
+        """Return the request with the messages that fit; None for another kind of request."""
         model = str(data.get("model"))
         try:
             call = self._bodies.of(data, call_type, own=getattr(user_api_key_dict, "api_key", None))
@@ -251,9 +250,9 @@ class AssemblerProxyHook(_Hook):
 def fitted(
     function: Callable[..., Any], assemblers: Assemblers, *, conversations: int = CONVERSATIONS
 ) -> Callable[..., Any]:
-    """`litellm.completion`, or another of its functions, that fits what it is called with. Async ones stay async.
+    """Wrap `litellm.completion`, or another of its functions, so that each call is fitted. Async ones stay async.
 
-    Do not set an `AssemblerHook` beside it. Raises `BudgetError` for a function of another kind.
+    Do not use an `AssemblerHook` beside it. Raises `BudgetError` for any other function.
     """
     kind = getattr(function, "__name__", "")
     if kind not in _SHAPES:

@@ -1,11 +1,11 @@
-"""LlamaIndex: a memory that fits what it gives, and a function agent that fits what it sends.
+"""LlamaIndex: a memory that returns the messages that fit, and a function agent that fits its model calls.
 
     memory = AssemblerMemory.from_defaults(assembler=assembler)
     agent = AssemblerFunctionAgent(assembler=assembler, tools=…, llm=…)
 
-Read in llama-index-core 0.14.25 (2026-11). A memory sees neither the agent's system prompt and tools nor, in a
-`FunctionAgent`, the tool rounds of the running turn, which stand in a scratchpad until it ends: only the agent does.
-How a `ChatMessage` is read and written: `assembler.integrations.llama_messages`.
+Read in llama-index-core 0.14.25 (2026-11). A memory does not see the agent's system prompt and tools, nor, in a
+`FunctionAgent`, the tool rounds of the running turn, which are in a scratchpad until it ends. Only the agent sees them.
+`assembler.integrations.llama_messages` reads and writes a `ChatMessage`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from budgets import AssemblyError, ContextLengthError
 from budgets.errors import from_extra
 
 if TYPE_CHECKING:
-    # What is used of LlamaIndex and of its pydantic, for type checkers, which do not have it.
+    # The used parts of LlamaIndex and its pydantic, for type checkers without it.
     from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
     class ChatMessage(BaseModel):
@@ -76,10 +76,10 @@ else:
 class AssemblerMemory(LastCall, BaseChatStoreMemory):
     """Keeps every message, and returns those that fit the assembler's budget, its instruction and knowledge first.
 
-    For chat engines, and for agents that keep nothing beside the memory. Give the tools and the system prompt to the
-    assembler, since the memory cannot see a prompt of the engine's or agent's own. Without an assembler it returns
-    every message: use it so for an `AssemblerFunctionAgent`. With an assembler it is not part of a serialized workflow
-    context, which says so in a warning. Pass it to each run.
+    For chat engines, and for agents that store nothing beside the memory. Give the tools and the system prompt to the
+    assembler, since the memory cannot see the engine's or the agent's own prompt. Without an assembler it returns every
+    message, as an `AssemblerFunctionAgent` needs. With an assembler it is left out of a serialized workflow context,
+    with a warning: pass it to each run.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -89,7 +89,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
     _fitting: Fitting = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Fork the assembler: what is added to it later is not seen."""
+        """Fork the assembler, so that later changes have no effect."""
         super().model_post_init(context)
         assembler = Assembler() if self.assembler is None else self.assembler
         self._fitting = Fitting(assembler, conversations=self.conversations)
@@ -110,43 +110,43 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         chat_store_key: str = "chat_history",
         **kwargs: Any,
     ) -> Self:
-        """A memory over a chat store. `llm` is not asked: the budget knows its window."""
+        """Make a memory over a chat store. `llm` is ignored: the budget has the window."""
         store = SimpleChatStore() if chat_store is None else chat_store
         if chat_history is not None:
             store.set_messages(chat_store_key, chat_history)
         return cls(assembler=assembler, chat_store=store, chat_store_key=chat_store_key, **kwargs)
 
     def to_string(self) -> str:
-        """The memory as JSON, without its assembler."""
+        """Return the memory as JSON, without its assembler."""
         return self.model_dump_json()
 
     def to_dict(self, **kwargs: Any) -> dict[str, Any]:
-        """The memory as plain data, with its assembler, if it has one, as the object that it is.
+        """Return the memory as plain data, in which an assembler stays an object.
 
-        JSON cannot carry that. So a workflow's context, which goes through JSON from run to run, leaves the memory out
-        with a warning, in place of going on with one that fits nothing.
+        JSON cannot carry that object. So a workflow's context, which is saved as JSON between runs, leaves the memory
+        out with a warning, instead of continuing with a memory that fits nothing.
         """
         own = {} if self.assembler is None else {"assembler": self.assembler}
         return {**self.model_dump(**kwargs), **own}
 
     @classmethod
     def from_string(cls, json_str: str, *, assembler: Assembler[Any] | None = None) -> Self:
-        """The memory that `to_string` wrote, with an assembler where it had one."""
+        """Read the output of `to_string`, and give the memory an assembler."""
         return cls.from_dict(json.loads(json_str), assembler=assembler)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, assembler: Assembler[Any] | None = None, **kwargs: Any) -> Self:
-        """The memory that `to_dict` made. `data` is left as it is; its store is one that LlamaIndex can load."""
+        """Read the output of `to_dict`. `data` is not changed; LlamaIndex must be able to load its store."""
         store = load_chat_store(dict(data["chat_store"]))
         assembler = data.get("assembler") if assembler is None else assembler
         left = {key: value for key, value in data.items() if key in ("chat_store_key", "conversations", "states")}
         return cls(assembler=assembler, chat_store=store, **left, **kwargs)
 
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
-        """The messages that fit. Raises what `build` raises.
+        """Return the messages that fit. Raises the errors of `build`.
 
-        A history that ends with an answer is no request yet: it is cut too, and given whole where even its newest turn
-        does not fit, so that an agent that has answered does not fail on reading.
+        A history that ends with an answer is not a request: it is cut too, but returned whole if even its newest turn
+        does not fit, so that an agent does not fail after it has answered.
         """
         history = self.chat_store.get_messages(self.chat_store_key)
         fields = self._fields(history, kwargs)
@@ -155,7 +155,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         return self._answered(history, fields)
 
     async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
-        """The messages that fit, from the store's own coroutine."""
+        """Return the messages that fit, read by the store's coroutine."""
         history = await self.chat_store.aget_messages(self.chat_store_key)
         fields = self._fields(history, kwargs)
         if _is_request(fields):
@@ -183,7 +183,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
 
 
 _OWN = ""
-"""The name under which a memory keeps the state of what it gives; those of agents stand under the agents' names."""
+"""The name of a memory's own state. Those of agents have the agents' names."""
 
 
 def _remember(states: dict[str, Any], name: str, state: dict[str, Any]) -> None:
@@ -194,17 +194,17 @@ def _remember(states: dict[str, Any], name: str, state: dict[str, Any]) -> None:
 
 
 def _is_request(fields: Sequence[dict[str, Any]]) -> bool:
-    """Whether a history is one that a model is called with: it does not end with an answer."""
+    """True if a model can be called with a history, because it does not end with an answer."""
     return not fields or fields[-1]["role"] != "assistant" or "tool_calls" in fields[-1]
 
 
 class AssemblerFunctionAgent(LastCall, FunctionAgent):
-    """A `FunctionAgent` that fits each model call into the assembler's budget, with everything that it sends.
+    """A `FunctionAgent` that fits each model call into the assembler's budget.
 
     It counts the system prompt, the assembler's instruction and knowledge after it, the tools, the memory's messages
-    and the tool rounds of the running turn. The call that asks for the answer of an `output_cls` is fitted too, by
-    itself. The agent's tools are sent, and the assembler's are not. Memory and scratchpad stay whole. The default
-    memory returns every message; another one may cut before this agent does.
+    and the tool rounds of the running turn. The separate call for the answer of an `output_cls` is fitted too. The
+    agent's tools are sent, and the assembler's are not. Memory and scratchpad stay whole. The default memory returns
+    every message; another one may cut before this agent does.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -214,7 +214,7 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
     _answer_cls: Any = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Fork the assembler: what is added to it later is not seen. Take over the call for a structured answer."""
+        """Fork the assembler, so that later changes have no effect. Take over the call for a structured answer."""
         super().model_post_init(context)
         self._fitting = Fitting(self.assembler, conversations=self.conversations)
         if self.output_cls is not None:
@@ -222,26 +222,26 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
             self.structured_output_fn = self._answer
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
-        """Run as `FunctionAgent` does, with a memory that gives everything where none is named."""
+        """Run as `FunctionAgent` does, by default with a memory that returns every message."""
         if kwargs.get("memory") is None and len(args) < _MEMORY_PLACE + 1:
             kwargs["memory"] = AssemblerMemory.from_defaults()
         return super().run(*args, **kwargs)
 
     async def _answer(self, messages: list[ChatMessage]) -> Any:
-        """The structured answer that LlamaIndex asks for in a call of its own, over a history that fits."""
+        """Make LlamaIndex's separate call for the structured answer, with a history that fits."""
         prompt = [ChatMessage(self.system_prompt, role="system")] if self.system_prompt else []
         base = self._fitting.assembler
         kept = await asyncio.to_thread(_fitted_answer, base, [*prompt, *messages], self._answer_cls)
         return await generate_structured_response(messages=kept, llm=self.llm, output_cls=self._answer_cls)
 
     async def take_step(self, ctx: Any, llm_input: list[ChatMessage], tools: Sequence[Any], memory: Any) -> Any:
-        """One model call, fitted. Raises what `build` raises, before the model is asked."""
+        """Make one fitted model call. Raises the errors of `build` before the model is asked."""
         if isinstance(memory, AssemblerMemory) and memory.assembler is not None:
             raise AssemblyError("the memory has an assembler too: give it to the agent or to the memory, not to both")
         rounds = await ctx.store.get(self.scratchpad_key, default=[])
         own = isinstance(memory, AssemblerMemory)
         states: dict[str, Any] = memory.states if own else await ctx.store.get(STORED_AS, default={})
-        # `take_step` of the parent sends what it is given and what the scratchpad holds, and appends the answer there.
+        # The parent's `take_step` sends its messages and the scratchpad's, and appends the answer to the scratchpad.
         await ctx.store.set(self.scratchpad_key, [])
         try:
             context, output = await self._called(ctx, [*llm_input, *rounds], tools, memory, states)
@@ -258,7 +258,7 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
     async def _called(
         self, ctx: Any, messages: list[ChatMessage], tools: Sequence[Any], memory: Any, states: dict[str, Any]
     ) -> tuple[Context, Any]:
-        """The context of a call and what comes of it; a smaller one is made where it is refused as too long."""
+        """Make a call, and a smaller one after each refusal as too long. Returns its context and its result."""
         while True:
             context, fitted = await self._fitted(messages, tools, states)
             try:
@@ -273,27 +273,27 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         self, messages: list[ChatMessage], tools: Sequence[Any], states: dict[str, Any]
     ) -> tuple[Context, list[ChatMessage]]:
         fields = [message_fields(message) for message in messages]
-        # The provider's own tools stand in the settings of the LLM.
+        # The provider's own tools are in the settings of the LLM.
         sent = [*(getattr(self.llm, "built_in_tools", None) or ())]
         sent += [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
-        # A memory is another object in each run of a workflow's context: a conversation is told by how it begins.
+        # A workflow's context has a new memory object in each run, so conversations are recognised by their beginning.
         context = await self._fitting.afit(fields, Asked(tools=sent), run=self.name, state=states.get(self.name))
         _remember(states, self.name, context.state())
         return context, _with_system(context.inside, messages)
 
 
 def _usage(raw: Any) -> object:
-    """The provider's own usage in its raw answer, or in the last event of its stream; None where it says none."""
+    """Return the provider's usage from its raw answer, or from the last event of its stream; None without one."""
     fields = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else {})
     return fields.get("usage") or fields.get("usage_metadata")
 
 
 _MEMORY_PLACE = 2
-"""Where `run` takes a memory by position: after the message and the history."""
+"""The position of the memory among the arguments of `run`: after the message and the history."""
 
 
 def _with_system(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The messages that stay; the assembler's text as a system message after those at the head."""
+    """Return the messages that stay, with the assembler's text as a system message after those at the head."""
     kept = _kept(plan, messages)
     system = plan.layout.system
     if system is not None:
@@ -302,9 +302,9 @@ def _with_system(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMes
 
 
 def _fitted_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any) -> list[ChatMessage]:
-    """As much of a finished conversation as fits into the one message that LlamaIndex makes of it for that call.
+    """Return the messages of a finished conversation that fit into the one message that LlamaIndex makes of it.
 
-    The schema is priced as a tool and as an answer format: which of them goes out is the LLM's choice.
+    The schema is priced both as a tool and as an answer format, because the LLM decides which is sent.
     """
     draft, settings = base.inside
     bare = Assembler.around(Draft(), attrs.evolve(settings, budget=None))

@@ -1,4 +1,4 @@
-"""How LlamaIndex's `ChatMessage` is read as a message dict, and one with another text made. Imports no framework."""
+"""Reads LlamaIndex's `ChatMessage` as a message dict, and makes copies with other texts. Imports no framework."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from assembler.integrations.openai_spelling import chat_call
 from assembler.integrations.own_objects import align_parts
 
 _ASSISTANTS = frozenset({"chatbot", "model"})
-"""Roles of `MessageRole` (llama-index-core 0.14.25) that other providers' models speak in."""
+"""Roles of `MessageRole` (llama-index-core 0.14.25) for other providers' models."""
 _SIDE_CALLS = "tool_calls"
-"""Where `additional_kwargs` has the calls, as OpenAI's objects or dicts, in messages without a `ToolCallBlock`."""
+"""The key of `additional_kwargs` with the calls, as OpenAI's objects or dicts, in messages without `ToolCallBlock`."""
 
 
 def message_fields(message: Any) -> dict[str, Any]:
-    """The message dict that a `ChatMessage` stands for. O(blocks); reads the head of a file that a block names.
+    """Return the message dict of a `ChatMessage`. O(blocks); reads the head of a file that a block names.
 
-    Calls are its `ToolCallBlock`s, then those of `additional_kwargs` under other ids.
+    Calls are its `ToolCallBlock`s, then those of `additional_kwargs` with other ids.
     """
     role = str(getattr(message.role, "value", message.role))
     fields: dict[str, Any] = {"role": "assistant" if role in _ASSISTANTS else role}
@@ -41,14 +41,14 @@ def _call_blocks(blocks: Iterable[Any]) -> list[Any]:
 
 
 def _side_calls(message: Any) -> list[Any]:
-    """The calls of `additional_kwargs` that no block says: LLMs of some integrations say each call in both places."""
+    """Return the calls of `additional_kwargs` that are in no block: some integrations put each call in both places."""
     known = {block.tool_call_id for block in _call_blocks(message.blocks)}
     listed = cast("Iterable[Any]", message.additional_kwargs.get(_SIDE_CALLS) or ())
     return [call for call in listed if _plain(call).get("id") not in known]
 
 
 def _plain(call: Any) -> dict[str, Any]:
-    """A call of `additional_kwargs` as a dict: OpenAI's spelling, or LlamaIndex's own `ToolSelection`."""
+    """Return a call of `additional_kwargs` as a dict: OpenAI's form, or LlamaIndex's own `ToolSelection`."""
     said = cast("Mapping[str, Any]", call if isinstance(call, Mapping) else call.model_dump(exclude_none=True))
     if "tool_name" in said:
         return {"id": said.get("tool_id"), "name": said["tool_name"], "args": said.get("tool_kwargs")}
@@ -62,7 +62,7 @@ def _block_call(block: Any) -> dict[str, Any]:
 
 
 def _parts(block: Any) -> list[dict[str, Any]]:
-    """The content parts of one block: none for calls, which stand beside the content, and for cache points."""
+    """Return the content parts of one block; none for a call, which is not content, and for a cache point."""
     match block.block_type:
         case "text":
             return [{"type": "text", "text": block.text}]
@@ -92,7 +92,7 @@ def _address(block: Any, data: object) -> str:
 
 
 def rewrite_message(own: Any, before: Message, after: Message) -> Any:
-    """A copy of the `ChatMessage` whose texts and arguments are what a policy left; all else is shared with it."""
+    """Return a copy of the `ChatMessage` with the texts and arguments that a policy left. All else is shared."""
     became = align_parts(before.parts, after.parts)
     if before.role == "tool":
         (was, now), *_ = became
@@ -122,7 +122,7 @@ def _called_with(block: Any, call: Call) -> Any:
 
 
 def _side_call(call: Any, calls: Mapping[str | None, Call]) -> Any:
-    """A call of `additional_kwargs` with the arguments that are left of it."""
+    """Return a call of `additional_kwargs` with the arguments that are left of it."""
     said = _plain(call)
     now = calls.get(said.get("id"))
     if now is None:

@@ -1,12 +1,12 @@
-"""OpenAI Agents SDK: a filter that lays out every model call of a run.
+"""OpenAI Agents SDK: a filter that fits every model call of a run.
 
     fit = FitInput(assembler)
     result = await Runner.run(agent, question, hooks=fit, run_config=RunConfig(call_model_input_filter=fit))
 
-Read in openai-agents 0.24.0 (2026-11). The filter is called before each model call of the run, streamed or not, with
-items and instructions; the tools are asked of the agent again. Only the run's hooks are told what a call was billed.
-The SDK sends items as the Responses API spells them: give the assembler `dialect=openai_responses`, unless the model is
-an `OpenAIChatCompletionsModel`.
+Read in openai-agents 0.24.0 (2026-11). The SDK calls the filter before each model call of the run, streamed or not,
+with items and instructions. The filter asks the agent for its tools again. Only the run's hooks get the bill of a call.
+The SDK sends items of the Responses API: give the assembler `dialect=openai_responses`, unless the model is an
+`OpenAIChatCompletionsModel`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ with from_extra("openai-agents", needed_for="assembler.integrations.openai_agent
     from agents.run_config import ModelInputData  # type: ignore[import-not-found,unused-ignore]
 
 if TYPE_CHECKING:
-    # What else is used of the SDK, for type checkers that do not have it.
+    # The other used parts of the SDK, for type checkers without it.
 
     AgentOutputSchema: Any
     Converter: Any
@@ -48,21 +48,21 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
     agent's tools, MCP servers, handoffs and `output_type` are sent, and the base's tools are not. The session keeps
-    every item; what is left out is only not sent.
+    every item; dropped ones are only left out of the request.
 
-    One filter may serve many agents and sessions at once. It tells them apart by how they begin. `last_context` and
-    `report` are those of the latest call of any of them. `conversations` is how many of them it remembers, the latest
-    called. Do not use it where the API holds the history (`conversation_id`, `previous_response_id`): the items alone
-    are then no valid conversation. As the run's `hooks` too, it counts each call from the bill of the one before.
+    One filter may serve many agents and sessions at once, and recognises them by their first items. `last_context` and
+    `report` belong to the latest call of any of them. It remembers the most recent `conversations`. Do not use it if
+    the API holds the history (`conversation_id`, `previous_response_id`): the items alone are then not a valid
+    conversation. If it is also the run's `hooks`, it counts each call from the bill of the one before.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
         self._fitting = Fitting(assembler, conversations=conversations)
         self._calls: WeakKeyDictionary[Any, Context] = WeakKeyDictionary()
-        """The last call of each run that is alive."""
+        """The last call of each running run."""
 
     async def __call__(self, data: Any) -> ModelInputData:  # pyright: ignore[reportUnknownParameterType]
-        """The input that fits. Raises what `build` raises, as it is. Waits for MCP servers that list their tools."""
+        """Return the input that fits. Raises the errors of `build`. Waits for MCP servers to list their tools."""
         items: list[Any] = data.model_data.input
         turns = list(_together(items))
         tools = self._fitting.priced(await _definitions(data.agent, data.context))
@@ -77,19 +77,20 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
         return ModelInputData(input=[*itertools.chain(*kept)], instructions=context.system)  # pyright: ignore[reportUnknownVariableType]
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
-        """Remember which call the run makes, for `learn`."""
+        """Remember the run's current call, for `learn`."""
         if (fitted := self._fitting.own) is not None:
             self._calls[context] = fitted
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-        """The next call counts from the bill of this one."""
+        """Take the bill of this call, so that the next call counts from it."""
         await self._fitting.settle_own(response.usage.input_tokens)
 
     async def learn(self, error: Exception, result: Any = None) -> bool:
-        """Whether the provider refused the last call of a run as too long: the same run, made again, then fits.
+        """Take a refusal of a run's last call as too long. If it returns True, the same run fits when started again.
 
-        `error` is what the run raised, in the task that asks. Of a streamed run pass its `result` too, with the filter
-        as the run's `hooks`: the SDK tells no hook of a refusal. False for other errors, and after three refusals.
+        `error` is the run's exception. Call this in the same task. For a streamed run pass its `result` too, and use
+        the filter as the run's `hooks`. The SDK itself reports refusals to no hook. Returns False for other errors, and
+        after three refusals.
         """
         if result is None:
             return await self._fitting.learn_own(error) is not None
@@ -98,7 +99,7 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
 
 
 async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
-    """What the model is told of tools: functions, handoffs, and what runs at the provider.
+    """Return the definitions of functions, handoffs, and hosted tools.
 
     A handoff that a function may disable is priced as if it were enabled.
     """
@@ -119,7 +120,7 @@ async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
 
 
 def _hosted(tool: Any) -> dict[str, Any]:
-    """A tool that runs at the provider, as the Responses API spells it: the SDK's own words."""
+    """Return a hosted tool in the form of the Responses API, by the SDK's own code."""
     spoken: list[Any] = Converter.convert_tools([tool], []).tools
     return dict(spoken[0]) if spoken else {"type": tool.name, "name": tool.name}
 
@@ -138,7 +139,7 @@ def _function(name: str, about: str | None, schema: Mapping[str, Any], strict: A
 
 
 def _together(items: Sequence[Any]) -> Iterator[list[Any]]:
-    """The items one by one, but calls that the model made at once together: side by side they cost more than alone."""
+    """Yield the items one by one, but parallel calls together, because they cost more than separate ones."""
     calls: list[Any] = []
     for item in items:
         if item.get("type") == "function_call":
@@ -160,7 +161,7 @@ def _calls_message(turn: Sequence[Any]) -> Mapping[str, Any]:
 
 
 def _rewritten(turn: list[Any], before: Message, after: Message) -> list[Any]:
-    """Copies of the items, their ids and status with them, only the texts as the policy left them."""
+    """Return copies of the items with the texts that the policy left, and the same ids and status."""
     if len(turn) == 1:
         return [dict(cast("Mapping[str, Any]", after.raw))]
     became = zip(turn, after.parts, strict=True)

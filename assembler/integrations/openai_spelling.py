@@ -1,4 +1,4 @@
-"""The dicts of OpenAI's two APIs that several frameworks' messages are read as, and the text of a message."""
+"""Makes dicts of OpenAI's two APIs, for reading several frameworks' messages."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 
 def text_of(parts: Sequence[object]) -> str:
-    """The texts of parts, one a line."""
+    """Join the texts of parts by line breaks."""
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
 def chat_call(call_id: str | None, name: str, arguments: str) -> dict[str, Any]:
-    """A call in `tool_calls` of Chat Completions."""
+    """Return a call for `tool_calls` of Chat Completions."""
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def call_item(call_id: str | None, name: str, arguments: str) -> dict[str, Any]:
-    """A call as an item of the Responses API."""
+    """Return a call as an item of the Responses API."""
     return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
 
 
 def reasoning_item(item_id: str, text: str | None, sealed: str | None) -> dict[str, Any]:
-    """A thought as an item of the Responses API."""
+    """Return reasoning as an item of the Responses API."""
     summary = [{"type": "summary_text", "text": text}] if text else []
     seal = {"encrypted_content": sealed} if sealed else {}
     return {"type": "reasoning", "id": item_id, "summary": summary, **seal}

@@ -1,4 +1,4 @@
-"""Gives back what a request keeps as the framework's own objects."""
+"""Returns the kept messages as the framework's own objects."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def kept_objects(
     rewritten: Callable[[Own, Message, Message], Own],
     of_summary: Callable[[str], Own],
 ) -> list[Own]:
-    """The caller's own objects of the messages that stay; `objects` holds one for each message of the plan's history.
+    """Return the framework's objects of the messages that stay. `objects` has one for each message of the history.
 
-    `rewritten(object, before, after)` makes the object of a message whose text a policy or a strategy changed, and
-    `of_summary` that of a summary's text. System messages at the head come first. O(messages that stay).
+    `rewritten(object, before, after)` makes the object of a message that a policy or a strategy changed, and
+    `of_summary` makes that of a summary. System messages at the head come first. O(messages that stay).
     """
     kept = list(objects[: plan.sight.head])
     if plan.trimmed.cut.summary is not None:
@@ -42,10 +42,10 @@ def kept_groups(
     rewritten: Callable[[Own, Sequence[tuple[Message, Message | None]]], Own],
     of_summary: Callable[[str], Own],
 ) -> list[Own]:
-    """What `kept_objects` gives, for objects of several messages each: `entries` has how many, object by object.
+    """Do the same as `kept_objects` for objects of several messages each. `entries` has the number for each object.
 
-    `rewritten(object, messages)` is given each message of the object as it was, with what it became; None for one that
-    is left out. An object that has no message stays where it stands, with the next one that stays. O(all entries).
+    `rewritten(object, messages)` gets each old message of the object with its new one, or None for a dropped one. An
+    object without messages stays in its place, before the next one that stays. O(all entries).
     """
     after = {index: plan.sight.message(index) for index in range(plan.sight.head)} | dict(plan.sent)
     summary = plan.trimmed.cut.summary
@@ -72,9 +72,9 @@ def kept_groups(
 
 
 def align_parts(before: Sequence[Part], after: Sequence[Part]) -> Iterator[tuple[Part, Part | None]]:
-    """Each part as it was, with what it became; None for one that was left out.
+    """Yield each old part with its new one, or None for a dropped one.
 
-    What rewrites a message keeps the order and the kinds of its parts, so that a kind which does not come next is gone.
+    Rewriting keeps the order and the kinds of parts, so a part is dropped if the next new part has another kind.
     """
     left = list(after)
     for part in before:
@@ -82,6 +82,6 @@ def align_parts(before: Sequence[Part], after: Sequence[Part]) -> Iterator[tuple
 
 
 def with_own_system(assembler: Assembler, own: str | None) -> Assembler:
-    """A fork whose instruction is the framework's own system prompt, then the assembler's."""
+    """Return a fork whose instruction is the framework's system prompt followed by the assembler's."""
     texts = [text for text in (own, assembler.instruction) if text]
     return assembler.fork().add_instruction("\n\n".join(texts))

@@ -1,9 +1,9 @@
-"""Pydantic AI: a capability that lays out every model request.
+"""Pydantic AI: a capability that fits every model request.
 
     agent = Agent(model, tools=[…], capabilities=[FitContext(assembler)])
 
-Read in pydantic-ai-slim 2.68.0 (2026-11): `prepare_model_request` runs before each attempt, with everything that the
-model is sent, and what it changes is not persisted. A history processor (`ProcessHistory`) sees neither the tools nor
+Read in pydantic-ai-slim 2.68.0 (2026-11): `prepare_model_request` runs before each attempt, with everything that is
+sent to the model, and its changes are not persisted. A history processor (`ProcessHistory`) sees neither the tools nor
 the instructions, and overwrites the history.
 """
 
@@ -25,7 +25,7 @@ with from_extra("pydantic-ai", needed_for="assembler.integrations.pydantic_ai"):
     from pydantic_ai.capabilities import AbstractCapability  # type: ignore[import-not-found,unused-ignore]
 
 if TYPE_CHECKING:
-    # What else is used of Pydantic AI, for type checkers that do not have it.
+    # The other used parts of Pydantic AI, for type checkers without it.
 
     InstructionPart: Any
     ModelRequest: Any
@@ -36,10 +36,10 @@ else:
     from pydantic_ai.messages import InstructionPart, ModelRequest, UserPromptPart
 
 _THINK = ("<think>", "</think>")
-"""The tags of reasoning that is sent as text, where a model's profile names none (ModelProfile, thinking_tags)."""
+"""The default tags of reasoning that is sent as text (ModelProfile, thinking_tags)."""
 
 _MADE_UP = ("test", "function")
-"""What Pydantic AI's own models for tests call their provider: the usage that they tell is no bill."""
+"""The provider names of Pydantic AI's test models, whose usage is made up."""
 
 
 class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused-ignore]
@@ -47,10 +47,10 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
 
     The assembler is a base, forked for each request; its instruction and knowledge follow the agent's own. The
     request's tools are sent, with those of an `output_type`, and the base's are not. `result.all_messages()` keeps
-    every message; what is left out is only not sent.
+    every message; dropped ones are only left out of the request.
 
-    One capability may serve many agents and runs at once. `last_context` and `report` are those of the latest request
-    of any of them, `context_of(result.conversation_id)` those of one conversation.
+    One capability may serve many agents and runs at once. `last_context` and `report` belong to the latest request of
+    any of them, `context_of(result.conversation_id)` to one conversation.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
@@ -59,11 +59,11 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
-        """None: an assembler is not written in an agent spec."""
+        """Return None: an agent spec cannot hold an assembler."""
         return None
 
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
-        """The request with the messages that fit. Lets through whatever `build` raises."""
+        """Return the request with the messages that fit. Raises the errors of `build`."""
         parameters: Any = request_context.model_request_parameters
         model: Any = request_context.model
         _, sent = model.prepare_request(request_context.model_settings, parameters)
@@ -91,20 +91,20 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         return dataclasses.replace(request_context, **changes)
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
-        """The response as it is; the next request counts from its bill, cached tokens included."""
+        """Take the response's bill, cached tokens included, so that the next request counts from it."""
         if request_context.model.system not in _MADE_UP:
             await self._fitting.settle_own(response.usage.input_tokens)
         return response
 
     async def on_model_request_error(self, ctx: Any, *, request_context: Any, error: Exception) -> Any:
-        """A smaller request is made where the provider refused this one as too long, up to three times."""
+        """If the provider refused the request as too long, make a smaller one, up to three times."""
         if await self._fitting.learn_own(error) is None:
             raise error
         raise RetryModelRequest from error
 
 
 def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:
-    """What the model is told of tools: its functions, the ways to answer, and those that run at the provider."""
+    """Return the definitions of functions, output tools, and hosted tools."""
     functions = [
         {"name": tool.name, "description": tool.description or "", "parameters": tool.parameters_json_schema}
         for tool in (*parameters.declared_function_tools, *parameters.output_tools)
@@ -132,11 +132,11 @@ _NATIVE: Mapping[str, Mapping[str, dict[str, Any]]] = {
         "web_fetch": {"url_context": {}},
     },
 }
-"""The tools that run at the provider, as its API spells them; others are priced by their bound."""
+"""The hosted tools in the form of each API. Others are priced by their bound."""
 
 
 def _native(tool: Any, dialect: str) -> dict[str, Any]:
-    """A tool that runs at the provider, with its settings: their words are a part of its price."""
+    """Return a hosted tool with its settings, whose words are part of its price."""
     chosen = {field.name: getattr(tool, field.name) for field in dataclasses.fields(tool) if field.name != "kind"}
     settings = json.loads(json.dumps({name: held for name, held in chosen.items() if held is not None}, default=str))
     known = _NATIVE.get(dialect, {}).get(tool.kind, {"type": tool.kind, "name": tool.kind})
@@ -144,7 +144,7 @@ def _native(tool: Any, dialect: str) -> dict[str, Any]:
 
 
 def _answer(parameters: Any) -> OutputSchema | None:
-    """An answer in the provider's own format. In `prompted` mode the schema is a part of the instructions."""
+    """Return the schema of the provider's own answer format. In `prompted` mode it is in the instructions."""
     answer = parameters.output_object
     if answer is None or parameters.output_mode != "native":
         return None

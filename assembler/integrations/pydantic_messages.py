@@ -1,7 +1,7 @@
-"""Pydantic AI's messages, spelled part by part, and put together again.
+"""Splits Pydantic AI's messages into parts, reads each as a message, and joins the kept parts again.
 
-One `ModelRequest` may hold a system prompt, the results of several calls and the next question: a cut may go between
-them, so each of its parts is a message here. Read in pydantic-ai-slim 2.68.0 (2026-11): what a model is sent is what
+One `ModelRequest` may hold a system prompt, the results of several calls and the next question. A cut may fall between
+them, so each of its parts is a message here. Read in pydantic-ai-slim 2.68.0 (2026-11): the model gets what
 `OpenAIChatModel._map_messages` makes of the messages that `Model.prepare_messages` returns.
 """
 
@@ -21,7 +21,7 @@ from assembler.integrations.openai_spelling import call_item, chat_call, reasoni
 from assembler.integrations.own_objects import align_parts
 
 _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
-"""The dialects whose APIs take reasoning back as it is; to the others it goes as text between tags."""
+"""The dialects whose APIs take reasoning back unchanged. The others get it as text between tags."""
 
 
 Place: TypeAlias = tuple[int, int]
@@ -30,16 +30,16 @@ Place: TypeAlias = tuple[int, int]
 
 @attrs.frozen(eq=False)
 class Piece:
-    """What is one message to us: a response, or one part of a request.
+    """One message for the assembler: a response, or one part of a request.
 
-    `places` are its parts, all of one message, and `changed` what they became where a policy shortened them. `before`
-    and `after` are silent parts, which no model is sent: they stay where they stand for as long as the piece does.
-    Without a place it is a summary, or, with nothing `sent` either, what the framework adds by itself.
+    `places` are its parts, all of one message, and `changed` are their new versions if a policy shortened them.
+    `before` and `after` are parts that are never sent; they stay in place while the piece stays. A piece without a
+    place is a summary or, if `sent` is also empty, something that the framework adds.
     """
 
     places: tuple[Place, ...] = ()
     sent: Any = None
-    """The part or response as it will be sent: the framework frames some of them just before."""
+    """The part or response as it will be sent, with the framework's framing."""
     spoken: Mapping[str, Any] = attrs.field(factory=dict[str, Any])
     before: tuple[Place, ...] = ()
     after: tuple[Place, ...] = ()
@@ -47,7 +47,7 @@ class Piece:
 
 
 def pieces(messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, tags: tuple[str, str]) -> Iterator[Piece]:
-    """The pieces of a history, oldest first. `prepared` is the history as it will be sent, `tags` enclose reasoning."""
+    """Yield the pieces of a history, oldest first. `prepared` is the sent history; `tags` enclose reasoning."""
     silent: list[Place] = []
     last: Piece | None = None
     matched = prepared if len(prepared) == len(messages) else messages
@@ -64,9 +64,9 @@ def pieces(messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, ta
 
 
 def join_pieces(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
-    """The history of the kept pieces: the very object of a message that stays whole, else one with the parts that stay.
+    """Join the kept pieces to a history. A message that stays whole is the same object, others get new objects.
 
-    A piece that has no place is a summary: it stands as it is.
+    A piece without a place is a summary and becomes a message.
     """
     together: list[Any] = []
     found = (entry for piece in kept for entry in _parts_of(piece, messages))
@@ -82,7 +82,7 @@ def join_pieces(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
 
 
 def _parts_of(piece: Piece, messages: Sequence[Any]) -> Iterator[tuple[int, Sequence[Any]]]:
-    """Each part of a piece with the index of its message; -1 for a summary."""
+    """Yield the parts of a piece with the index of their message; -1 for a summary."""
     if not piece.places and piece.sent is not None:
         yield -1, [piece.sent]
     for at, part in piece.before:
@@ -94,13 +94,13 @@ def _parts_of(piece: Piece, messages: Sequence[Any]) -> Iterator[tuple[int, Sequ
 
 
 def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
-    """The piece with its texts as a policy left them, ids and signatures untouched.
+    """Return the piece with the texts that a policy left, and the same ids and signatures.
 
-    A result becomes the text that is left of it, framed as it was sent and so marked a success: framed twice it would
-    cost more. Several texts of one response become one.
+    A result becomes its remaining text with the framing that was sent, and is marked a success, so that the framework
+    does not frame it again. Several texts of one response become one.
     """
     if piece.sent is None:
-        return piece  # added on the way: it is made anew from what it belongs to
+        return piece  # added by the framework, which will make it again
     became = list(align_parts(before.parts, after.parts))
     if hasattr(piece.sent, "part_kind") and piece.sent.part_kind in _OF_A_RESPONSE:
         return attrs.evolve(piece, changed=[_item_with(piece.sent, became[0][1])])
@@ -121,10 +121,10 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
 def _spoken_parts(
     at: int, message: Any, sent: Any, dialect: str, tags: tuple[str, str]
 ) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
-    """Places, form and spelling of each part of a request, or of a response as a whole; None for what says nothing.
+    """Yield the places, the object and the message dict of each part, or of a whole response; None if it is not sent.
 
-    What has no place was added on the way: notes of the framework, and the files of tool results where they go out
-    beside them. It comes last, so that it stands between no call and its result.
+    Pieces without a place were added by the framework: notes, and files of tool results that are sent beside them. They
+    come last, so that they do not separate a call from its result.
     """
     if message.kind == "response" and dialect == "openai_responses":
         yield from _items(at, message, tags)
@@ -138,7 +138,7 @@ def _spoken_parts(
     for index, (part, form) in enumerate(zip(message.parts, framed, strict=True)):
         spoken = None if form is None else _request_part(form, files)
         if spoken is not None and part.part_kind.startswith("retry") and spoken["role"] == "user":
-            spoken["role"] = "system"  # the framework's own words: no new question, so no new turn
+            spoken["role"] = "system"  # the framework's own words must not begin a turn
         if spoken is not None and files and dialect in _AS_BLOCKS:
             spoken["content"] = [{"type": "text", "text": spoken["content"]}, *_contents(files)]
             files = []
@@ -157,15 +157,15 @@ _HOSTED = {
     "image_generation": "image_generation_call",
     "tool_search": "tool_search_call",
 }
-"""What the Responses API calls the calls of tools that it runs itself; any other is an MCP server's."""
+"""The item types of hosted tools' calls in the Responses API. Any other is an MCP server's."""
 _SYNTHETIC = frozenset({"content", "reasoning", "reasoning_content"})
-"""Ids that Chat Completions' reasoning gets: it has no item."""
+"""Ids of reasoning from Chat Completions, which has no item."""
 
 
 def _items(at: int, message: Any, tags: tuple[str, str]) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
-    """Each part of a response as the item of the Responses API that it goes back as; None for one that does not.
+    """Yield each part of a response as an item of the Responses API; None for one that is not sent back.
 
-    What a hosted tool gave back stays at the server, but for the results of searches, which go with their call.
+    Results of hosted tools stay at the server, except those of searches, which are sent with their call.
     """
     results = {part.tool_call_id: part for part in message.parts if part.part_kind == "builtin-tool-return"}
     for index, part in enumerate(message.parts):
@@ -216,9 +216,9 @@ def _item_with(part: Any, new: Any) -> Any:
 
 
 def _framed(own: Sequence[Any], sent: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """What the framework added to a request's parts, and the parts as it frames them; None for one it leaves out.
+    """Return the parts that the framework added to a request, and its own parts with framing; None for one left out.
 
-    A part that is framed is another object with the time, and the call, of the one that it was.
+    A framed part is a new object with the same timestamp and call as the original.
     """
     left = list(sent)
     framed: list[Any] = []
@@ -237,7 +237,7 @@ def _stamp(part: Any) -> object:
 
 
 def _request_part(part: Any, files: list[Any]) -> dict[str, Any] | None:
-    """What is sent of one part; the files of a tool result are put with `files`."""
+    """Return the message dict of one part. The files of a tool result are appended to `files`."""
     match part.part_kind:
         case "system-prompt":
             return {"role": "system", "content": part.content} if part.content else None
@@ -258,7 +258,7 @@ def _contents(content: Any) -> Any:
 
 
 def _content(item: Any) -> dict[str, Any] | None:
-    """One item of a prompt; a cache point says nothing."""
+    """Return one item of a prompt; None for a cache point."""
     if isinstance(item, str):
         return {"type": "text", "text": item}
     kind: str = getattr(item, "kind", "")
@@ -289,7 +289,7 @@ def _content_with(item: Any, part: object) -> Any:
 
 
 def _response(message: Any, dialect: str, tags: tuple[str, str]) -> dict[str, Any] | None:
-    """A response as one assistant message: its texts joined by a blank line, as they are sent."""
+    """Return a response as one assistant message. Its texts are joined by a blank line, as they are sent."""
     texts: list[str] = []
     blocks: list[dict[str, Any]] = []
     calls: list[dict[str, Any]] = []
@@ -317,7 +317,7 @@ _OF_A_SERVER = frozenset({"builtin-tool-call", "builtin-tool-return", "compactio
 
 
 def _server_block(part: Any, dialect: str) -> dict[str, Any]:
-    """What the provider's server did, as Anthropic spells it; for another API its words, which is what they cost."""
+    """Return a hosted tool's call or result in Anthropic's form, or as words for another API, to price them."""
     if part.part_kind == "compaction":
         return {"type": "compaction", "content": part.content}
     if dialect != "anthropic":

@@ -1,8 +1,8 @@
-"""Strands Agents: a conversation manager that lays out every model call.
+"""Strands Agents: a conversation manager that fits every model call.
 
     agent = Agent(model=…, tools=…, conversation_manager=AssemblerConversationManager(assembler))
 
-Read in strands-agents 1.62.0 (2026-11): `strands.middleware.InvokeModelStage` hands over copies of messages, system
+Read in strands-agents 1.62.0 (2026-11): `strands.middleware.InvokeModelStage` provides copies of messages, system
 prompt and tool specs right before each call, streamed or not.
 """
 
@@ -22,7 +22,7 @@ from budgets import AssemblyError
 from budgets.errors import from_extra
 
 if TYPE_CHECKING:
-    # What is used of Strands, for type checkers, which do not have it.
+    # The used parts of Strands, for type checkers without it.
     class ConversationManager:
         """Strands' own."""
 
@@ -49,10 +49,10 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     """Fits each model call into the assembler's budget: system prompt, tools, knowledge and history together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
-    agent's tools are sent, and the base's are not. `agent.messages` stays whole; what is left out is only not sent. The
-    agent raises an error of this library as it is, and not inside an EventLoopException. Several agents may share one
-    manager; `last_context` is then that of the latest call of any. What a conversation remembers beside its messages is
-    saved in `agent.state`. So an agent that is rebuilt from its session continues with the same bytes.
+    agent's tools are sent, and the base's are not. `agent.messages` stays whole; dropped ones are only left out of the
+    request. The agent raises an error of this library unchanged, not inside an EventLoopException. Several agents may
+    share one manager; `last_context` then belongs to the latest call of any. What a conversation remembers beside its
+    messages is saved in `agent.state`, so an agent that is rebuilt from its session continues with the same bytes.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
@@ -60,7 +60,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         self._fitting = Fitting(assembler, conversations=conversations)
 
     def register_hooks(self, registry: Any, **kwargs: Any) -> None:
-        """Join the agent's model calls as soon as the agent stands."""
+        """Register for the agent's model calls once the agent is initialised."""
         super().register_hooks(registry, **kwargs)
         registry.add_callback(AgentInitializedEvent, self._join)
         registry.add_callback(AfterModelCallEvent, self._after_model)
@@ -75,7 +75,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
             context = await self._fitting.afit(read.spoken, read.asked, run=id(call.agent), state=kept)
             return read.fitted(context, kept)
         except AssemblyError as error:
-            # The one error that the event loop lets through unwrapped, at any depth: it ends in `reduce_context`.
+            # The only error that the event loop does not wrap, at any depth: it is passed to `reduce_context`.
             raise ContextWindowOverflowException(str(error)) from error
 
     async def _after_model(self, event: Any) -> None:
@@ -88,24 +88,24 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         usage: Mapping[str, int] | None = event.stop_response.message.get("metadata", {}).get("usage")
         if usage is None:
             return  # a hook has cancelled the call
-        # Some APIs count cached tokens among the input, others beside it; the total has them in all.
+        # Some APIs include cached tokens in the input, others do not; the total always includes them.
         state = await self._fitting.settle_own(usage["totalTokens"] - usage["outputTokens"])
         if state is not None:
             _keep(event.agent, state)
 
     def fitted(self, call: Any) -> Any:
-        """The `InvokeModelContext` with the system prompt and the messages that fit. Raises what `build` raises."""
+        """Return the `InvokeModelContext` with the system prompt and messages that fit. Raises as `build` does."""
         read = _Read.of(call)
         kept = call.agent.state.get(STORED_AS)
         return read.fitted(self._fitting.fit(read.spoken, read.asked, run=id(call.agent), state=kept), kept)
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:
-        """Nothing: the history belongs to the agent and its session; each call is fitted when it is made."""
+        """Do nothing: the history belongs to the agent and its session, and each call is fitted when it is made."""
 
     def reduce_context(self, agent: Any, e: Exception | None = None, **kwargs: Any) -> None:
-        """Raise `e`, or the error of this library that it stands for.
+        """Raise `e`, or this library's error that it wraps.
 
-        A provider's own overflow means that the count fell short: raise the budget's `safety_margin`.
+        A provider's own overflow means that the count was too low: raise the budget's `safety_margin`.
         """
         if e is not None:
             raise e.__cause__ if isinstance(e.__cause__, AssemblyError) else e
@@ -113,11 +113,11 @@ class AssemblerConversationManager(LastCall, ConversationManager):
 
 @attrs.frozen(eq=False)
 class _Read:
-    """One model call as it was read."""
+    """One model call."""
 
     call: Any
     own: str | list[Block] | None
-    """The system prompt; one of blocks stands as the first of the messages."""
+    """The system prompt. One of blocks is the first of the messages."""
     messages: list[Block]
 
     @classmethod
@@ -132,12 +132,12 @@ class _Read:
 
     @property
     def asked(self) -> Asked:
-        """The prompt, the tools with those that the model's settings hold, and the one that must be called."""
+        """The prompt, the tools with those in the model's settings, and the forced tool."""
         own = self.own if isinstance(self.own, str) else None
         return Asked(own, [*_tools_of(self.call), *_built_in(self.call.model)], choice=_choice(self.call.tool_choice))
 
     def fitted(self, context: Context, before: Any) -> Any:
-        """The call with what the context holds. Its state goes into the agent's own, which a session manager stores."""
+        """Return the call with the context's content, and put the context's state into `agent.state`."""
         if worth_keeping(state := context.state()) != before:
             _keep(self.call.agent, state)
         kept = kept_objects(context.inside, self.messages, rewritten=_rewritten, of_summary=_of_summary)
@@ -150,7 +150,7 @@ def _keep(agent: Any, state: dict[str, Any]) -> None:
 
 
 def _tools_of(call: Any) -> list[Any]:
-    """The agent's tools; only the forced one where Strands sends no other: strands-agents 1.62.0, `event_loop`."""
+    """Return the agent's tools, or only the forced one when Strands sends no other (1.62.0, `event_loop`)."""
     specs: list[Any] = list(call.tool_specs or ())
     forced = _choice(call.tool_choice)
     supports: object = getattr(call.model, "_supports_structured_output", False)
@@ -160,7 +160,7 @@ def _tools_of(call: Any) -> list[Any]:
 
 
 def _built_in(model: Any) -> list[Any]:
-    """Tools of the provider's own, which stand in the settings of the model."""
+    """Return the provider's own tools in the settings of the model."""
     config: Mapping[str, Any] = model.get_config() if hasattr(model, "get_config") else {}
     params = cast("Mapping[str, Any]", config.get("params") or {})
     own = (params.get("tools"), *map(config.get, ("gemini_tools", "anthropic_tools")))
@@ -168,7 +168,7 @@ def _built_in(model: Any) -> list[Any]:
 
 
 _WORDS = {"auto": "auto", "any": "required"}
-"""Strands' words for a choice of tools, and ours."""
+"""Strands' names of tool choices, and ours."""
 
 
 def _choice(chosen: Mapping[str, Any] | None) -> str | None:
@@ -179,7 +179,7 @@ def _choice(chosen: Mapping[str, Any] | None) -> str | None:
 
 
 def _plain(prompt: str | list[Block] | None) -> str | list[Block] | None:
-    """The system prompt; the text itself where its only block is one, as Strands makes of a prompt that is a text."""
+    """Return the system prompt; a single text block, which Strands makes of a text, becomes the text again."""
     if not isinstance(prompt, list):
         return prompt
     if len(prompt) == 1 and prompt[0].keys() == {"text"}:
@@ -188,22 +188,22 @@ def _plain(prompt: str | list[Block] | None) -> str | list[Block] | None:
 
 
 def _prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[Block] | None:
-    """The agent's system prompt with the assembler's text; blocks stay blocks, cache points and all."""
+    """Return the agent's system prompt with the assembler's text. Blocks, including cache points, stay blocks."""
     if rendered is None:
         return own
     return [*own, {"text": rendered}] if isinstance(own, list) else rendered
 
 
 def _rewritten(own: Block, before: Message, after: Message) -> Block:
-    """The message with the content that a policy left; Bedrock's blocks are edited in their own spelling."""
+    """Return the message with the content that a policy left, still in Bedrock's form."""
     return {**own, "content": cast("Mapping[str, Any]", after.raw)["content"]}
 
 
 def _in_turns(messages: Sequence[Block]) -> list[Block]:
-    """The messages with neighbours of one role in one.
+    """Join neighbouring messages of one role.
 
-    Converse refuses a user's message behind a user's, which a cut or a summary can bring about: langchain-aws#130 and
-    #192, read 2026-11. Strands sends what it is given.
+    Converse refuses a user message after a user message, which a cut or a summary can cause (langchain-aws#130 and
+    #192, read 2026-11). Strands sends the messages unchanged.
     """
     turns: list[Block] = []
     for message in messages:
