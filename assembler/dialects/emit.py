@@ -8,10 +8,10 @@ from typing import Any
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Thinking
+from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import claim_message
-from assembler.dialects.dialect import Dialect, Emission, GrowingDialect, ReasoningDialect
+from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
 from assembler.dialects.left_beside import fields_of_tools, marks_of_tools
 from assembler.dialects.notes import Notes
 from assembler.regions.layout import Layout
@@ -79,21 +79,7 @@ def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[M
     return messages
 
 
-def unheard_thoughts(dialect: Dialect, message: Message) -> list[Thinking]:
-    """Return the reasoning parts of a message that the dialect does not send. O(parts)."""
-    thoughts = [part for part in message.parts if type(part) is Thinking]
-    if not thoughts or not _chooses(type(dialect)):
-        return []
-    choosing: Any = dialect
-    return [thought for thought in thoughts if not choosing.hears(thought, message)]
-
-
 # Cached by class: `isinstance` with a protocol looks at every member.
-@functools.cache
-def _chooses(kind: type) -> bool:
-    return issubclass(kind, ReasoningDialect)
-
-
 @functools.cache
 def _grows(kind: type) -> bool:
     return issubclass(kind, GrowingDialect)

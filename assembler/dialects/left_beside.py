@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN
-from assembler.conversation.messages.extra_fields import OF_ANSWERS
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, words_beside
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES
@@ -101,14 +101,15 @@ def loses_citations(message: Message, own: str) -> bool:
         return False
     notes = Notes()
     note_left([message], own, notes)
-    return notes[CITATIONS] > 0 or ("annotations" in message.beside and own != "openai")
+    return notes[CITATIONS] > 0
 
 
 def _lost_fields(message: Message, own: str) -> int:
     """Return how many fields of a Chat message are lost. Chat and chat templates get them."""
     if own == "chat_template" or (own == "openai" and message.shape in _TAKEN[own]):
         return 0
-    return sum(own != "openai" or field not in OF_ANSWERS for field in message.beside)
+    told = words_beside(message, own)
+    return sum(field not in told and (own != "openai" or field not in OF_ANSWERS) for field in message.beside)
 
 
 def marks_of_tools(tools: Iterable[Tool], own: str) -> int:
@@ -132,9 +133,11 @@ def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
 
 
 _OF_ANY_TOOL = _MARKS | {"type"}
-_SAID_ELSEWHERE = dict.fromkeys(("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"})
+_SAID_ELSEWHERE: Mapping[str, frozenset[str]] = dict.fromkeys(
+    ("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"}
+)
 """The fields of a definition that an API has a word for, or that are noted as marks."""
-_SPOKEN = {"mistral": "openai"}
+_SPOKEN: Mapping[str, str] = {"mistral": "openai"}
 """Whose spelling of tools an API takes."""
 
 

@@ -11,11 +11,10 @@ import attrs
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.edit import write_like
-from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_told_whole, says_nothing_to
 from assembler.conversation.turns import Open, open_at_the_end, unanswered_error
 from assembler.dialects import Emission
-from assembler.dialects.emit import emit_added, emit_layout, unheard_thoughts
-from assembler.dialects.left_beside import loses_citations
+from assembler.dialects.emit import emit_added, emit_layout
+from assembler.dialects.heard import hears_all, hears_any
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.decisions import Decided, decisions_of
 from assembler.pipeline.draft import Draft
@@ -356,28 +355,25 @@ class Planned:
     @found_once
     def _whole(self) -> set[int]:
         """The indexes of the messages after the head that are sent unchanged and in full."""
-        dialect, shape = self.settings.dialect, self.settings.dialect.api.shape
-        mixed = [(i, message) for i, message in self.standing if not MAY_BE_LOST.isdisjoint(map(type, message.parts))]
-        torn = {i for i, message in mixed if not is_told_whole(message, shape) or unheard_thoughts(dialect, message)}
-        foreign = [(i, message) for i, message in self.standing if message.shape != shape and not message.shallow]
-        cited = {i for i, message in foreign if loses_citations(message, shape)}
-        return {i for i, _ in self.standing} - self.trimmed.changed.keys() - torn - cited
+        dialect = self.settings.dialect
+        whole = {
+            index
+            for index, message in self.standing
+            if (message.shallow and not message.beside and [*map(type, message.parts)] == [str])  # most are one text
+            or hears_all(dialect, message)
+        }
+        return whole - self.trimmed.changed.keys()
 
     @found_once
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or sent only in part, oldest first."""
-        heard = {i for i, message in self.standing if self._is_heard(message)}
+        heard = {i for i, message in self.standing if hears_any(self.settings.dialect, message)}
         head = self.sight.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in heard else "dropped")
             for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
             if i not in self._whole
         ]
-
-    def _is_heard(self, message: Message) -> bool:
-        if says_nothing_to(message, self.settings.dialect.api.shape):
-            return False
-        return len(unheard_thoughts(self.settings.dialect, message)) < len(message.parts) or not message.parts
 
     @property
     def left_out(self) -> int:

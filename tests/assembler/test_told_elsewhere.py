@@ -508,3 +508,45 @@ def test_what_nobody_knows_reaches_no_api_but_its_own_whatever_api_the_assembler
     context = Assembler(dialect=home).add_capability([TOOL]).add_messages(OF_CHAT).build()
     owner = "mistral" if home == "mistral" else "openai_chat"
     assert ("d1d" in str(context.request(name))) == (name == owner)
+
+
+SPOKEN: Dict = {"role": "assistant", "content": None, "audio": {"id": "a", "transcript": WORDS}}
+CALLED = [{"id": "c", "type": "function", "function": {"name": "ask", "arguments": "{}"}}]
+IN_FIELDS: dict[str, list[Dict]] = {
+    "a transcript": [SPOKEN],
+    "a transcript before a call": [
+        {**SPOKEN, "tool_calls": CALLED},
+        {"role": "tool", "tool_call_id": "c", "content": "r"},
+    ],
+    "a refusal": [{"role": "assistant", "content": None, "refusal": WORDS}],
+    "a refusal behind a text": [{"role": "assistant", "content": "so", "refusal": WORDS}],
+    "a refusal behind parts": [{"role": "assistant", "content": [{"type": "text", "text": "so"}], "refusal": WORDS}],
+}
+
+
+@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+@pytest.mark.parametrize("said", IN_FIELDS)
+def test_what_an_answer_says_in_a_field_of_chat_s_every_api_is_told_once(said: str, name: str) -> None:
+    history = [*asked(), *IN_FIELDS[said], *asked()]
+    context = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build()
+    request = context.request()
+    assert json.dumps(request).count(WORDS) == 1
+    assert list(context.dropped) == []
+    assert "left out" not in " ".join(context.notes())
+    assert verify(request, dialect=name) == []
+    assert context.count == count_request(request, dialect=name)
+    growing = Assembler(dialect=name).add_capability([TOOL]).add_messages(history[:1])
+    growing.build()
+    for message in history[1:]:
+        growing.add_message(message)
+    grown = growing.build()
+    assert (grown.request(), grown.count) == (request, context.count)
+
+
+@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+def test_a_spoken_answer_whose_words_nobody_has_is_dropped_and_noted(name: str) -> None:
+    spoken: Dict = {"role": "assistant", "content": None, "audio": {"id": "a"}}
+    context = Assembler(dialect=name).add_messages([*asked(), spoken, *asked()]).build()
+    kept = name == "openai_chat"
+    assert [(each.index, each.outcome) for each in context.dropped] == ([] if kept else [(1, "dropped")])
+    assert ("1 field(s) of another API left out" in context.notes()) != kept

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
-from assembler.conversation.messages.message import Part, Thinking
+from assembler.conversation.messages.message import Message, Part, Thinking
 from assembler.conversation.messages.parts import compact_json
 from assembler.text.checked import checked_text
 
@@ -41,6 +41,26 @@ def thoughts_beside(seen: _Raw, index: int) -> tuple[Part, ...]:
         return ()
     held = [key for key in REASONING if seen.get(key)]
     return tuple(Thinking(_text(seen[key], f"conversation[{index}].{key}"), {key: seen[key]}) for key in held)
+
+
+def words_beside(message: Message, own: str) -> dict[str, str]:
+    """What an answer says in fields that the API of the shape `own` does not have: a refusal, what was spoken."""
+    if not message.beside or own in _HAVE_THEM:
+        return {}
+    said = {key: message.seen.get(key) for key in message.beside if key in OF_ANSWERS}
+    audio = said.get("audio")
+    said["audio"] = cast(_Raw, audio).get("transcript") if isinstance(audio, Mapping) else None
+    return {key: words for key, words in said.items() if isinstance(words, str) and words.strip()}
+
+
+def loses_fields_of_answers(message: Message, own: str) -> bool:
+    """Whether annotations, or something spoken whose words nobody gave, do not go to the API of the shape `own`."""
+    if not message.beside or own in _HAVE_THEM:
+        return False
+    return not set(OF_ANSWERS).isdisjoint(set(message.beside) - words_beside(message, own).keys())
+
+
+_HAVE_THEM = ("openai", "chat_template", "plain")
 
 
 def field_of(part: Part) -> str | None:

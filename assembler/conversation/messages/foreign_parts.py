@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
-from assembler.conversation.messages.extra_fields import OF_ANSWERS
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, words_beside
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.conversation.messages.responses import sendable
@@ -189,7 +189,7 @@ def adapt_message(message: Message, own: str) -> Message:
     Cache marks stay, because each dialect counts those that it leaves out. Returns the same message if no part is of
     another API. O(parts).
     """
-    message = with_functions(message, own)
+    message = _with_words_beside(with_functions(message, own), own)
     for part in message.parts:
         if type(part) in _TOLD or (type(part) is Result and not _TOLD.isdisjoint(map(type, part.parts))):
             break
@@ -204,6 +204,17 @@ def adapt_message(message: Message, own: str) -> Message:
     if role == "tool" and Result not in map(type, kept):  # not a result for a call of the caller's tools
         role = "user" if any(map(_is_the_callers, message.parts)) else "assistant"
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
+
+
+def _with_words_beside(message: Message, own: str) -> Message:
+    """The message with what it says in fields of Chat's among its texts, where the API of the shape `own` has none."""
+    words = words_beside(message, own)
+    if not words:
+        return message
+    texts = sum(1 for _ in itertools.takewhile(lambda part: type(part) is str, message.parts))
+    parts = (*message.parts[:texts], *words.values(), *message.parts[texts:])
+    left = tuple(key for key in message.beside if key not in words)
+    return attrs.evolve(message, parts=parts, shape=FOREIGN, shallow=False, beside=left)
 
 
 def _is_the_callers(part: Part) -> bool:
@@ -264,8 +275,9 @@ def translated(message: Message, own: str, done: Counter[str]) -> Message:
     new = adapt_message(message, own)
     if new is not message:
         before, after = _unread_in(message.parts), _unread_in(new.parts)
-        gone = _held_by(message.parts) - _held_by(new.parts)
-        done.update({what: n for what, n in ((FOLDED, before - after - gone), (LEFT_OUT, gone)) if n > 0})
+        told = len(words_beside(message, own))
+        gone = _held_by(message.parts) + told - _held_by(new.parts)
+        done.update({what: n for what, n in ((FOLDED, before - after - gone + told), (LEFT_OUT, gone)) if n > 0})
     return new
 
 
@@ -281,7 +293,9 @@ def is_told_whole(message: Message, own: str) -> bool:
 
 def says_nothing_to(message: Message, own: str) -> bool:
     """Whether nothing of a message is left for the API of the shape `own`, so that its dialect leaves it out."""
-    return not _TOLD.isdisjoint(map(type, message.parts)) and not adapt_message(message, own).parts
+    empty = not message.parts and loses_fields_of_answers(message, own)
+    lost = empty or not _TOLD.isdisjoint(map(type, message.parts))
+    return lost and not adapt_message(message, own).parts
 
 
 def _unread_in(parts: Iterable[Part]) -> int:

@@ -95,7 +95,7 @@ class Writer(abc.ABC):
         note_left(told, self.shape, self.notes)
         return [
             message  # most messages are one text and need no adapting
-            if len(message.parts) == 1 and type(message.parts[0]) is str
+            if len(message.parts) == 1 and type(message.parts[0]) is str and not message.beside
             else translated(message, self.shape, self.notes)
             for message in told
         ]

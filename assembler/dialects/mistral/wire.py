@@ -13,6 +13,8 @@ import attrs
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
+from assembler.conversation.messages.extra_fields import words_beside
+from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.dialects.call_ids import nine
 from assembler.dialects.copies import NO_PARAMETERS, own_fields
@@ -118,6 +120,8 @@ def is_silent(message: Message) -> bool:
 def _adopted(message: Message, done: Notes) -> Message:
     """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
     note_left([message], "mistral", done)
+    if words_beside(message, "mistral"):
+        return translated(message, "mistral", done)
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
         return attrs.evolve(message, shape="openai")
