@@ -1,4 +1,4 @@
-"""Reports of a request: in the terminal, as a page, as a manifest, as logs; and what a prefix cache can serve."""
+"""Reports on a request: in the terminal, as a page, as a manifest, as logs; and what a prefix cache can serve."""
 
 from budgets.later import load_later as _load_later
 

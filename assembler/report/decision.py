@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Decision:
-    """What stays, what goes and what it costs."""
+    """What stays, what is dropped and what it costs."""
 
     __slots__ = ()
     inside: Planned
-    """How it was decided: for this library's own packages, and no public contract."""
+    """The internal plan, for this library's own packages. Not public."""
 
     @property
     def costs(self) -> RegionCosts:
@@ -36,7 +36,7 @@ class Decision:
 
     @property
     def warnings(self) -> tuple[AssemblyError, ...]:
-        """Errors that were survived, such as a `SummaryError` of a summarizer. They quote no message."""
+        """Errors that did not stop the build, such as a summarizer's `SummaryError`. They quote no message."""
         return self.inside.trimmed.failures
 
     @property

@@ -1,4 +1,4 @@
-"""A decision in numbers and names, for spans and logs: no text."""
+"""The numbers and names of a decision for spans and logs, without any text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from assembler.pipeline.planned import Planned
 from budgets import ContextLengthError, RegionCosts
 
 Value: TypeAlias = str | int | float | bool | list[str]
-"""What a span takes as an attribute."""
+"""A value that a span accepts as an attribute."""
 
 
 def figures_of(plan: Planned) -> dict[str, Value]:
-    """Tokens by region, the budget, what was kept and dropped. O(messages)."""
+    """Return the tokens by region, the budget, and what was kept and dropped. O(messages)."""
     budget, dropped = plan.settings.budget, plan.dropped
     shortened = sum(1 for one in dropped if one.outcome == "shortened")
     found: dict[str, Value] = {
@@ -38,7 +38,7 @@ def figures_of(plan: Planned) -> dict[str, Value]:
 
 
 def figures_of_overflow(error: ContextLengthError) -> dict[str, Value]:
-    """What was needed, and what was free."""
+    """Return the required and the available tokens."""
     found: dict[str, Value] = {
         "required": error.required,
         "available": error.available,
@@ -51,15 +51,15 @@ def figures_of_overflow(error: ContextLengthError) -> dict[str, Value]:
 
 
 def model_named(model: str | None) -> dict[str, Value]:
-    """The model, where there is one."""
+    """Return the model's name, if there is one."""
     return {} if model is None else {"model": model}
 
 
 def by_region(costs: RegionCosts) -> dict[str, Value]:
-    """A figure for each region."""
+    """Return the tokens of each region."""
     return {f"tokens.{region}": tokens for region, tokens in costs.to_dict().items()}
 
 
 def fields_of(found: Mapping[str, Value]) -> dict[str, Value]:
-    """The figures under names that a log record takes as attributes."""
+    """Return the figures under names that a log record accepts as attributes."""
     return {f"context_assembler_{name}".replace(".", "_"): value for name, value in found.items()}

@@ -1,4 +1,4 @@
-"""An item of a request: what it would cost whole, and where it stands."""
+"""The items of a request, with their full price and their place."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class Item:
-    """One row: what it would cost whole, and where it stands.
+    """One row, with its full price and its place.
 
-    `before` is None where it could not be priced. `span` is what a turn covers of the history.
-    `omitted` says why it is never sent, whatever the window; `stands_in` marks what is said in place of dropped turns.
+    `before` is None if it could not be priced. `span` is a turn's part of the history. `omitted` says why it is never
+    sent in any window. `stands_in` is True for a summary or note in place of dropped turns.
     """
 
     region: str
@@ -32,14 +32,14 @@ class Item:
     span: Span | None = None
     pinned: bool = False
     stable: bool = False
-    """Whether it stands before the newest turn, where a prefix cache can serve it."""
+    """Whether it is before the newest turn, where a prefix cache can serve it."""
     omitted: str = ""
     stands_in: bool = False
     content: Content | None = attrs.field(default=None, repr=False)
 
 
 def fixed_items(measured: Measured) -> Iterator[Item]:
-    """The items of the regions that do not grow; framing last."""
+    """Yield the items of the fixed regions, framing last."""
     prices = measured.prices
     system = len(measured.rendered.pieces)
     for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):

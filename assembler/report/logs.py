@@ -1,6 +1,6 @@
-"""One log record a build, with numbers and names as fields.
+"""Logs one record for each build, with numbers and names as fields.
 
-A process that never imported `logging` listens to nothing, so nothing is looked up in it.
+If the process never imported `logging`, no handler can exist, so `logging` is not imported here either.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ NAME = "assembler"
 """The logger's name."""
 
 _CUT, _WHOLE = 20, 10
-"""`logging.INFO` for a request that something was left out of, `logging.DEBUG` for any other."""
+"""`logging.INFO` for a request from which something was left out, `logging.DEBUG` for any other."""
 
 
 def listening() -> Logger | None:
-    """The logger, where anybody hears records as low as these can be; else None, in 0.15 microseconds."""
+    """Return the logger if any handler takes such records, else None. Takes 0.15 microseconds."""
     if "logging" not in sys.modules:
         return None
     logger = _logger()
@@ -40,11 +40,11 @@ def _logger() -> Logger:
 
 
 def log_build(logger: Logger, context: Context) -> None:
-    """Say what was built. Every attribute of `telemetry.attributes` is a field of the record, `_` for its dots."""
+    """Log a build. Every attribute of `telemetry.attributes` is a field of the record, with `_` for dots."""
     level = _CUT if context.dropped else _WHOLE
     if not logger.isEnabledFor(level):
         return
-    from assembler.report.figures import fields_of, figures_of  # a build without a listener does without
+    from assembler.report.figures import fields_of, figures_of  # imported late: most builds have no listener
 
     found = figures_of(context.inside)
     logger.log(
@@ -59,7 +59,7 @@ def log_build(logger: Logger, context: Context) -> None:
 
 
 def log_refused(error: ContextLengthError) -> None:
-    """Say what was not built, and by how much it was too long."""
+    """Log a request that does not fit, with its excess."""
     logger = listening()
     if logger is None:
         return
@@ -70,19 +70,19 @@ def log_refused(error: ContextLengthError) -> None:
 
 
 def log_warnings(context: Context) -> None:
-    """A warning for each thing that went wrong and was done without. Rare, so that logging is worth its import."""
+    """Log a warning for each error that did not stop the build. These are rare, so importing `logging` is fine."""
     for warning in context.warnings:
         kind = type(warning).__name__
-        _logger().warning("built without what failed: %s", warning, extra={"context_assembler_warning": kind})
+        _logger().warning("built despite an error: %s", warning, extra={"context_assembler_warning": kind})
 
 
 _LONGEST = 200
-"""Characters of a name in a line of the log."""
+"""The most characters of a name in a line of the log."""
 
 
 def log_ignored(what: str, why: str) -> None:
-    """A warning for what the caller gave and nothing was made of."""
-    what = printable(what.replace("\n", " "))[:_LONGEST]  # a state names policies, and may be anybody's
+    """Log a warning for an argument of the caller's that is ignored."""
+    what = printable(what.replace("\n", " "))[:_LONGEST]  # may come from an untrusted state
     _logger().warning("ignored %s: %s", what, why, extra={"context_assembler_warning": "Ignored"})
 
 

@@ -1,7 +1,7 @@
-"""What reports remember, so that a turn that has ended and regions that stay are looked at once.
+"""Remembers facts for reports, so that finished turns and unchanged regions are examined once.
 
-It lives beside what it follows from: with the prices of a history, and with the measured regions. Threads share it, and
-each entry is a finished value that any of them would find.
+The facts are stored with the prices of a history, and with the measured regions. Threads share them: each entry is a
+finished value, and every thread would compute the same.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class TurnFacts:
-    """What there is to say of a turn, whatever else is in the request."""
+    """Facts of a turn that do not depend on the rest of the request."""
 
     called: tuple[str, ...]
     """The names of the tools that it calls, each once."""
     invisible: tuple[Invisible, ...]
-    """What cannot be seen in the results of its tools."""
+    """The invisible characters in its tool results."""
     row: Row | None = None
-    """Its row where it stays as it is; None before a report needed it."""
+    """Its row if it stays unchanged; None before a report needed it."""
 
 
 class FixedFacts:
-    """What there is to say of the regions that do not grow; None before the first report."""
+    """Facts of the fixed regions; None before the first report."""
 
     __slots__ = ("framing", "invisible", "prefix", "rows", "volatile")
 
@@ -45,11 +45,11 @@ class FixedFacts:
         self.invisible: tuple[Invisible, ...] | None = None
         self.volatile: tuple[Volatile, ...] | None = None
         self.prefix: Count | None = None
-        """What system text, head and tools cost."""
+        """The price of system text, head and tools."""
 
 
 def turn_facts(plan: Planned) -> list[TurnFacts]:
-    """The facts of each turn that stays. A turn that has ended is read once in its life: O(turns) and new messages."""
+    """Return the facts of each turn that stays. A finished turn is read only once: O(turns + new messages)."""
     ended, length = plan.ledger.prices.ended, plan.sight.length
     facts: list[TurnFacts] = []
     for turn in plan.turns:
@@ -70,14 +70,14 @@ def _read(messages: Sequence[Message], start: int) -> TurnFacts:
             if type(part) is Call:
                 called[part.name] = None
             elif type(part) is Result:
-                # An ASCII text has nothing that cannot be seen.
+                # An ASCII text has no invisible characters.
                 texts = [text for text in part.parts if isinstance(text, str) and not text.isascii()]
                 results += [("conversation", f"message {index}", text) for text in texts]
     return TurnFacts(tuple(called), tuple(invisible_texts(results)) if results else ())
 
 
 def fixed_facts(measured: Measured) -> FixedFacts:
-    """What is known of measured regions."""
+    """Return the facts of measured regions."""
     if measured.facts is None:
         measured.facts = FixedFacts()
     return measured.facts

@@ -1,4 +1,4 @@
-"""The report of a plan: what was kept, what was dropped, and why. Finds every row; holds no text of any prompt."""
+"""The report of a plan: what was kept, what was dropped, and why. It holds no text of the prompt."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ class Report:
     dialect: str
     model: str | None
     notes: tuple[str, ...] = ()
-    """A line each: what the dialect folds or leaves out, what the counter fell back on, marks that are not set, how far
-    off an anchored bill was, and policies that could not help."""
+    """One line each: what the dialect folds or leaves out, the counter's fallbacks, cache marks that were not set, the
+    error of an anchored bill, and policies that could not help."""
     cache: CacheRow | None = None
     """What a provider's prefix cache may serve."""
     volatile: tuple[Volatile, ...] = ()
-    """What changes from call to call inside the part that a cache could serve, by place and kind, never by text."""
+    """Texts that change from call to call in the cacheable prefix, by place and kind, without the text."""
 
     invisible: tuple[Invisible, ...] = ()
-    """What costs tokens and shows nothing in knowledge, tools and what tools said, by place and kind, never by text."""
+    """Invisible characters in instruction, knowledge, tools and tool results, by place and kind, without the text."""
 
     _steps: Steps = attrs.field(default=Steps(None, ()), eq=False, repr=False, alias="steps")
 
@@ -69,7 +69,7 @@ class Report:
         return self._steps()
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data that JSON can carry."""
+        """Return the report as plain data that JSON can carry."""
         return {
             "dialect": self.dialect,
             "model": self.model,
@@ -87,9 +87,10 @@ class Report:
         }
 
     def to_html(self, *, texts: Texts | None = None) -> str:
-        """One self-contained page: every item, and what other windows would keep. No text of a message without `texts`.
+        """Return a self-contained page of every item, and of what other windows would keep.
 
-        O(items), and where the policy is not `TrimOldest()` or `Refuse()` some forty fits, which count no text again.
+        It shows message texts only with `texts`. O(items). For policies other than `TrimOldest()` and `Refuse()` it
+        takes about forty fits, which count no text again.
         """
         from assembler.report.page.html import page_html
 
@@ -106,7 +107,7 @@ class Report:
         yield colour_report(self.text(options.max_width))
 
     def text(self, width: int = 80) -> str:
-        """The table in at most `width` columns, and never fewer than 60."""
+        """Return the table in at most `width` columns, but at least 60."""
         from assembler.report.terminal import report_text
 
         return report_text(self, whole(width, "width"))
@@ -120,7 +121,7 @@ class Report:
 
 
 def report_of(plan: Planned) -> Report:
-    """The report of a plan. Prices what was dropped, if that was not priced yet; O(items)."""
+    """Return the report of a plan. Prices dropped items if they have no price yet; O(items)."""
     budget, turns = plan.settings.budget, turn_facts(plan)
     return Report(
         rows=tuple(_adding_up(plan, _rows(plan, turns))),
@@ -135,7 +136,7 @@ def report_of(plan: Planned) -> Report:
             *_unknown(plan),
             *_mark_notes(plan),
             *_bill_notes(plan),
-            *map(str, plan.trimmed.idle),  # policies that could not help: their reasons are in no row
+            *map(str, plan.trimmed.idle),  # reasons of policies that could not help, which no row has
             *tool_notes([tool.name for tool in plan.measured.regions.tools], turns),
             *_strategy_notes(plan),
         ),
@@ -147,7 +148,7 @@ def report_of(plan: Planned) -> Report:
 
 
 def _dialect_notes(plan: Planned) -> tuple[str, ...]:
-    """What the dialect folds or leaves out; or why no request can be made yet."""
+    """Return the dialect's notes, or why no request can be made yet."""
     try:
         plan.refuse_unfinished()
         notes = plan.notes
@@ -161,13 +162,11 @@ def _counter_notes(plan: Planned) -> tuple[str, ...]:
 
 
 _GUESSING = frozenset({"openai_chat", "openai_responses"})
-"""The dialects in which gateways and deployments of one's own are spoken to."""
+"""The dialects for gateways and deployments with names of their own."""
 
 
 def _unknown(plan: Planned) -> tuple[str, ...]:
-    """How an unknown model is counted: as the model that its name contains, or as none, and then which known name is
-    near.
-    """
+    """Return a note on how an unknown model is counted: as the model in its name, or with a stand-in vocabulary."""
     budget = plan.settings.budget
     if (
         budget is None
@@ -177,13 +176,11 @@ def _unknown(plan: Planned) -> tuple[str, ...]:
     ):
         return ()
     if plan.settings.dialect.name in _GUESSING and (guess := model_within(budget.model)) is not None:
-        return (
-            f"no table knows {budget.model}: priced as {guess}, with a wide bound; a model's own name has a near one",
-        )
+        return (f"unknown model {budget.model}: priced as {guess}, with a wide bound; the real name has a tight one",)
     near = nearly(budget.model)
     if near is None:
         return ()
-    return (f"no table knows {budget.model}: counted by {STAND_IN}, with a wide bound; did you mean {near}?",)
+    return (f"unknown model {budget.model}: counted by {STAND_IN}, with a wide bound; did you mean {near}?",)
 
 
 def _strategy_notes(plan: Planned) -> tuple[str, ...]:
@@ -233,10 +230,10 @@ def _rows(plan: Planned, turns: Sequence[TurnFacts]) -> list[Row]:
 
 
 def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
-    """The rows such that they add up to the count: of a template and of a bill the parts alone do not.
+    """Adjust the rows so that they add up to the count, as they do not with a template or after a bill.
 
-    What the whole costs more is a row of the framing. Where it costs less, the rows of the conversation give way, each
-    by its share, and those of the other regions only once these are down to 0.
+    A surplus becomes a row of the framing. A deficit is taken from the rows of the conversation in proportion, and from
+    other regions only once these are at 0.
     """
     missing = plan.count.tokens - sum([row.after for row in rows])
     if missing > 0:
@@ -254,7 +251,7 @@ def _cut_down(row: Row, after: Tokens) -> Row:
 
 
 def _fixed_rows(measured: Measured) -> tuple[tuple[Row, ...], Row]:
-    """The rows before the conversation and the one after it; made once for these regions."""
+    """Return the rows before the conversation and the one after it. Made once for these regions."""
     facts = fixed_facts(measured)
     if facts.rows is None or facts.framing is None:
         *rows, facts.framing = map(_fixed_row, fixed_items(measured))
@@ -269,7 +266,7 @@ def _fixed_row(item: Item) -> Row:
 
 
 def _add_conversation(rows: list[Row], plan: Planned, turns: Sequence[TurnFacts]) -> None:
-    """Runs of dropped turns share a row; a turn that stays has one of its own."""
+    """Add a row for each turn that stays, and one for each run of dropped turns."""
     summary = plan.trimmed.cut.summary
     if summary is not None:
         tokens = plan.ledger.price(summary).tokens
@@ -283,7 +280,7 @@ def _add_conversation(rows: list[Row], plan: Planned, turns: Sequence[TurnFacts]
         if row is None or start in savings or stop <= first or stop == length:
             row = _turn(plan, start, stop, times.get(start, {}))
             if not row.reason:
-                # A turn that has ended, and of which nothing was taken, says the same in every report.
+                # A finished turn that was not shortened has the same row in every report.
                 facts.row = row
         rows.append(row)
         at = stop
@@ -294,21 +291,21 @@ def _dropped_row(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
     return _row_of_dropped(start, stop, _tokens_before(ledger, start, stop), why)
 
 
-# The same messages are gone from one report to the next.
+# Cached: successive reports have the same dropped messages.
 @functools.lru_cache(maxsize=64)
 def _row_of_dropped(start: int, stop: int, before: Tokens | None, why: str) -> Row:
     return Row("conversation", span_name(start, stop), before, 0, "dropped", why, stop - start)
 
 
 def _as_they_are(plan: Planned) -> Ledger:
-    """The prices of what the messages say now: builds do not compare what was cut away long ago."""
+    """Return the prices of the messages as they are now: builds do not check all dropped messages for changes."""
     if plan.last_length or plan.first <= plan.sight.head:
         return plan.ledger
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 
 
 def _times(plan: Planned) -> dict[int, dict[Label, int]]:
-    """How many changes each policy made in each turn, by where the turn begins. O(changes)."""
+    """Count the changes of each policy in each turn, by the turn's first message. O(changes)."""
     times: dict[int, dict[Label, int]] = {}
     willing = plan.settings.willing
     for made in plan.trimmed.made:
@@ -333,7 +330,7 @@ def _turn(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> R
 
 
 def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
-    """What the dropped turns would have cost; None where one of them is no message that an API would take."""
+    """Return what the dropped turns would have cost; None if one of their messages is invalid."""
     try:
         return ledger.dropped_tokens(start, stop)
     except AssemblyError:

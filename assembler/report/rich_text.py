@@ -1,4 +1,4 @@
-"""A report in colour, for terminals that draw it through rich."""
+"""Colours a report for terminals, with rich."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _STYLES = (
     (re.compile(r"^(?:note|volatile|invisible):", re.MULTILINE), "color(130)"),
     (re.compile(r"^ {6}.*|^(?:region|item) .*", re.MULTILINE), "color(243)"),
 )
-"""What a report's lines say, and how it is drawn. The words stay: colour says nothing that they do not.
+"""The colours of a report's lines. Colour adds no information to the words.
 
-Numbers of the palette of 256, not the eight named colours, which each theme paints as it likes: yellow cannot be read
-on white, nor blue on black. These have a contrast of at least 3.8 to both.
+They are numbers of the 256-colour palette, because themes change the eight named colours: yellow is unreadable on
+white, and blue on black. These have a contrast of at least 3.8 to both.
 """
 
 
 def colour_report(text: str) -> Text:
-    """The text of a report as rich draws it; markup in a name stays as it is."""
+    """Return a report's text with colours. Markup in a name is not interpreted."""
     drawn = Text(text)
     for pattern, style in _STYLES:
         drawn.highlight_regex(pattern, style)

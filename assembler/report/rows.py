@@ -11,25 +11,25 @@ from budgets import Tokens
 
 Outcome: TypeAlias = Literal["kept", "shortened", "dropped"]
 REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
-"""In the order in which a report lists them."""
+"""The regions, in the order of a report."""
 
 
 def span_name(start: int, stop: int) -> str:
-    """What reports call the messages from `start` to before `stop`."""
+    """Return the name of the messages from `start` to before `stop` in reports."""
     return f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}"
 
 
 def shown_name(text: str) -> str:
-    """One line in which nothing hides or moves a terminal's cursor: a replacement for what cannot be printed."""
+    """Return a name as one line, with replacements for characters that are invisible or move a terminal's cursor."""
     return text if text.isprintable() else "".join(one if one.isprintable() else "�" for one in text)
 
 
 @attrs.frozen
 class Row:
-    """One item of a region: tokens before and after the policy, what became of it, and why.
+    """One item of a region: tokens before and after the policy, its outcome, and the reason.
 
-    `messages` is how many messages the item stands for: a run of dropped turns shares a row. `before` is None where a
-    dropped item could not be read, so that nothing is known of its size.
+    `messages` is the number of messages of the item: a run of dropped turns shares a row. `before` is None if a dropped
+    item could not be read, so that its size is unknown.
     """
 
     region: str
@@ -41,10 +41,10 @@ class Row:
     messages: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
+        """Return the fields by name."""
         return self._fields.copy()
 
-    # Most rows of a report stood in the last one, and a copy takes a fifth of the time.
+    # Cached: most rows were in the last report too, and a copy takes a fifth of the time.
     @functools.cached_property
     def _fields(self) -> dict[str, Any]:
         return {
@@ -60,7 +60,7 @@ class Row:
 
 @attrs.frozen
 class CacheRow:
-    """The prefix cache: tokens before the newest turn, and what of them the next such request may be served.
+    """The prefix cache: the tokens before the newest turn, and how many of them a cache may serve to the next request.
 
     `served` is an estimate and `upper` its bound. `least` and `step` are the provider's rule in tokens.
     """
@@ -69,13 +69,13 @@ class CacheRow:
     served: Tokens
     upper: Tokens
     least: Tokens | None = None
-    """None where nothing is cached."""
+    """None if nothing is cached."""
     step: Tokens | None = None
     source: str | None = None
-    """Where the rule was read; None where no rule is known."""
+    """The source of the rule; None if no rule is known."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
+        """Return the fields by name."""
         return {
             "stable_prefix": self.stable_prefix,
             "served": self.served,

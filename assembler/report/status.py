@@ -1,4 +1,4 @@
-"""How full the window is, for a line on a screen: cheap enough to be asked at every keystroke."""
+"""How full the window is, for a status line: cheap enough for every keystroke."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from budgets import Tokens
 
 @attrs.frozen
 class Status:
-    """How full the next request is, after the policies have left out what they may.
+    """How full the next request is, after the policies have dropped what they may.
 
     `free` is what is left of `limit`. It is below 0 if no policy can make the request fit. Both are None without a
-    budget. Of the tokens `used`, the provider's prefix cache can serve `cached`: an estimate, and 0 if no rule is
-    known.
+    budget. `cached` estimates how many of the `used` tokens the provider's prefix cache can serve; it is 0 if the
+    provider's rule is unknown.
     """
 
     used: Tokens
@@ -27,7 +27,7 @@ class Status:
 
     @property
     def cached_share(self) -> float:
-        """The share of the tokens used that a cache can serve, from 0 to 1."""
+        """The share of the used tokens that a cache can serve, from 0 to 1."""
         return min(self.cached / self.used, 1.0) if self.used else 0.0
 
     def __str__(self) -> str:
@@ -37,15 +37,15 @@ class Status:
 
     @property
     def _at_most(self) -> str:
-        """The upper bound of the tokens used, where it is above them: with what is free it makes the limit."""
+        """Return the upper bound if it is above the tokens used: the bound plus `free` is the limit."""
         most = (self.limit or 0) - (self.free or 0)
         return "" if most == self.used else f" (at most {most:,})"
 
 
 def status_of(draft: Draft, settings: Settings) -> Status:
-    """The status of a draft, whatever state its conversation is in. O(what stays), and O(1) where nothing changed.
+    """Return the status of a draft in any state of its conversation. O(what stays), or O(1) if nothing changed.
 
-    Raises what a plan raises of a fault that no later message can mend, or of a part without a price.
+    Raises the errors of a plan for a fault that no later message can fix, and for a part without a price.
     """
     plan = least(draft, settings)
     limit = None if settings.budget is None else settings.budget.input_limit

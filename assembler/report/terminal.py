@@ -1,4 +1,4 @@
-"""The report as a table for people: as wide as their terminal, no colour, a bar for each region."""
+"""The report as a text table, as wide as the terminal, with a bar for each region and without colour."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from assembler.report.report import Report
 
 WIDTH = 80
-"""Columns of a report, unless it is asked to be wider: the narrowest terminal that people still open."""
+"""The default columns of a report: those of the narrowest usual terminal."""
 
 NARROWEST = 60
-"""Columns below which the table is no narrower: its numbers would have no place."""
+"""The minimum columns of the table, which its numbers need."""
 
 _BAR = 24
 _BESIDE_THE_BAR = 35
 _BESIDE_THE_NAME = 30
 _NAME = 34
 _NARROW = 24
-"""Columns of the names of items at least; what they leave of `_NAME` is the reasons'."""
+"""The minimum columns of item names. Reasons get what names leave of `_NAME`."""
 _NUMBER = 9
 _WIDER = 30
-"""Columns that the names of items take of what a terminal has more than 80."""
+"""The item names' share of the columns beyond 80."""
 _MOST = 8
-"""Lines of one remark: what is longer is a name without an end."""
+"""The maximum lines of one remark: only an endless name makes a longer one."""
 _FINDINGS = 5
-"""Lines for volatile texts, and for invisible ones: a knowledge base of log files has one for each."""
+"""The maximum lines for volatile texts, and for invisible characters: log files as knowledge have one each."""
 
 
 def report_text(report: Report, width: int = WIDTH) -> str:
-    """The report in at most `width` columns. Longer lines are wrapped; only names of items are shortened."""
+    """Return the report in at most `width` columns. Long lines are wrapped; only item names are shortened."""
     width = max(width, NARROWEST)
     head = (line for text in _headline(report) for line in _wrapped(text, width))
     tables = [*_region_table(report, width), "", *_item_table(report, width)]
@@ -44,7 +44,7 @@ def report_text(report: Report, width: int = WIDTH) -> str:
 
 
 def printable(text: str, encoding: str | None) -> str:
-    """The text in characters that this encoding has: bars of `#`, and `?` for whatever else it lacks."""
+    """Return the text in characters of this encoding: bars become `#`, and other missing characters `?`."""
     encoding = encoding or "utf-8"
     try:
         text.encode(encoding)
@@ -85,7 +85,7 @@ def _region_table(report: Report, width: int) -> Iterator[str]:
 
 
 def _bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
-    """Eighths of a cell, so that a small region still shows."""
+    """Return a bar in eighths of a cell, so that a small region still shows."""
     eighths = round(8 * cells * min(max(tokens, 0), whole) / whole) if whole else 0
     if tokens > 0:
         eighths = max(eighths, 1)
@@ -104,13 +104,13 @@ def _item_table(report: Report, width: int) -> Iterator[str]:
             yield f"{region}"
         line, *below = _item(row, _briefly(row.reason) if row.reason in said else row.reason, name, width)
         yield line
-        if row.reason not in said:  # what has no place beside its row is said once
+        if row.reason not in said:  # a long reason is printed in full once
             yield from below
         said.add(row.reason)
 
 
 def _briefly(reason: str) -> str:
-    """A reason that was given in full in an earlier row: the policies alone, or its words where it names none."""
+    """Shorten a reason that an earlier row has in full to the policies' names, if it has any."""
     parts = reason.split("; ")
     return "; ".join(part.partition(": ")[0] for part in parts) if all(": " in part for part in parts) else reason
 
@@ -155,7 +155,7 @@ def _item(row: Row, reason: str, name_width: int, width: int) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """The text over as many lines as it needs: an arithmetic is of no use without its end."""
+    """Wrap the text over several lines: an arithmetic is useless without its end."""
     flat = shown_name(text)
     columns = width if flat.isascii() else width * len(flat) // max(1, _columns(flat))
     lines = textwrap.wrap(
@@ -175,7 +175,7 @@ def _fitted(text: str, width: int) -> str:
 
 
 def _columns(text: str) -> int:
-    """Columns of a terminal: two for what East Asian scripts write wide, none for a mark over another character."""
+    """Return the terminal columns of a text: two for a wide East Asian character, none for a combining mark."""
     if text.isascii():
         return len(text)
     return sum(2 if unicodedata.east_asian_width(one) in "WF" else not unicodedata.combining(one) for one in text)

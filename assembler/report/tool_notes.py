@@ -1,7 +1,7 @@
-"""Finds calls of tools that are not offered, and names that are mistaken, for the report.
+"""Finds calls of tools that are not offered, and tool names that are easily confused, for the report.
 
-Both are legal in every API, and both go wrong later: a model goes on calling what it called before, and takes one name
-for another. Holds names alone, and of those only such as an API would take.
+Both are legal in every API, and both cause errors later: a model calls a missing tool again, or confuses two names. The
+notes hold only names that an API would accept.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from assembler.regions.tools.reading import NAME
 from assembler.report.memory import TurnFacts
 
 _NAMED = 5
-"""Names that a line repeats; of further ones it says the number."""
+"""The most names in a line; for more, the line has their number."""
 
 
 def tool_notes(offered: Sequence[str], turns: Iterable[TurnFacts]) -> tuple[str, ...]:
-    """A line for calls of tools that are not offered, and one for names that differ in case alone."""
+    """Return a line for calls of tools that are not offered, and one for names that differ only in case."""
     known = frozenset(offered)
     gone = dict.fromkeys([name for turn in turns for name in turn.called if name not in known])
     notes: list[str] = []
     if gone:
-        notes.append(f"called, and not offered: {_listed(gone)}. A model may call again what it called before")
+        notes.append(f"called but not offered: {_listed(gone)}. A model may call such a tool again")
     if alike := _alike(tuple(offered)):
-        notes.append(f"tools whose names differ in case alone: {_listed(alike)}. A model may take one for the other")
+        notes.append(f"tools whose names differ only in case: {_listed(alike)}. A model may confuse them")
     return tuple(notes)
 
 
-# The tools of a session stay.
+# Cached: a session's tools rarely change.
 @functools.lru_cache(maxsize=16)
 def _alike(names: tuple[str, ...]) -> tuple[str, ...]:
     folded: dict[str, list[str]] = {}

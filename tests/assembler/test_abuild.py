@@ -170,7 +170,7 @@ def test_an_async_summarizer_that_fails_is_warned_of_like_any_other(
     assert failure.raised == "TimeoutError"
     assert isinstance(failure.__cause__, TimeoutError)
     (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert record.getMessage() == "built without what failed: the summarizer raised TimeoutError"
+    assert record.getMessage() == "built despite an error: the summarizer raised TimeoutError"
     assert asyncio.run(of(talk(5), 90, [Summarize(summarizer, 1), TrimOldest()]).abuild()).warnings == ()
 
 

@@ -148,7 +148,7 @@ def test_a_change_that_reaches_the_bytes_is_named(case: str) -> None:
         made().replay(stored(gathered()))
     assert place in [difference.place for difference in caught.value.differences]
     assert pickle.loads(pickle.dumps(caught.value)).differences == caught.value.differences
-    assert str(caught.value).endswith("Put back what changed, or build() a new request.")
+    assert str(caught.value).endswith("Restore what changed, or build() a new request.")
 
 
 def test_an_input_that_no_longer_fits_is_named_and_the_overflow_chained() -> None:
@@ -207,7 +207,7 @@ def test_a_summary_written_anew_is_named() -> None:
 def test_bytes_that_nothing_explains_are_said_to_be_so() -> None:
     manifest = stored(gathered())
     manifest["request"]["sha256"] = "0" * 64
-    with pytest.raises(ReplayError, match="only a function decides") as caught:
+    with pytest.raises(ReplayError, match="the bytes differ. Check the results of your own functions") as caught:
         gathered().replay(manifest)
     assert caught.value.differences == ()
 

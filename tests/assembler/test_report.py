@@ -153,15 +153,15 @@ def test_a_misspelled_model_is_carried_and_its_report_asks_whether_another_was_m
     context = Assembler(Budget(4_000, model=given)).add_message(("user", "Hello")).build()
     assert context.report.model == given
     assert (
-        f"no table knows {given}: counted by o200k_base, with a wide bound; did you mean {meant}?"
+        f"unknown model {given}: counted by o200k_base, with a wide bound; did you mean {meant}?"
         in context.report.notes
     )
 
 
 def test_the_report_says_as_which_model_a_deployment_is_priced() -> None:
     bot = Assembler(Budget(4_000, model="prod-gpt4o-eastus"), dialect="openai_chat").add_message(("user", "Hello"))
-    said = "no table knows prod-gpt4o-eastus: priced as gpt-4o-eastus, with a wide bound; "
-    assert f"{said}a model's own name has a near one" in bot.build().report.notes
+    said = "unknown model prod-gpt4o-eastus: priced as gpt-4o-eastus, with a wide bound; "
+    assert f"{said}the real name has a tight one" in bot.build().report.notes
 
 
 @pytest.mark.parametrize(

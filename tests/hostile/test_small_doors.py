@@ -151,7 +151,7 @@ def notes_of(tools: list[str], *names: str, after: str | None = None) -> str:
 @pytest.mark.parametrize("after", [None, "and now?"])
 def test_a_report_names_the_calls_of_tools_that_are_not_offered(after: str | None) -> None:
     assert "not offered" not in notes_of(["f", "g"], "f", "g", after=after)
-    assert "called, and not offered: g." in notes_of(["f"], "f", "g", "g", after=after)
+    assert "called but not offered: g." in notes_of(["f"], "f", "g", "g", after=after)
     many = notes_of([], *[f"tool_{n}" for n in range(8)], after=after)
     assert "tool_0, tool_1, tool_2, tool_3, tool_4 and 3 more" in many
     strange = notes_of(["f"], f"\x1b[31m {CANARY}", after=after)
@@ -161,4 +161,4 @@ def test_a_report_names_the_calls_of_tools_that_are_not_offered(after: str | Non
 
 def test_a_report_names_the_tools_that_differ_in_case_alone() -> None:
     assert "case" not in notes_of(["search", "find"])
-    assert "differ in case alone: Search, search." in notes_of(["Search", "find", "search"])
+    assert "differ only in case: Search, search." in notes_of(["Search", "find", "search"])

@@ -1,7 +1,7 @@
-"""The economy of a provider's prefix cache: what stays the same, what it may serve, where to mark it.
+"""What a provider's prefix cache can serve of a request, and what changes the prefix.
 
-`context.prefix_hash`, `context.first_changed(previous)`, `context.cacheable`, `context.served_after(previous)`,
-`context.request(cache_marks=CacheMarks())` and the report show what this package finds.
+For `context.prefix_hash`, `context.first_changed(previous)`, `context.cacheable`, `context.served_after(previous)` and
+the report.
 """
 
 from assembler.dialects.marking import CacheMarks, Marked, marked

@@ -1,7 +1,7 @@
-"""A request as the bytes that are sent, cut where a prefix cache may cut.
+"""Splits a request's bytes into the entries that a prefix cache may serve.
 
-A provider's cache holds a request from its first byte on: what stands before the first difference can be served, and
-nothing after it. The unit here is an entry of the request's conversation list (`messages`, `input`, `contents`).
+A provider's cache serves a request up to the first difference. The unit here is an entry of the request's conversation
+list (`messages`, `input`, `contents`).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from assembler.pipeline.planned import Planned
 from assembler.regions.layout import Layout
 
 OPENING = -1
-"""What `first_changed` says when the requests differ before their first message: in the system text or the tools."""
+"""The result of `first_changed` if the requests differ before their first message, in the system text or the tools."""
 
 
 @attrs.frozen
 class Emitted:
-    """A request in two parts: everything beside the conversation list as one text, and the list entry by entry."""
+    """A request in two parts: everything beside the conversation list as one text, and the list's entries."""
 
     opening: bytes
     entries: tuple[bytes, ...]
 
 
 def read_emitted(request: Mapping[str, Any], history: str = "messages") -> Emitted | None:
-    """The bytes of a request; None for one that has no list under `history`, such as a prompt. O(characters)."""
+    """Return the bytes of a request; None if it has no list under `history`, as a prompt. O(characters)."""
     if not isinstance(request.get(history), list):
         return None
     entries = cast("list[object]", request[history])
@@ -42,7 +42,7 @@ def read_emitted(request: Mapping[str, Any], history: str = "messages") -> Emitt
 
 
 def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
-    """The bytes of a plan's own request; of a finished prompt, those of its plain spelling, message by message."""
+    """Return the bytes of a plan's request; for a rendered prompt, those of its messages in the plain dialect."""
     emission = plan.emission if layout is None else emit_layout(plan.settings.dialect, layout)
     found = read_emitted(emission.request, plan.settings.dialect.api.history)
     if found is None:
@@ -53,19 +53,19 @@ def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
 
 
 def prefix_hash(plan: Planned) -> str:
-    """SHA-256, in hexadecimal, of what is sent before the newest turn: system text, tools, every entry before it.
+    """Return the SHA-256 of everything before the newest turn, in hexadecimal: system text, tools, older entries.
 
-    An entry that the newest turn shares with an older one, as where an API merges two user messages, counts to the
-    newest. Raises what the dialect raises. O(characters of the request).
+    An entry that the newest turn shares with an older one, as when an API merges two user messages, belongs to the
+    newest. Raises the dialect's errors. O(characters of the request).
     """
     whole = emission_of(plan)
     prefix = whole.entries[: len(whole.entries) - _newest_entries(plan)]
-    # JSON never holds a raw line break, so no two lists of entries are joined to the same bytes.
+    # JSON has no raw line breaks, so different lists of entries never join to the same bytes.
     return hashlib.sha256(b"\n".join([whole.opening, *prefix])).hexdigest()
 
 
 def first_changed(now: Emitted, before: Emitted) -> int | None:
-    """The first entry of `now` that differs from `before`, as `Context.first_changed` has it. O(entries)."""
+    """Return the first entry of `now` that differs from `before`, for `Context.first_changed`. O(entries)."""
     if now.opening != before.opening:
         return OPENING
     for index, (entry, earlier) in enumerate(zip(now.entries, before.entries, strict=False)):
@@ -75,7 +75,7 @@ def first_changed(now: Emitted, before: Emitted) -> int | None:
 
 
 def _newest_entries(plan: Planned) -> int:
-    """How many entries the newest turn takes on its own: 0 where there is none, or it has nothing to say."""
+    """Return the number of entries of the newest turn alone: 0 if there is none, or if it is empty."""
     newest, _ = plan.sight.newest_turn()
     later = sum(1 for index, _ in plan.standing if index >= newest)
     if not later:
@@ -89,7 +89,7 @@ def _newest_entries(plan: Planned) -> int:
 
 
 def _spell(value: object) -> bytes:
-    """Compact JSON in the order in which it is sent. ASCII, so that no half of a surrogate pair can stop it."""
+    """Return compact JSON in the order that is sent. ASCII, so that lone surrogates cause no error."""
     return json.dumps(value, separators=(",", ":"), default=_written_out).encode()
 
 

@@ -1,6 +1,6 @@
-"""How much of a request a prefix cache can serve, in tokens.
+"""Estimates how many tokens of a request a prefix cache can serve.
 
-Every number is an estimate: providers serve a cached prefix on best effort, and for a while.
+Providers serve a cached prefix on a best-effort basis, and for a limited time.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from budgets.count import NOTHING, total
 
 
 def rule_for(dialect: str, model: str | None) -> PrefixCache | None:
-    """The rule of a model spoken to in a dialect; without a model, that of the newest. None where nothing is known."""
+    """Return the cache rule of a model and dialect, or of the newest model if it is None. None if unknown."""
     spoken = DIALECTS.get(dialect)
     return None if spoken is None else first_rule(spoken.api.caches, model)
 
 
 def rule_of(plan: Planned) -> PrefixCache | None:
-    """The rule of the model that a plan is made for."""
+    """Return the cache rule of the plan's model."""
     return _first_rule(plan.settings.dialect.api.caches, plan.settings.model)
 
 
-# Every report asks, and the search through the patterns takes longer than all its rows.
+# Cached: every report needs it, and searching the patterns takes longer than making all rows.
 _first_rule = functools.lru_cache(maxsize=256)(first_rule)
 
 
 def stable_prefix(plan: Planned) -> Count:
-    """What everything before the newest turn costs: system text, tools, older turns. O(1) once the plan is priced."""
+    """Price everything before the newest turn: system text, tools, older turns. O(1) once the plan is priced."""
     start, stop = plan.sight.newest_turn()
     newest = NOTHING
     if start < stop:
@@ -46,15 +46,15 @@ def stable_prefix(plan: Planned) -> Count:
 
 
 def cacheable(plan: Planned) -> Count:
-    """What a cache can serve of the stable prefix; `tokens` is 0 where the provider's rule is not known."""
+    """Return what a cache can serve of the stable prefix; 0 tokens if the provider's rule is unknown."""
     return servable(stable_prefix(plan), rule_of(plan))
 
 
 def count_served(plan: Planned, previous: Planned) -> Count:
-    """What a cache that holds all of `previous` can serve of this plan's request. O(messages that both share).
+    """Return what a cache that holds all of `previous` can serve of this plan's request. O(messages that both share).
 
-    0 for another dialect or model. Where only the system text differs, `tokens` is 0 and `upper` holds the tools: some
-    providers read them first. APIs that cache only where they are told to serve this under the marks of `CacheMarks`.
+    0 for another dialect or model. If only the system text differs, `tokens` is 0 and `upper` includes the tools, which
+    some providers read first. APIs that cache only what is marked serve this with the marks of `CacheMarks`.
     """
     ours, theirs = plan.settings, previous.settings
     if (ours.dialect.name, ours.model) != (theirs.dialect.name, theirs.model) or not _same_tools(plan, previous):
@@ -68,7 +68,7 @@ _NONE = Count(0, Grade.ESTIMATED, upper=0)
 
 
 def servable(prefix: Count, rule: PrefixCache | None) -> Count:
-    """What a cache under `rule` can serve of a prefix; nothing that is known where there is no rule."""
+    """Return what a cache with this rule can serve of a prefix; 0 without a rule."""
     if rule is None:
         return Count(0, Grade.ESTIMATED, upper=prefix.upper)
     return Count(rule.served(prefix.tokens), Grade.ESTIMATED, upper=rule.served(prefix.upper))
@@ -79,7 +79,7 @@ def _tools(plan: Planned) -> Count:
 
 
 def _price_prefix(plan: Planned) -> Count:
-    """System text, head and tools. What frames a request closes it, or stands in it once: it is no prefix."""
+    """Price system text, head and tools. The request's framing is not part of the prefix."""
     measured = plan.measured
     facts, prices = fixed_facts(measured), measured.prices
     if facts.prefix is None:

@@ -1,11 +1,11 @@
-"""Volatile text in the part of a prompt that should stay the same: each new value makes the cache read all of it anew.
+"""Finds volatile text in the prefix that should stay the same: each new value makes the cache useless from there on.
 
-Finds kinds and places; never says what it found. Every pattern is linear: each quantifier is bounded or possessive, and
-no two of them can share a character.
+It reports kinds and places, never the text. Every pattern is linear: each quantifier is bounded or possessive, and no
+two of them can match the same character.
 
-Turns are not read. A message says the same for as long as it stays, so that a moment in it costs a cache nothing, and
-tool results are full of moments: each would be a false alarm. An instruction, a document and a tool are written anew
-for each request. A message that its owner does rewrite shows in `Context.first_changed`.
+Turns are not searched. A message does not change while it stays, so a time in it does not hurt the cache, and tool
+results are full of times that would be false alarms. An instruction, a document and a tool may be written anew for each
+request. If the owner rewrites a message, `Context.first_changed` shows it.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ _VOLATILE = compile_later(
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-"""An epoch is a whole number between July 2017 and November 2036 in seconds, or in thousandths down to nanoseconds."""
+"""An epoch is a whole number between July 2017 and November 2036 in seconds, milli-, micro- or nanoseconds."""
 
 
 class Volatile(Finding[Kind]):
-    """A kind of volatile text in one item: where it first stands, in characters of that item, and how often it does."""
+    """A kind of volatile text in one item: the offset of the first one, in characters, and their number."""
 
     __slots__ = ()
 
 
 def volatile_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Volatile]:
-    """What is volatile in these `(region, name, text)`: one value an item and kind. O(characters)."""
+    """Yield the volatile texts in these `(region, name, text)`: one value for each item and kind. O(characters)."""
     for region, name, text in items:
         for kind, (offset, times) in by_kind((match, 1) for match in _VOLATILE.finditer(text)).items():
             yield Volatile(region, name, cast(Kind, kind), offset, times)
 
 
 def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
-    """The volatile texts of instruction, knowledge, head and tools, found once for these regions. O(characters)."""
+    """Return the volatile texts of instruction, knowledge, head and tools. Found once for them. O(characters)."""
     facts = fixed_facts(measured)
     if facts.volatile is None:
         facts.volatile = tuple(volatile_texts(items_of(measured, measured.rendered.pieces)))
@@ -70,7 +70,7 @@ def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
 
 
 def items_of(measured: Measured, pieces: Iterable[Piece]) -> Iterator[tuple[str, str, str]]:
-    """The texts of tools, these pieces and the head, each with its region and name."""
+    """Yield the texts of tools, pieces and head, each with its region and name."""
     for tool in measured.regions.tools:
         yield "capability", tool.name, tool.description
         yield "capability", f"{tool.name} parameters", compact_json(tool.parameters)

@@ -1,4 +1,4 @@
-"""What was decided about one request, as data without text, and the same request made again from it."""
+"""Manifests: the decision about a request as data without text, to reproduce the request from."""
 
 from assembler.report.manifest.errors import Difference, ManifestError, ReplayError
 from assembler.report.manifest.writing import FORMAT, gathered_of, manifest_of

@@ -1,4 +1,4 @@
-"""Values as hashes and as plain data that tells no text."""
+"""Describes values by hashes and by plain data without texts."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, cast
 import attrs
 
 DEEPEST = 6
-"""Values inside one another that are described; what lies deeper is named by its type."""
+"""The depth to which nested values are described; deeper ones are only a type name."""
 
 MOST = 32
-"""Items of a collection that are listed; a longer one (a tokenizer's control tokens) is a number and a hash."""
+"""The most items of a collection that are listed; a longer one (control tokens of a tokenizer) is a length and hash."""
 
 
 def spell_json(value: object) -> bytes:
-    """Compact JSON in the order in which the value stands, ASCII. Bytes by their hash, all else by its type."""
+    """Return compact ASCII JSON in the value's own order, with bytes as hashes and other objects as type names."""
     try:
         return json.dumps(value, separators=(",", ":"), default=_written_out).encode()
-    except (TypeError, ValueError, RecursionError):  # a key that is no text, a circle, or too deep
+    except (TypeError, ValueError, RecursionError):  # a key of another type, a cycle, or too deep
         return type(value).__name__.encode()
 
 
@@ -35,19 +35,19 @@ def _written_out(value: object) -> Any:
 
 
 def hash_bytes(content: bytes | bytearray) -> str:
-    """SHA-256 of bytes, in hexadecimal."""
+    """Return the SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def digest(value: object) -> str:
-    """SHA-256 of the value's spelling, in hexadecimal. O(characters)."""
+    """Return the SHA-256 of the value's JSON, in hexadecimal. O(characters)."""
     return hash_bytes(spell_json(value))
 
 
 def describe_setting(value: object, depth: int = 0) -> Any:
-    """A setting as plain data: numbers and names as they are, texts by their hash, attrs values field by field.
+    """Return a setting as plain data: numbers and names unchanged, texts as hashes, attrs values field by field.
 
-    A function is known by its name alone: what it does may change unseen.
+    A function is only its name: a change of its code is not seen.
     """
     if value is None or isinstance(value, bool | int | float):
         return value

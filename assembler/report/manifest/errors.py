@@ -1,4 +1,4 @@
-"""The errors of a replay whose bytes would differ."""
+"""The errors of a replay."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from budgets.errors import Evidence
 Scalar: TypeAlias = str | int | float | bool | None
 
 LISTED = 3
-"""Differences that the text of an error names; all of them are in its evidence."""
+"""The most differences in the text of an error; `differences` has all of them."""
 
 SHOWN = 12
-"""Characters of a hash that the text of an error shows."""
+"""The characters of a hash in the text of an error."""
 
 
 @attrs.frozen
 class Difference:
-    """One input that changed: its place, and its hash or number then and now. None means that nothing was there."""
+    """One input that changed: its place, and its hash or number then and now. None means that it was missing."""
 
     place: str
     then: Scalar
@@ -38,7 +38,7 @@ def _shorten(value: Scalar) -> str:
 
 
 class ManifestError(Evidence, ValueError):
-    """Something that is no manifest, or one of a format that this version of the library does not read.
+    """Not a manifest, or one of a format that this version of the library does not read.
 
     `place` is the path of the field that is wrong, such as `items.tools[2].sha256`.
     """
@@ -49,23 +49,23 @@ class ManifestError(Evidence, ValueError):
 
 
 class ReplayError(Evidence):
-    """What was added now does not give the bytes that were sent; `differences` says what changed, inputs first.
+    """The assembler's content gives other bytes than those that were sent. `differences` lists what changed.
 
-    If it is empty, every input is as it was. Then something has changed that a manifest cannot see: a function of yours
-    (a summarizer, a policy, a counter, a tokenizer), or a message class that now writes itself differently.
+    If it is empty, every input is the same. Then something has changed that a manifest cannot see: a function of yours
+    (a summarizer, a policy, a counter, a tokenizer), or how a message class writes itself.
     """
 
     def __init__(self, differences: Sequence[Difference]) -> None:
         self.differences = tuple(differences)
-        super().__init__(f"the request cannot be made again: {_explained(self.differences)}")
+        super().__init__(f"the request cannot be reproduced: {_explained(self.differences)}")
 
 
 def _explained(differences: Sequence[Difference]) -> str:
     if not differences:
         return (
-            "every input, setting and version is as it was, and its bytes are not. Look at what only a function "
-            "decides: a summarizer, a policy, a counter, a tokenizer of your own."
+            "every input, setting and version is the same, but the bytes differ. Check the results of your own "
+            "functions: a summarizer, a policy, a counter, a tokenizer."
         )
     more = f" (and {len(differences) - LISTED} more)" if len(differences) > LISTED else ""
     listed = "; ".join(map(str, differences[:LISTED]))
-    return f"{listed}{more}. Put back what changed, or build() a new request."
+    return f"{listed}{more}. Restore what changed, or build() a new request."

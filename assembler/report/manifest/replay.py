@@ -1,4 +1,4 @@
-"""A request made again from its manifest, byte for byte, or an error that names what changed."""
+"""Reproduces a request from its manifest, byte for byte, or raises an error that names what changed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from budgets.numbers import shown
 
 
 def replayed(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> Planned:
-    """The plan whose request has the manifest's bytes. One build; only where bytes differ is every input hashed.
+    """Return the plan whose request has the manifest's bytes. One build; inputs are hashed only if the bytes differ.
 
-    What changed without changing a byte (the text of a dropped message, a version) is no error. Raises `ReplayError`
-    with the differences, `ManifestError` for what is no manifest.
+    A change that does not affect the bytes (the text of a dropped message, a version) is no error. Raises `ReplayError`
+    with the differences, and `ManifestError` for an invalid manifest.
     """
     _refuse_foreign(manifest)
     try:
@@ -48,7 +48,7 @@ def _refuse_foreign(manifest: object) -> None:
         raise ManifestError(
             f"a manifest {stated}; this version reads {FORMAT}: pass what plan.manifest() returned", place="manifest"
         )
-    from assembler.report.manifest.shape import refuse_misshapen  # for a replay alone: it loads pydantic
+    from assembler.report.manifest.shape import refuse_misshapen  # imported late: it loads pydantic
 
     refuse_misshapen(fields)
 
@@ -59,7 +59,7 @@ def _gathered(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> 
 
 
 def differences(place: str, then: object, now: object) -> Iterator[Difference]:
-    """What is not the same in two trees of plain data, leaf by leaf, items of lists by their place."""
+    """Yield the differing leaves of two trees of plain data. Items of lists are compared by position."""
     before_it, after_it = then, now
     if then == now:
         return
@@ -83,7 +83,7 @@ def _item_by_item(place: str, then: Sequence[object], now: Sequence[object]) -> 
 
 
 def _scalar(value: object) -> Scalar:
-    """What stands for a value in one line: of an item its hash or type, of a list how long it is."""
+    """Return a short form of a value: an item's hash or type, or a list's length."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, Mapping):

@@ -1,7 +1,7 @@
-"""What a manifest looks like, field by field.
+"""The types of a manifest's fields.
 
-A field that this version does not know is let pass: it may come from a later one of the same format. What it knows
-must be there and of its kind, or a replay would compare with nothing and name what never was.
+Unknown fields are accepted: they may come from a later version of the same format. Known fields must exist and have the
+right type, or a replay would report wrong differences.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assembler.report.rows import REGIONS
 
 
 def _part(**fields: Any) -> Any:
-    """A mapping with these fields and any others."""
+    """Return the type of a mapping with these fields and any others."""
     required: dict[str, Any] = {name: (kind, ...) for name, kind in fields.items()}
     return create_model("part", __config__=ConfigDict(strict=True), **required)
 
@@ -31,7 +31,7 @@ _ITEM = _part(id=str, sha256=_HASH)
 _PRICED = _part(id=str, tokens=int)
 _NUMBERS = ("context_window", "max_output_tokens", "reasoning_tokens", "overhead", "safety_margin")
 _DESCRIBED = ("strategy", "cache_marks", "calibration")
-"""What a setting's own type says of it is compared, and has no shape that could be broken."""
+"""Descriptions of settings are only compared, so they may have any type."""
 
 _BUDGET = _part(
     model=str | None,
@@ -74,14 +74,14 @@ _MANIFEST = _part(
     ),
     request=_part(sha256=_HASH, bytes=int),
 )
-"""What `manifest_of` writes; the tests hold the two against each other."""
+"""The type of `manifest_of`'s result; tests compare the two."""
 
 
 def refuse_misshapen(fields: Mapping[str, object]) -> None:
-    """Raise `ManifestError` for the first field that is missing or not of its kind, by its path."""
+    """Raise `ManifestError` with the path of the first field that is missing or has a wrong type."""
     try:
         _MANIFEST.model_validate(dict(fields))
-    except ValidationError as error:  # it holds the whole manifest: leave no trace of it in the chain
+    except ValidationError as error:  # it holds the whole manifest, so it must not be in the chain
         first = error.errors(include_input=False, include_url=False)[0]
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"]).lstrip(".")
         problem = first["msg"]

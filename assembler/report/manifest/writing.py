@@ -1,7 +1,6 @@
-"""A decision as data: ids, hashes, tokens, settings, versions.
+"""Writes a decision as data: ids, hashes, tokens, settings, versions.
 
-The hash of a short text can be guessed by whoever guesses the text: a manifest tells less than the request, not
-nothing.
+Anybody who guesses a short text can check the guess by its hash, so a manifest is not free of information.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from budgets import Budget
 from budgets.counters.guard import name_of
 
 FORMAT = 1
-"""The version of the manifest's shape. It grows when a reader of the one before would misread it."""
+"""The version of the manifest's format. It grows when older readers would misread a manifest."""
 
 _ENGINES = {"tiktoken": "tiktoken", "toktok": "toktok-rs", "transformers": "tokenizers"}
 """The distribution behind a counter, by the first word of the counter's name."""
 
 
 def manifest_of(plan: Planned) -> dict[str, Any]:
-    """The manifest of a plan. O(characters of its history and request). Raises what spelling the request raises."""
+    """Return the manifest of a plan. O(characters of its history and request). Raises the errors of its request."""
     request = spell_json(request_to_read(plan))
     return {
         "manifest": FORMAT,
@@ -44,7 +43,7 @@ def manifest_of(plan: Planned) -> dict[str, Any]:
 
 
 def gathered_of(draft: Draft, sight: Sight, settings: Settings) -> dict[str, Any]:
-    """What a decision follows from: the items, the settings, the versions. O(characters of the whole draft)."""
+    """Return the inputs of a decision: the items, the settings, the versions. O(characters of the whole draft)."""
     regions = draft.regions
     return {
         "items": {
@@ -63,7 +62,7 @@ def gathered_of(draft: Draft, sight: Sight, settings: Settings) -> dict[str, Any
 
 
 def _instruction(regions: Regions) -> dict[str, Any] | None:
-    """`prompt` is the name of the template that it was rendered from, where it was."""
+    """Describe the instruction. `prompt` is the name of its template, if it has one."""
     text = regions.instruction
     return None if text is None else {"sha256": digest(text), "characters": len(text), "prompt": regions.provenance}
 
@@ -77,7 +76,7 @@ def _document(one: Document) -> str:
 
 
 def _message(sight: Sight, index: int) -> dict[str, Any]:
-    """A message that cannot be read has a place and no hash: a policy may drop a message that was never read."""
+    """Describe a message. An unreadable one, which a policy may have dropped, has a place but no hash."""
     try:
         message = sight.message(index)
     except ConversationError:
@@ -109,7 +108,7 @@ def _budget(budget: Budget) -> dict[str, Any]:
 
 
 def versions(settings: Settings) -> dict[str, Any]:
-    """What code and data decide: this library, the counter's engine and its vocabulary, by hash where it has one."""
+    """Return the versions of this library, the counter's engine and its vocabulary, which may be a hash."""
     counter = counter_for(settings.budget)
     engine = _ENGINES.get(name_of(counter).partition(":")[0])
     return {
@@ -121,7 +120,7 @@ def versions(settings: Settings) -> dict[str, Any]:
 
 @functools.cache
 def installed_version(distribution: str) -> str | None:
-    """The version of an installed distribution; None where it runs from its sources. Asked once."""
+    """Return the version of an installed distribution; None if it runs from its sources. Cached."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -129,7 +128,7 @@ def installed_version(distribution: str) -> str | None:
 
 
 def decision_of(plan: Planned) -> dict[str, Any]:
-    """What was decided: tokens by region and item, what stayed and how, which policies did what."""
+    """Return the decision: tokens by region and item, what stayed in which form, and each policy's changes."""
     measured, summary = plan.measured, plan.trimmed.cut.summary
     tools = zip(measured.regions.tools, measured.prices.tools, strict=True)
     return {
@@ -146,13 +145,13 @@ def decision_of(plan: Planned) -> dict[str, Any]:
 
 
 def _knowledge(plan: Planned) -> list[dict[str, Any]]:
-    """Which documents went in, in the order in which they are read; a merged or shortened one has no id."""
+    """Return the documents in the request, in order; a merged or shortened one has no id."""
     places = {id(one): f"knowledge-{place}" for place, one in enumerate(plan.draft.regions.documents)}
     return [{"id": places.get(id(one)), "sha256": _document(one)} for one in plan.measured.rendered.sources]
 
 
 def _outcomes(plan: Planned) -> list[dict[str, Any]]:
-    """The messages that stay, with the tokens that each adds; all others were dropped."""
+    """Return the messages that stay, with the tokens of each. All others were dropped."""
     head = [
         {"id": f"message-{index}", "outcome": "kept", "tokens": count.tokens}
         for index, count in enumerate(plan.measured.prices.head)

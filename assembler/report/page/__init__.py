@@ -1,4 +1,4 @@
-"""A report as a page of HTML, and charts."""
+"""Reports as HTML pages, and charts."""
 
 from __future__ import annotations
 

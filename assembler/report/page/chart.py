@@ -1,4 +1,4 @@
-"""Panels under one another as one SVG, readable on a light and a dark page."""
+"""Draws panels below one another as one SVG, readable on a light and a dark page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _number_of_calls(given: int) -> int:
 
 @attrs.frozen
 class Line:
-    """Shares over the calls, from 0 to 1; what is above is drawn at 1. Raises `BudgetError` for what is no number."""
+    """Shares over the calls, from 0 to 1; larger ones are drawn at 1. Raises `BudgetError` for other values."""
 
     name: str = attrs.field(validator=A_TEXT)
     values: Sequence[float] = attrs.field(converter=_values)
@@ -52,7 +52,7 @@ class Line:
 
 @attrs.frozen
 class Ticks:
-    """At which of `calls` calls something happened. Raises `BudgetError` for what is no number."""
+    """The calls, out of `calls`, at which something happened. Raises `BudgetError` for other values."""
 
     name: str = attrs.field(validator=A_TEXT)
     at: Sequence[float] = attrs.field(converter=_places)
@@ -64,9 +64,9 @@ Panel: TypeAlias = Line | Ticks
 
 
 def chart_svg(title: str, panels: Sequence[Panel], *, across: str = "model calls, from first to last") -> str:
-    """A panel for each series, in colours of their own. The same numbers give the same bytes. O(values).
+    """Draw a panel for each series, each in its own colour. The same numbers give the same bytes. O(values).
 
-    Raises `BudgetError` for what is no text, and for what is no panel.
+    Raises `BudgetError` for a title or a panel of the wrong type.
     """
     must_be("title", title, (str,), "a text (str)")
     must_be("across", across, (str,), "a text (str)")

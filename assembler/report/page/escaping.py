@@ -1,7 +1,7 @@
 """Escapes text for a page.
 
-Whatever a field holds stays text: what stands in the page itself is escaped, the figures travel as JSON in which no
-character can end a script, and the page's own policy lets run only what has the hash of this package's script.
+No field can become markup or code: text in the page is escaped, the figures are JSON in which no character can end a
+script, and the page's security policy allows only the script with this package's hash.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 from assembler.report.rows import shown_name
 
 _SCRIPTS = ("figures.js", "shapes.js", "compare.js", "list.js", "request.js", "session.js", "page.js")
-"""One after the other in the page's one script: each names what the ones before it offer."""
+"""The files of the page's script, in order: each uses names of the ones before it."""
 
 
 def render_page(title: str, told: str, figures: Mapping[str, Any]) -> str:
-    """The page. `told` stands where no script runs, and `figures` is what the script reads. Pure."""
+    """Return the page. `told` is shown without scripts, and the script reads `figures`. Pure."""
     style, script = _asset("page.css"), _script()
     return _template().substitute(
         policy=_policy(style, script),
@@ -36,12 +36,12 @@ def render_page(title: str, told: str, figures: Mapping[str, Any]) -> str:
 
 
 def escape_text(text: str) -> str:
-    """The text as the value of an attribute, or between tags."""
+    """Escape a text for an attribute, or between tags."""
     return html.escape(text, quote=True)
 
 
 def inert_json(value: object) -> str:
-    """JSON that HTML reads as nothing else: ASCII alone, and no character that could begin a tag or an entity."""
+    """Return JSON that is safe inside HTML: only ASCII, without characters that begin a tag or an entity."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -1,4 +1,4 @@
-"""A report, a session, or nothing yet, as one self-contained page of HTML."""
+"""Writes a report or a session as a self-contained HTML page, or an empty page for dropped files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from budgets import Budget, ContextLengthError, Tokens
 from budgets.numbers import grouped, in_tokens
 
 FORMAT = 1
-"""The version of what a page's script reads."""
+"""The version of the data that a page's script reads."""
 _FRAME_HEIGHT = 640
-"""Pixels of a notebook's output cell before it scrolls; the frame can be drawn larger."""
+"""The frame's height in pixels in a notebook, where output cells scroll beyond it. The user can enlarge it."""
 _COLUMNS, _LINES = 110, 600
-"""Of the report that stands where no script runs. A browser without scripts lays out all of its lines."""
+"""The most lines of the report for browsers without scripts, which lay out all of them."""
 _STORED = "Other windows are not drawn: this report was stored, and its plan was not."
 _NOTHING = "Nothing is shown here without scripts: this page reads the files that are dropped onto it."
 
@@ -35,11 +35,11 @@ _NOTHING = "Nothing is shown here without scripts: this page reads the files tha
 def page_html(
     report: Report, plan: Planned | None, *, texts: Texts | None = None, refusal: ContextLengthError | None = None
 ) -> str:
-    """The report as a page: no network, no text of any message unless `texts` asks for it. Pure; O(items + sizes).
+    """Return the report as a page without network access. It shows message texts only with `texts`. O(items + sizes).
 
-    `plan` is what the report is of. One that was pickled has it no more: its page has the rows, and neither other
-    windows nor texts. With a `refusal`, the plan is the least that was left where nothing fits, and the page says what
-    is missing. Raises `WrongTypeError` for `texts` that are none.
+    `plan` is the report's plan. A pickled report has none: its page shows the rows, but no other windows and no texts.
+    With a `refusal`, the plan is the smallest one, which still does not fit, and the page says what is missing. Raises
+    `WrongTypeError` for `texts` of another type.
     """
     rows = Rows(_checked(texts))
     items = rows_as_items(report) if plan is None else items_of(plan)
@@ -55,10 +55,10 @@ def page_html(
 
 
 def session_page(of: Iterable[tuple[str, Report, Planned, Tokens]], *, title: str, texts: Texts | None = None) -> str:
-    """Many builds as one page: what each is called, its report, its plan, and what a cache may serve of it.
+    """Return many builds as one page, given each one's name, report, plan, and what a cache may serve of it.
 
-    A build adds what changed since the one before, so a page grows by the messages and not by their square. Holds one
-    plan at a time. O(messages of all builds).
+    A build adds only what changed since the one before, so the page grows with the messages and not with their square.
+    One plan is in memory at a time. O(messages of all builds).
     """
     rows = Rows(_checked(texts))
     builds: list[Mapping[str, Any]] = []
@@ -72,12 +72,12 @@ def session_page(of: Iterable[tuple[str, Report, Planned, Tokens]], *, title: st
 
 
 def tool_html() -> str:
-    """A page that holds nothing yet: manifests and reports are dropped onto it, or chosen."""
+    """Return an empty page, onto which the user drops manifests and reports."""
     return _page("What a request holds", None, [], Rows())
 
 
 def notebook_html(report: Report, plan: Planned | None) -> str:
-    """The page in a frame of its own, so that neither it nor the notebook can touch the other."""
+    """Return the page in a separate frame, isolated from the notebook."""
     return (
         f'<iframe srcdoc="{escape_text(page_html(report, plan))}" sandbox="allow-scripts" title="What a request holds" '
         f'style="width:100%;height:{_FRAME_HEIGHT}px;border:1px solid #8884;border-radius:8px;resize:vertical">'
@@ -162,7 +162,7 @@ def _cache(cache: CacheRow, rows: Rows) -> Mapping[str, Any]:
 
 
 def _size(size: Size, rows: Rows) -> list[Any]:
-    """A size as a list: a long history has as many as turns."""
+    """Return a size as a list, to save space: a long history has a size for each turn."""
     why = rows.word(size.gone), rows.word(size.shortened)
     figures = [size.window, size.tokens, size.upper, size.prefix, size.served, size.first, *size.regions, *why]
     return [*figures, size.after] if size.after else figures

@@ -1,6 +1,6 @@
-"""The rows of a page: every item of a plan, each turn a row of its own.
+"""The rows of a page: every item of a plan, with a row for each turn.
 
-Of one build among many each message is a row, so that what two builds share has the same rows.
+On a page of many builds each message is a row, so that two builds share the rows of their common messages.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _NEWEST, _PINNED = "newest turn", "pinned"
 
 
 def items_of(plan: Planned) -> tuple[Item, ...]:
-    """The rows of a plan, region by region. Prices every turn; O(items)."""
+    """Return the rows of a plan, region by region. Prices every turn; O(items)."""
     return in_order([*fixed_items(plan.measured), *_stand_in(plan), *_conversation(plan)])
 
 
 def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
-    """The items region by region, in the order in which they came."""
+    """Sort the items by region, and keep their order within each."""
     return tuple(sorted(items, key=lambda item: REGIONS.index(item.region)))
 
 
 def rows_as_items(report: Report) -> tuple[Item, ...]:
-    """The rows of a report whose plan is gone, as it says them."""
+    """Return the rows of a report that has no plan."""
     return tuple(_stored_item(row) for row in report.rows)
 
 
@@ -88,7 +88,7 @@ def _count(ledger: Ledger, start: int, stop: int) -> Count | None:
 
 
 def _turns(plan: Planned) -> tuple[list[Span], int]:
-    """The turns, oldest first, and the message from which all can be read; older ones are whole stretches."""
+    """Return the turns, oldest first, and the first message from which all are readable. Older ones are joined."""
     newest_first: list[Span] = []
     try:
         newest_first.extend(plan.sight.turns_newest_first())
@@ -111,7 +111,7 @@ def _unread(plan: Planned, stop: int) -> Iterator[Span]:
 
 
 def message_states(plan: Planned) -> list[State]:
-    """Every item with what became of it, region by region, each message a row of its own. O(messages)."""
+    """Return every item with its outcome, region by region, with a row for each message. O(messages)."""
     found = [*map(_fixed_state, fixed_items(plan.measured)), *_summary(plan), *_messages(plan)]
     return sorted(found, key=lambda state: REGIONS.index(state[0].region))
 
@@ -147,7 +147,7 @@ def _message(plan: Planned, index: int, sent: Message | None, omitted: str = "")
     place = (index, index + 1)
     try:
         read, count = plan.sight.message(index), plan.ledger.message(index)
-    except AssemblyError:  # a policy may drop a message that was never read
+    except AssemblyError:  # an unreadable message that a policy dropped
         return Item("conversation", f"message {index}", None, omitted=omitted, messages=1, span=place)
     return Item(
         "conversation",

@@ -1,4 +1,4 @@
-"""Where the cache marks of a request stand, as rows of a page."""
+"""Finds the rows of a page that have the request's cache marks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assembler.report.items import Item
 
 @attrs.frozen
 class Mark:
-    """A cache mark: what it ends, for how long it was asked for, and the item it stands after where that is a row."""
+    """A cache mark: what it ends, its lifetime, and the row that it follows, if there is one."""
 
     after: str
     lifetime: str
@@ -23,7 +23,7 @@ class Mark:
 
 
 def marks_of(plan: Planned, items: Sequence[Item]) -> tuple[Mark, ...]:
-    """The marks that the request carries, the caller's own included, in its order; none before there is one."""
+    """Return the request's marks, including the caller's own, in order; none if there is no request yet."""
     spelling = plan.settings.dialect.api.marks
     if spelling is None:
         return ()

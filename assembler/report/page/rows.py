@@ -1,6 +1,6 @@
-"""The rows of a page, written once each however many builds hold them: a page of a session stays small.
+"""Stores each row of a page once, for all builds that share it, so that a session's page stays small.
 
-A build names its rows by runs of their places, so what it adds to a page is what changed since the build before.
+A build refers to its rows by runs of their numbers, so it adds only what changed since the build before.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from budgets import Tokens
 OUTCOMES: tuple[Outcome, ...] = ("kept", "shortened", "dropped")
 
 FIXED, TURN, PINNED, STAND_IN, LATE = range(5)
-"""What a row is: of a region before the conversation, a turn, one that is pinned, what is said in place of dropped
-turns, and what is sent after the conversation."""
+"""The kinds of rows: before the conversation, a turn, a pinned turn, a summary or note, after the conversation."""
 
 State: TypeAlias = tuple[Item, Tokens, Outcome]
-"""An item, what is left of it in tokens, and what became of it."""
+"""An item, its remaining tokens, and its outcome."""
 
 
 class Rows:
-    """The rows that the builds of a page share, and the words that the rows share. Grows while builds are written."""
+    """The rows of all builds on a page, and the texts that rows share. Grows while builds are written."""
 
     def __init__(self, texts: Texts | None = None) -> None:
         self._texts = texts
@@ -36,19 +35,19 @@ class Rows:
         self._read: dict[Message, int] = {}
 
     def runs(self, states: Iterable[State]) -> list[list[int]]:
-        """The places of these rows, as `[first, how many]` each. O(rows)."""
+        """Return the numbers of these rows as runs `[first, length]`. O(rows)."""
         return _runs(self._place(state, 0) for state in states)
 
     def compared_runs(self, states: Iterable[State]) -> list[list[int]]:
-        """The runs of rows that are numbered by what they say, too, for readers who compare builds. O(characters)."""
+        """Return the runs of rows that also have a number for their text, to compare builds. O(characters)."""
         return _runs(self._place(state, self._said(state[0].content)) for state in states)
 
     def word(self, text: str) -> int:
-        """The place of a text that many rows repeat."""
+        """Return the number of a text that many rows repeat."""
         return self._words.setdefault(text, len(self._words))
 
     def written(self) -> Mapping[str, Any]:
-        """All that was gathered, as the page's script reads it."""
+        """Return the rows and texts for the page's script."""
         return {"rows": list(self._rows), "words": list(self._words)}
 
     def _place(self, state: State, said: int) -> int:
@@ -71,7 +70,7 @@ class Rows:
         return self._rows.setdefault(row, len(self._rows))
 
     def _said(self, content: Content | None) -> int:
-        """A number that two rows share where they say the same; 0 for what says nothing."""
+        """Return a number that rows with the same text share; 0 for no text."""
         match content:
             case None:
                 return 0

@@ -1,7 +1,7 @@
-"""What would be kept at other windows, found once for a page.
+"""Computes what other windows would keep, for the slider of a page.
 
-Where the policy is `TrimOldest()` or `Refuse()` over regions that do not depend on the window, `report.steps()` says it
-of every window. Elsewhere `plan.what_if` is asked at some, and only those are shown.
+For `TrimOldest()` or `Refuse()`, and regions that do not depend on the window, `report.steps()` covers every window.
+Otherwise `plan.what_if` is asked for some windows, and only those are shown.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from assembler.report.rows import Outcome
 from budgets import Budget, ContextLengthError, Tokens
 
 _SHARES = 40
-"""Windows that are asked for where they must be asked one by one: each 2.5 % of what is drawn."""
-_ASKED = "what goes depends on more than how many turns fit."
+"""The windows to ask one by one, in steps of 2.5 % of the drawn range."""
+_ASKED = "what is dropped depends on more than how many turns fit."
 _NONE_FITS = "Other windows are not drawn: none was found that holds the same items."
 _REACH = 4
-"""How far the drawing goes beyond the budget's own window, at most, where more tokens would keep more."""
+"""How far the slider goes beyond the budget's window, if more tokens would keep more."""
 
 
 @attrs.frozen
 class Size:
-    """What a request holds at this window: tokens by region, and what becomes of the items.
+    """What a request holds at one window: tokens by region, and the items' outcomes.
 
-    Turns stay from item `first` on, and the pinned ones; `after` holds what else than 0 or all is left of an item.
-    `gone` and `shortened` say why. `served` is what a prefix cache may serve of the first `prefix` tokens.
+    Turns from item `first` on and pinned turns stay. `after` has the remaining tokens of shortened items. `gone` and
+    `shortened` are reasons. `served` is what a prefix cache may serve of the first `prefix` tokens.
     """
 
     window: Tokens
@@ -50,13 +50,13 @@ class Size:
     shortened: str = ""
 
     def outcome_of(self, place: int, item: Item) -> Outcome:
-        """What becomes of the item at this place."""
+        """Return the outcome of the item at this place."""
         if item.omitted or (item.span is not None and place < self.first and not item.pinned):
             return "dropped"
         return "shortened" if item.before is not None and self.left_of(place, item) < item.before else "kept"
 
     def left_of(self, place: int, item: Item) -> Tokens:
-        """What is sent of the item at this place, in tokens."""
+        """Return the remaining tokens of the item at this place."""
         if place in self.after:
             return self.after[place]
         gone = item.span is not None and place < self.first and not item.pinned
@@ -65,10 +65,10 @@ class Size:
 
 @attrs.frozen
 class Outlook:
-    """The sizes, smallest first, for windows up to `most`. `below` says what holds under the first.
+    """The sizes, smallest first, for windows up to `most`. `below` is a text on windows below the first.
 
-    Where `every` window is known, a size holds up to the next one; elsewhere for its own window alone. `missing` says
-    why there are none.
+    If `every` window is known, a size holds up to the next one, otherwise only for its own window. `missing` says why
+    there are no sizes.
     """
 
     sizes: tuple[Size, ...] = ()
@@ -77,11 +77,11 @@ class Outlook:
     below: str = ""
     missing: str = ""
     some: str = ""
-    """Why only some windows are drawn, where that is so."""
+    """Why only some windows are drawn, if so."""
 
 
 def size_of(plan: Planned, items: Sequence[Item] = ()) -> Size:
-    """What this plan keeps at its window; without a budget, what all of it costs."""
+    """Return what this plan keeps at its window, or everything without a budget."""
     budget = plan.settings.budget
     return Size(
         window=plan.count.upper if budget is None else budget.context_window,
@@ -117,9 +117,9 @@ def _changes_of(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tok
 
 
 def outlook_of(plan: Planned, items: Sequence[Item], refusal: ContextLengthError | None = None) -> Outlook:
-    """The sizes to draw. As cheap as `report.steps()`, or `_SHARES` times a fit.
+    """Return the sizes to draw. Costs as much as `report.steps()`, or `_SHARES` fits.
 
-    Where its own window refused the plan, they begin at the smallest that does.
+    If the plan does not fit its own window, they begin at the smallest window that fits.
     """
     budget = plan.settings.budget
     if budget is None:
@@ -179,7 +179,7 @@ def _note(plan: Planned) -> Tokens:
 
 
 def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
-    """What the policy says where it cuts, in its own words."""
+    """Return the policy's reason for its cut."""
     if plan.trimmed.decisions or not steps or not steps[0][0].left_out:
         cut = plan
     else:
@@ -209,7 +209,7 @@ def _sampled(
 
 
 def _smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
-    """The smallest window that does, by the error of one that does not."""
+    """Return the smallest window that fits, from the error of one that does not."""
     barely = budget.answer_reserve + 1
     try:
         refit(plan, barely)

@@ -1,4 +1,4 @@
-"""What an item says, clipped, for pages that were asked to show it."""
+"""Returns the clipped text of an item, for pages that show texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assembler.regions.tools import Tool
 from assembler.validation import as_int, at_least_one
 
 Content: TypeAlias = str | Tool | tuple[Message, ...]
-"""What an item of a request stands for: a piece of the system text, a tool, or messages."""
+"""The content of an item: a piece of the system text, a tool, or messages."""
 
 _LONGEST = 2_000
 """Characters: about half a screen of a desktop, so that a page of a hundred items stays below half a megabyte."""
@@ -22,13 +22,13 @@ _LONGEST = 2_000
 
 @attrs.frozen
 class Texts:
-    """Show what the items say, each up to its first `longest` characters. Without one a page holds no such text."""
+    """Show the items' texts on a page, each up to `longest` characters. By default a page holds no such text."""
 
     longest: int = attrs.field(default=_LONGEST, converter=as_int, validator=at_least_one)
 
 
 def text_of(content: Content | None, texts: Texts) -> str | None:
-    """The text of an item, clipped; None for one that has none, such as framing."""
+    """Return the clipped text of an item; None if it has none, such as framing."""
     if content is None:
         return None
     match content:
