@@ -59,7 +59,7 @@ def _pairs(found: ast.Module | None) -> Iterator[tuple[ast.stmt, ast.stmt | None
 
 
 def exported(path: str) -> dict[str, str]:
-    """By name, sorted, the modules that have the names of a stub, those of the tables that it takes whole among them."""
+    """By name, sorted: the module of each name of a stub, and of the tables that the stub takes whole."""
     homes: dict[str, str] = {}
     for node, _ in _pairs(module(path)):
         if isinstance(node, ast.ImportFrom) and node.module and node.names[0].name == "*":
