@@ -14,8 +14,12 @@ import pytest
 
 import assembler
 import budgets
+from assembler.cli.request_file.policies import POLICIES
+from assembler.cli.request_file.strategies import STRATEGIES
+from assembler.policies import built_in as policies
+from assembler.strategies import built_in as strategies
 from tests.integrations.frameworks import frameworks, is_installed, page_of
-from tools.reference import exported, with_listing
+from tools.reference import exported, written
 
 ROOT = Path(__file__).parents[1]
 OF_FRAMEWORKS = {name: ROOT / page_of(name) for name in frameworks()}
@@ -61,11 +65,22 @@ def run_fences(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
                     assert line in printed.splitlines(), f"{page.name} shows a line that was not printed: {line!r}"
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "reference").glob("*.md")), ids=lambda page: page.stem)
-def test_a_reference_page_lists_what_its_docstrings_say(page: Path) -> None:
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_a_page_lists_is_what_the_code_holds(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert with_listing(text) == text, "run python -m tools.reference"
-    assert "|  |" not in text
+    assert written(page) == text, "run python -m tools.reference"
+    assert page.parent.name != "reference" or "|  |" not in text
+
+
+def test_the_pages_that_list_policies_and_strategies_show_each() -> None:
+    """Also where somebody takes the comments out of a page between which a list is written."""
+    for name, rows in {
+        "how-it-cuts.md": [f"`{name}(" for name in dir(policies)],
+        "request-file.md": [f"| `{name}` | " for name in (*POLICIES, *STRATEGIES)],
+        "reference/assembler.md": [f"::: assembler.{name}\n" for name in (*dir(policies), *dir(strategies))],
+    }.items():
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert [row for row in rows if row not in text] == [], name
 
 
 def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:

@@ -1,7 +1,8 @@
-"""Writes the listing at the top of each page of docs/reference/: every name of the page, and the first line of its
-docstring. The site shows the docstrings whole below it; read as a file, the page would be empty without the listing.
+"""Writes what the docs list of the code: `python -m tools.reference` writes it anew, and a test holds it to the code.
 
-`python -m tools.reference` writes the listings anew. Nothing is imported: the frameworks need not be installed.
+Each page of docs/reference/ has a listing at its top: every name of the page, and the first line of its docstring. The
+site shows the docstrings whole below it; read as a file, the page would be empty without the listing. For a listing
+nothing is imported: the frameworks need not be installed. Other pages list policies and strategies: `tools/tables.py`.
 """
 
 from __future__ import annotations
@@ -116,6 +117,14 @@ def with_listing(text: str) -> str:
     return f"{before}{BEGIN}\n{listing(before + after)}\n{END}{after}"
 
 
+def written(page: Path) -> str:
+    """A page of the docs with its listing and the parts that follow from tables."""
+    from tools.tables import with_parts
+
+    text = with_parts(page.read_text(encoding="utf-8"))
+    return with_listing(text) if page.parent == PAGES else text
+
+
 if __name__ == "__main__":
-    for page in sorted(PAGES.glob("*.md")):
-        page.write_text(with_listing(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        page.write_text(written(page), encoding="utf-8")

@@ -132,20 +132,15 @@ def rung_of(policy: object) -> Rung:
     raise BudgetError(f"on_overflow: traits of {type(policy).__name__} are a Traits(…), got {name_of_value(traits)}")
 
 
-def _is_own(value: object) -> bool:
-    """Whether this is a policy class of the library, and not a protocol or anything else."""
-    return isinstance(value, type) and value.__name__[-6:] != "Policy" and (is_cutting(value) or is_rewriting(value))
-
-
 def _instead(policy: object) -> str:
     """What to pass instead of a value that is not a policy: for a text, the policy with the nearest name."""
     if not isinstance(policy, str):
         return "a policy has a method cut(ledger, tokens_left) or rewrites(passage)"
     import difflib  # most policies are objects
 
-    from assembler import policies
+    from assembler.policies import built_in
 
-    known = {name.lower(): name for name in dir(policies) if _is_own(getattr(policies, name))}
+    known = {name.lower(): name for name in dir(built_in)}
     near = difflib.get_close_matches(policy[:LONGEST_NAME].replace("_", "").lower(), known, n=1)
     name = known[near[0]] if near else "TrimOldest"
     return f"write `from assembler import {name}`, and pass an object of it"

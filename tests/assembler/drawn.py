@@ -7,16 +7,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from assembler import ChatRegions, CitedSources, Placement, QuestionChunks
+from assembler import ChatRegions, CitedSources, Placement
+
+from .strategies import BUILT_IN, examples_of
 
 STRATEGIES = [
     ChatRegions(),
     ChatRegions(placement=Placement.QUESTION),
-    CitedSources(),
     CitedSources(placement=Placement.QUESTION),
-    QuestionChunks(),
+    *(next(iter(examples_of(strategy).values())) for strategy in BUILT_IN if strategy is not ChatRegions),
 ]
-"""What lays out knowledge, in each of its places."""
+"""What lays out knowledge, ChatRegions first, and in each of its places."""
 
 HOSTILE = (
     "",

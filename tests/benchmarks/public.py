@@ -14,29 +14,27 @@ import inspect
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, TypeAlias
 
 from adversaries import CONVERSATIONS, DOCUMENTS, FILES, TEXTS, TOOLS, Grown, parallel, user
 
+import assembler.policies as policies
 import assembler.rag as rag
+import assembler.strategies as strategies
+import budgets.counters as counters
 from assembler import (
     BM25,
     Assembler,
     CacheMarks,
-    ChatRegions,
     CitedSources,
-    ClearReasoning,
-    ClearToolResults,
     Cosine,
     Defer,
-    KeepRelevant,
     Offload,
     QuestionChunks,
-    Refuse,
     Summarize,
     ToolSearch,
     TrimOldest,
-    TrimSteps,
     Truncate,
     bill,
     calibrate,
@@ -79,14 +77,10 @@ from budgets import (
     Budget,
     Limit,
     approximate_counter,
-    claude_counter,
-    fastest_counter,
     memoised,
     models,
     open_model_counter,
     provider_counter,
-    tiktoken_counter,
-    toktok_counter,
     total_counter,
 )
 
@@ -233,7 +227,24 @@ def repaired(n: int) -> list[Any]:
     return [*whole[:2], *whole[2 : 2 + n // 2], *whole[2 : 2 + n // 2], user("q"), *whole[2 + n // 2 :]]
 
 
+def of_tables() -> dict[str, dict[str, Case]]:
+    """What the library brings: policies, strategies and counters, made without options."""
+    tables: list[tuple[str, ModuleType, Callable[[Any], Any]]] = [
+        ("assembler", policies.built_in, small),
+        ("assembler", strategies.built_in, lambda one: over(DOCUMENTS, lambda t: with_documents(t, strategy=one))),
+        ("budgets", counters, lambda one: over(TEXTS, one)),
+    ]
+    return {
+        f"{package}.{name}": rows_of(make())
+        for package, table, rows_of in tables
+        for name, make in ((name, getattr(table, name)) for name in dir(table))
+        if not isinstance(make, type) or not issubclass(make, Exception)
+        if all(each.default is not each.empty for each in inspect.signature(make).parameters.values())
+    }
+
+
 ROWS: dict[str, dict[str, Case]] = {
+    **of_tables(),
     "assembler.Assembler": {
         **in_every_dialect(
             lambda m, d: Assembler(dialect=d).add_capability([{"name": "f"}]).add_messages(m).build().request()
@@ -253,17 +264,13 @@ ROWS: dict[str, dict[str, Case]] = {
         CONVERSATIONS, lambda c: c.request(cache_marks=CacheMarks()), after=lambda m: chat(m, dialect=anthropic).build()
     ),
     "assembler.CalibratedCounter": over(CONVERSATIONS, lambda c: calibrate(c, 10**6).count(c), after=built),
-    "assembler.ChatRegions": over(DOCUMENTS, lambda texts: with_documents(texts, strategy=ChatRegions())),
     "assembler.BM25": over(TEXTS, lambda t: (BM25()(t, [t]), BM25()(t, t.split(" ")[:1_000]), BM25()("q", [t] * 3))),
     "assembler.CitedSources": chosen(),
-    "assembler.ClearReasoning": small(ClearReasoning()),
-    "assembler.ClearToolResults": small(ClearToolResults()),
     "assembler.Context": over(
         CONVERSATIONS, lambda c: (c.first_changed(c), c.prefix_hash, c.cacheable, c.manifest()), after=built
     ),
     "assembler.Cosine": over(TEXTS, lambda t: Cosine(lambda texts: [[float(len(t)), 1.0] for t in texts])(t, [t])),
     "assembler.Defer": over(TOOLS, deferred),
-    "assembler.KeepRelevant": small(KeepRelevant()),
     "assembler.Offload": small(Offload({}, min_tokens=10)),
     "assembler.policies.Fetch": over(
         TEXTS, lambda t: (Offload({"a": t}).tool("a"), Offload({"a": t}).tool("a", search=t[:9]))
@@ -278,12 +285,9 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.QuestionChunks": over(
         DOCUMENTS, lambda t: with_documents(t, strategy=QuestionChunks(), budget=Budget(500, counter=len))
     ),
-    "assembler.Refuse": small(Refuse()),
     "assembler.Report": over(CONVERSATIONS, lambda r: (str(r), r.to_dict(), r.steps()), after=pages),
     "assembler.Summarize": small(Summarize(lambda _messages, _before, _tokens: "short")),
     "assembler.ToolSearch": over(TOOLS, lambda tools: ToolSearch(tools)("find the weather")),
-    "assembler.TrimOldest": small(TrimOldest()),
-    "assembler.TrimSteps": small(TrimSteps()),
     "assembler.Truncate": {
         **small(Truncate(max_tokens=100)),
         **over(
@@ -489,16 +493,11 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.regions.tools.read_tools": over(TOOLS, read_tools),
     "assembler.verify.rules": {"none": lambda n: lambda: rules("plain")},
     "budgets.Budget": over(TEXTS, Budget.for_model),
-    "budgets.approximate_counter": over(TEXTS, approximate_counter()),
-    "budgets.claude_counter": over(TEXTS, lambda t: claude_counter()(t)),
-    "budgets.fastest_counter": over(TEXTS, lambda t: fastest_counter()(t)),
     "budgets.memoised": over(TEXTS, lambda t: memoised(approximate_counter())(t)),
     "budgets.open_model_counter": over(TEXTS, lambda t: open_model_counter("qwen")(t)),
     "budgets.provider_counter": {
         "a dead endpoint": lambda n: lambda c=provider_counter(lambda _: 0, fallback=len): [c("x") for _ in range(n)]
     },
-    "budgets.tiktoken_counter": over(TEXTS, tiktoken_counter()),
-    "budgets.toktok_counter": over(TEXTS, lambda t: toktok_counter()(t)),
     "budgets.total_counter": over(TEXTS, lambda t: total_counter(lambda _: 1)(t)),
     "budgets.models.dialect_of": over(TEXTS, models.dialect_of),
     "budgets.models.encoding_of": over(TEXTS, models.encoding_of),

@@ -1,12 +1,17 @@
-"""The contract of every counter: one line in COUNTERS adds another to all of these tests."""
+"""The contract of every counter of the table, and of those that need an argument as EXAMPLES make them."""
 
 from __future__ import annotations
 
 import copy
+import importlib
+import inspect
 import json
 import pickle
+import pkgutil
 import threading
 from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,6 +22,7 @@ from budgets import (
     Grade,
     TokenCountError,
     approximate_counter,
+    counters,
     memoised,
     tiktoken_counter,
     total_counter,
@@ -28,7 +34,7 @@ from tests.budgets.raw_engines import tokens_of
 from tests.budgets.toy_tokenizers import SPECIALS, byte_level
 from tests.scaled import scaled
 
-COUNTERS: dict[str, Callable[[], Guarded]] = {
+EXAMPLES: dict[str, Callable[[], Guarded]] = {
     "tiktoken o200k_base": tiktoken_counter,
     "tiktoken cl100k_base": lambda: tiktoken_counter("cl100k_base"),
     "tiktoken o200k_harmony": lambda: tiktoken_counter("o200k_harmony"),
@@ -39,6 +45,34 @@ COUNTERS: dict[str, Callable[[], Guarded]] = {
     "memoised": lambda: memoised(tiktoken_counter()),
     "memoised user's own": lambda: memoised(len),
 }
+"""Counters that need an argument, or have ways that differ."""
+
+
+def makers() -> dict[str, Callable[..., Any]]:
+    """The functions of the table that make a counter."""
+    listed = {name: getattr(counters, name) for name in dir(counters)}
+    return {name: make for name, make in listed.items() if inspect.isfunction(make)}
+
+
+def needs_nothing(make: Callable[..., object]) -> bool:
+    return all(each.default is not each.empty for each in inspect.signature(make).parameters.values())
+
+
+COUNTERS = {**EXAMPLES, **{name: make for name, make in makers().items() if needs_nothing(make)}}
+
+
+def test_every_maker_of_a_counter_is_in_the_table() -> None:
+    found = [
+        importlib.import_module(each.name) for each in pkgutil.iter_modules(counters.__path__, "budgets.counters.")
+    ]
+    written = {name for module in found for name, one in vars(module).items() if _makes_a_counter(name, one, module)}
+    assert len(written) > 8
+    assert written <= makers().keys(), "a line of budgets/counters/__init__.pyi is missing"
+
+
+def _makes_a_counter(name: str, one: object, module: ModuleType) -> bool:
+    ours = inspect.isfunction(one) and one.__module__ == module.__name__
+    return ours and name.endswith("_counter") and not name.startswith("_")
 
 
 @pytest.fixture(params=COUNTERS)
@@ -131,7 +165,7 @@ def test_what_is_no_text_is_refused(counter: Guarded, wrong: object) -> None:
 
 
 def test_names_tell_engine_and_vocabulary() -> None:
-    assert {name: made.name for name, made in ((n, _made(n)) for n in COUNTERS)} == {
+    assert {name: made.name for name, made in ((n, _made(n)) for n in EXAMPLES)} == {
         "tiktoken o200k_base": "tiktoken:o200k_base",
         "tiktoken cl100k_base": "tiktoken:cl100k_base",
         "tiktoken o200k_harmony": "tiktoken:o200k_harmony",
@@ -145,7 +179,7 @@ def test_names_tell_engine_and_vocabulary() -> None:
 
 
 def test_only_the_approximate_one_estimates() -> None:
-    assert {name for name in COUNTERS if _made(name).grade is not Grade.EXACT} == {"approximate"}
+    assert {name for name in EXAMPLES if _made(name).grade is not Grade.EXACT} == {"approximate"}
     assert memoised(approximate_counter()).grade is Grade.ESTIMATED
 
 

@@ -1,4 +1,4 @@
-"""How a file names what gives way: one line a policy.
+"""How a file names what gives way: a policy by the name of its module, with the options that are data.
 
 on_overflow: trim_oldest
 on_overflow: {trim_oldest: {low_water: 0.5, keep_turns: 1}}
@@ -8,28 +8,16 @@ on_overflow: [{clear_tool_results: {keep: 3}}, trim_oldest]          # a ladder,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast, get_args
+from typing import cast
 
-from assembler import ClearReasoning, ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
-from assembler.cli.request_file.shapes import Named, any_text, list_of, number, number_or, one_of, read_named, whole
+from assembler import Policy
+from assembler.cli.request_file.options import named_in
+from assembler.cli.request_file.shapes import Named, read_named
 from assembler.files.place import Place
-from assembler.policies.truncate import Where
+from assembler.policies import built_in
 
-POLICIES: Mapping[str, Named[Policy]] = {
-    "refuse": Named(Refuse),
-    "trim_oldest": Named(TrimOldest, {"low_water": number_or("auto"), "keep_turns": whole, "note": any_text}),
-    "keep_relevant": Named(KeepRelevant, {"keep_turns": whole, "low_water": number}),
-    "trim_steps": Named(TrimSteps, {"keep": whole}),
-    "clear_tool_results": Named(
-        ClearToolResults, {"keep": whole, "placeholder": any_text, "exclude": list_of(any_text, what="names of tools")}
-    ),
-    "clear_reasoning": Named(ClearReasoning, {"keep": whole}),
-    "truncate": Named(
-        Truncate, {"max_tokens": whole, "where": one_of({one: one for one in get_args(Where)})}, required=["max_tokens"]
-    ),
-}
-"""Every policy that a file can name: those whose options are data. `Summarize` takes a function,
-pins may be one, and `Offload` takes a store."""
+POLICIES: Mapping[str, Named[Policy]] = named_in(built_in)
+"""Every policy that a file can name. `Summarize` needs a function, and `Offload` a store."""
 
 
 def overflow(place: Place, value: object) -> Sequence[Policy]:

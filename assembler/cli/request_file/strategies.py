@@ -8,42 +8,17 @@ cache_marks: {ttl: 1h}
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from assembler import CacheMarks, ChatRegions, CitedSources, Placement, Strategy
-from assembler.cli.request_file.shapes import (
-    Named,
-    Reader,
-    any_text,
-    mapping,
-    one_of,
-    read_named,
-    refuse_unknown,
-    whole,
-)
+from assembler import CacheMarks, Strategy
+from assembler.cli.request_file.options import named_in
+from assembler.cli.request_file.shapes import Named, Reader, mapping, one_of, read_named, refuse_unknown
 from assembler.dialects.marking import Lifetime
 from assembler.files.place import Place
-from assembler.strategies.sources.ordering import Order
-from assembler.strategies.sources.selection import Best, Everything, Greedy
+from assembler.strategies import built_in
 
-_PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
 _LIFETIME: Reader[Lifetime] = one_of({"5m": "5m", "1h": "1h"})
-_SELECTIONS: Mapping[str, Any] = {"greedy": Greedy(), "best": Best(), "everything": Everything()}
 
-STRATEGIES: Mapping[str, Named[Strategy]] = {
-    "chat_regions": Named(ChatRegions, {"reminder": any_text, "placement": one_of(_PLACEMENTS)}),
-    "cited_sources": Named(
-        CitedSources,
-        {
-            "order": one_of({order.name.lower(): order for order in Order}),
-            "selection": one_of(_SELECTIONS),
-            "placement": one_of(_PLACEMENTS),
-            "per_document": whole,
-            "max_tokens": whole,
-            "top_k": whole,
-        },
-    ),
-}
+STRATEGIES: Mapping[str, Named[Strategy]] = named_in(built_in)
 """Every strategy that a file can name, with the options that are data."""
 
 

@@ -11,7 +11,9 @@ from assembler.policies import (
     ClearReasoning,
     ClearToolResults,
     KeepRelevant,
+    Offload,
     Policy,
+    Refuse,
     Summarize,
     TrimOldest,
     TrimSteps,
@@ -20,6 +22,7 @@ from assembler.policies import (
 )
 
 from .by_hand import History, Message
+from .examples import BUILT_IN, examples_of
 
 NAMES = ("search", "read", "run")
 EMOJI = (
@@ -102,7 +105,9 @@ def gist(dropped: Any, before: str | None, most: int) -> str:
     return f"{before or ''}/{len(dropped)}"[-most:]
 
 
-RUNGS: dict[type[Policy], st.SearchStrategy[Policy]] = {
+NOT_DRAWN = {Offload, Refuse}
+"""`Refuse` lets nothing give way, and `Offload` writes to a store."""
+OPTIONS: dict[type[Policy], st.SearchStrategy[Policy]] = {
     TrimOldest: st.builds(
         TrimOldest,
         keep_turns=st.integers(1, 3),
@@ -118,8 +123,10 @@ RUNGS: dict[type[Policy], st.SearchStrategy[Policy]] = {
     Truncate: st.builds(Truncate, st.integers(18, 60), where=st.sampled_from(["ends", "head", "tail"])),
     Summarize: st.builds(Summarize, st.just(gist), keep_turns=st.integers(1, 3)),
 }
-"""What ladders are drawn of: `Refuse` lets nothing give way, and `Offload` writes to a store."""
-rungs = st.one_of(*RUNGS.values())
+"""How the options of a policy are drawn; of any other its examples are."""
+rungs = st.one_of(
+    *(OPTIONS.get(policy, st.sampled_from(examples_of(policy))) for policy in BUILT_IN if policy not in NOT_DRAWN)
+)
 ladders = st.lists(rungs, min_size=1, max_size=4)
 calm_rungs = rungs.filter(lambda rung: not isinstance(rung, Summarize))
 low_ladders = st.builds(

@@ -1,4 +1,4 @@
-"""A policy of the library is in every list where people and tests look for one."""
+"""A policy of the library is in its table, and all else follows from that."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
+import attrs
 import pytest
 
 import assembler
 from assembler import policies
-from assembler.cli.request_file.policies import POLICIES
-from assembler.policies import Offload, Refuse, Summarize
-from tests.assembler import test_cli_policies
-from tests.assembler.testing import test_policy_contract
+from assembler.cli.request_file.policies import POLICIES, overflow
+from assembler.files.place import Place
+from assembler.policies import ClearToolResults, Offload, Policy, Refuse, Summarize, TrimOldest, Truncate
+from assembler.policies.policy import is_cutting, is_rewriting
 
-from .drawn import RUNGS
-
-DOCS = Path(__file__).parents[3] / "docs"
+from .examples import BUILT_IN, EVERY
 
 
-def built_in() -> Iterator[type]:
-    """Every class of the package that cuts or rewrites, whether it is listed or not."""
+def written() -> Iterator[type]:
+    """Every public class of the package that cuts or rewrites, whether it is listed or not."""
     for found in pkgutil.iter_modules(policies.__path__, "assembler.policies."):
         for one in vars(importlib.import_module(found.name)).values():
             ours = inspect.isclass(one) and one.__module__ == found.name and not getattr(one, "_is_protocol", False)
@@ -32,40 +30,44 @@ def built_in() -> Iterator[type]:
                 yield one
 
 
-DECLARED = [one.traits for one in test_policy_contract.OWN if isinstance(one, Summarize)]
+DECLARED = [one.traits for one in EVERY if isinstance(one, Summarize)]
 STAND_INS = {type(one) for traits in DECLARED for one in (traits.unasked, traits.briefest)}
 """They answer where no model may be asked; nobody names them."""
-EVERY = sorted({*built_in()} - STAND_INS, key=lambda one: one.__name__)
-NO_DATA = {Offload, Summarize}
-"""A store and a function: a request file can hold neither."""
-NOT_DRAWN = {Offload, Refuse}
 
 
-def test_the_package_is_searched_for_policies() -> None:
-    assert {Offload, Refuse, Summarize} < {*EVERY}
+def test_every_policy_of_the_package_is_in_its_table() -> None:
+    assert {Offload, Refuse, Summarize} < {*BUILT_IN}
+    assert {*written()} - STAND_INS == {*BUILT_IN}, "a line of assembler/policies/built_in.pyi is missing or too many"
 
 
-@pytest.mark.parametrize("policy", EVERY, ids=lambda policy: policy.__name__)
+@pytest.mark.parametrize("policy", BUILT_IN, ids=lambda policy: policy.__name__)
 class TestAPolicyOfTheLibrary:
-    def test_is_a_public_name(self, policy: type) -> None:
-        assert policy.__name__ in policies.__all__, "add it to assembler/policies/__init__.py, in both lists"
-        assert policy.__name__ in assembler.__all__, "add it to assembler/__init__.py, in both lists"
+    def test_is_a_public_name_of_both_packages(self, policy: type[Policy]) -> None:
+        assert getattr(policies, policy.__name__) is getattr(assembler, policy.__name__) is policy
+        assert policy.__name__ in policies.__all__
+        assert policy.__name__ in assembler.__all__
 
-    def test_is_held_to_the_contract(self, policy: type) -> None:
-        held = [*map(type, test_policy_contract.OWN)]
-        assert policy in held, "add one to OWN of tests/assembler/testing/test_policy_contract.py"
+    def test_has_a_module_of_its_name(self, policy: type[Policy]) -> None:
+        """Which is its name in request files."""
+        words = re.findall("[A-Z][a-z0-9]+", policy.__name__)
+        assert policy.__module__ == f"assembler.policies.{'_'.join(words).lower()}"
 
-    def test_is_drawn_in_ladders(self, policy: type) -> None:
-        assert policy in {*RUNGS, *NOT_DRAWN}, "add how it is drawn to RUNGS of tests/assembler/policies/drawn.py"
+    def test_is_an_attrs_class_so_that_its_options_can_be_read(self, policy: type[Policy]) -> None:
+        assert attrs.has(policy), f"decorate {policy.__name__} with @attrs.frozen"
 
-    def test_has_a_name_for_request_files_and_an_example_of_it(self, policy: type) -> None:
-        named = {*NO_DATA, *(one.make for one in POLICIES.values())}
-        assert policy in named, "add its name to POLICIES of assembler/cli/request_file/policies.py"
-        spelled = {*NO_DATA, *(type(made) for _, made in test_cli_policies.SPELLED)}
-        assert policy in spelled, "add an example to SPELLED of tests/assembler/test_cli_policies.py"
+    def test_cuts_or_rewrites_in_each_example(self, policy: type[Policy]) -> None:
+        examples = [one for one in EVERY if type(one) is policy]
+        assert examples
+        assert all(is_cutting(one) or is_rewriting(one) for one in examples)
 
-    @pytest.mark.parametrize("page", ["how-it-cuts.md", "choosing-a-policy.md"])
-    def test_is_found_where_people_choose_one(self, policy: type, page: str) -> None:
-        row = re.compile(rf"^\|.*\b{policy.__name__}\(", re.MULTILINE)
-        found = row.search((DOCS / page).read_text(encoding="utf-8"))
-        assert found, f"add a row to docs/{page} that shows {policy.__name__}(…)"
+
+def test_a_policy_has_a_name_in_files_unless_it_needs_what_no_file_can_spell() -> None:
+    named = {one.make for one in POLICIES.values()}
+    assert {ClearToolResults, Refuse, TrimOldest, Truncate} <= named <= {*BUILT_IN}
+    assert named.isdisjoint({Offload, Summarize})
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_name_without_options_is_the_policy_made_without_options(name: str) -> None:
+    if not POLICIES[name].required:
+        assert overflow(Place("bot.yaml"), name) == [POLICIES[name].make()]

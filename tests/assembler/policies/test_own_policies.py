@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ChatRegions, CitedSources, MarkupError, PlanError, QuestionChunks
+from assembler import Assembler, ChatRegions, CitedSources, MarkupError, PlanError
 from assembler.conversation.messages import Call, Message, Result, edited, read_message
 from assembler.dialects import plain
 from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, TrimOldest
 from assembler.policies.traits import rung_of
-from assembler.strategies import Placement
 from budgets import Budget, BudgetError, ContextLengthError, Limit
 from tests.assembler import by_hand as spoken
 from tests.scaled import scaled
 
+from ..drawn import STRATEGIES
 from . import by_hand
 from .build import assembler_of, built, check, left
 from .by_hand import History
@@ -340,7 +340,6 @@ def told(history: History, window: int, policies: Any, strategy: Any = None, **s
     }
 
 
-STRATEGIES = (ChatRegions(), CitedSources(), CitedSources(placement=Placement.QUESTION), QuestionChunks())
 refusing = st.just(Refuse())
 marked = st.builds(TrimOldest, st.sampled_from([0.3, 0.7]), keep_turns=st.integers(1, 2))
 

@@ -9,30 +9,14 @@ from typing import Any
 import attrs
 import pytest
 
-from assembler import ClearReasoning, ClearToolResults, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.conversation.messages import Message, edited, read_message, spoken
-from assembler.policies import (
-    Change,
-    Cut,
-    KeepRelevant,
-    KeepsAll,
-    KeepsNewest,
-    Offload,
-    Passage,
-    Policy,
-    Summarize,
-    Traits,
-    first_user,
-)
+from assembler.policies import Change, Cut, KeepsAll, KeepsNewest, Passage, Policy, Traits
 from assembler.pricing.ledger import Ledger
 from assembler.testing import ContractError, check_policy
+from tests.assembler.policies.examples import EVERY
 
 ticks = itertools.count()
 UNSAID = Traits()
-
-
-def they_spoke(messages: list[Any], before: str | None, room: int) -> str:
-    return f"They spoke, {len(messages)} messages, {before is None}."[:room]
 
 
 @attrs.frozen
@@ -186,27 +170,7 @@ def test_a_seeded_fault_of_a_policy_is_found(fault: str) -> None:
     assert raised.value.subject in {"Odd", "Editor"}
 
 
-OWN: list[Policy] = [
-    Refuse(),
-    TrimOldest(),
-    TrimOldest(0.5),
-    TrimOldest("auto"),
-    TrimOldest(keep_turns=2),
-    TrimOldest(pins=first_user),
-    TrimOldest(note="Older turns are gone."),
-    TrimSteps(),
-    ClearToolResults(keep=0),
-    ClearReasoning(),
-    Truncate(40),
-    KeepRelevant(),
-    Offload({}, min_tokens=100, preview=40),
-    Summarize(they_spoke),
-    Summarize(None),
-]
-"""Every policy of the library, as often as it has ways that differ."""
-
-
-@pytest.mark.parametrize("policy", OWN, ids=lambda policy: type(policy).__name__)
+@pytest.mark.parametrize("policy", EVERY, ids=lambda policy: type(policy).__name__)
 def test_the_library_s_own_policies_keep_the_contract(policy: Policy) -> None:
     check_policy(policy, max_examples=5)
 

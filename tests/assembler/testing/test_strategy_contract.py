@@ -9,13 +9,13 @@ from typing import Any, cast
 import attrs
 import pytest
 
-from assembler import Assembler, ChatRegions, CitedSources
+from assembler import Assembler
 from assembler.pricing.pricer import Piece
 from assembler.regions.regions import Regions
-from assembler.strategies import REMINDER, Around, Needs, Omitted, Placement, QuestionChunks, Rendered, Space, Strategy
-from assembler.strategies.sources.merging import MergeNeighbours
+from assembler.strategies import Around, Needs, Omitted, Rendered, Space, Strategy
 from assembler.testing import ContractError, check_strategy
 from budgets import BudgetError
+from tests.assembler.strategies import EVERY
 
 ticks = itertools.count()
 
@@ -210,23 +210,9 @@ def test_a_strategy_without_a_fault_passes(strategy: Strategy) -> None:
     check_strategy(strategy, max_examples=10)
 
 
-OWN: dict[str, Strategy] = {
-    "every document": ChatRegions(),
-    "with a reminder": ChatRegions(reminder=REMINDER),
-    "documents at the question": ChatRegions(placement=Placement.QUESTION),
-    "documents at the result": ChatRegions(placement=Placement.TOOL),
-    "sources": CitedSources(),
-    "sources at the question": CitedSources(placement=Placement.QUESTION),
-    "sources at the result": CitedSources(placement=Placement.TOOL),
-    "sources merged": CitedSources(merging=MergeNeighbours()),
-    "three sources, shorter": CitedSources(top_k=3, compress=lambda text: text[:3]),
-    "chunks": QuestionChunks(),
-}
-
-
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_library_s_own_strategies_keep_the_contract(name: str) -> None:
-    check_strategy(OWN[name], max_examples=10)
+    check_strategy(EVERY[name], max_examples=10)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,39 @@
+"""The strategies that come with the library, from their table, and examples of each to hold to every law."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from assembler.strategies import REMINDER, ChatRegions, CitedSources, Placement, Strategy, built_in
+from assembler.strategies.sources.merging import MergeNeighbours
+
+BUILT_IN: list[type[Strategy]] = [getattr(built_in, name) for name in dir(built_in)]
+
+EXAMPLES: dict[type[Strategy], dict[str, Strategy]] = {
+    ChatRegions: {
+        "every document": ChatRegions(),
+        "with a reminder": ChatRegions(reminder=REMINDER),
+        "documents at the question": ChatRegions(placement=Placement.QUESTION),
+        "documents at the result": ChatRegions(placement=Placement.TOOL),
+    },
+    CitedSources: {
+        "sources": CitedSources(),
+        "sources at the question": CitedSources(placement=Placement.QUESTION),
+        "sources at the result": CitedSources(placement=Placement.TOOL),
+        "sources merged": CitedSources(merging=MergeNeighbours()),
+        "three sources, shorter": CitedSources(top_k=3, compress=lambda text: text[:3]),
+    },
+}
+"""Of strategies that need an option, or have ways that differ; of any other, the one that is made without options."""
+
+
+def examples_of(strategy: type[Strategy]) -> dict[str, Strategy]:
+    if strategy in EXAMPLES:
+        return EXAMPLES[strategy]
+    try:
+        return {strategy.__name__: cast(Any, strategy)()}
+    except TypeError as error:
+        raise TypeError(f"{error}: add an example to EXAMPLES of tests/assembler/strategies.py") from error
+
+
+EVERY: dict[str, Strategy] = {name: example for strategy in BUILT_IN for name, example in examples_of(strategy).items()}

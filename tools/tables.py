@@ -1,0 +1,92 @@
+"""The parts of the docs that list what the library brings: policies, strategies and counters, each from its table.
+
+`python -m tools.reference` writes them anew, between two comments that name the part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import attrs
+
+from assembler.cli.request_file.options import named_in, takes_words_alone, types_of, words_of
+from assembler.policies import built_in as policies
+from assembler.strategies import built_in as strategies
+from tools.reference import claim, exported
+
+PART = re.compile(
+    r"<!-- (?P<name>[\w. ]+): python -m tools\.reference -->\n(?P<old>.*?)<!-- end of (?P=name) -->\n", re.DOTALL
+)
+
+
+def with_parts(page: str) -> str:
+    """The page with each part written anew. Raises `KeyError` for the name of a part that there is none of."""
+
+    def part(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name == "listing":
+            return found[0]
+        text = entries(name.removeprefix("entries of ")) if name.startswith("entries of ") else PARTS[name]()
+        return f"<!-- {name}: python -m tools.reference -->\n\n{text}\n<!-- end of {name} -->\n"
+
+    return PART.sub(part, page)
+
+
+def entries(table: str) -> str:
+    """The names of a table, for the reference: a heading and a docstring each."""
+    package = table.removesuffix(".built_in").removesuffix(".counters").partition(".")[0]
+    return "\n".join(f"::: {package}.{name}\n" for name in exported(table))
+
+
+def what_gives_way() -> str:
+    """Every policy: how it is made, and what it does."""
+    lines = [f"| `{_call(getattr(policies, name))}` | {_claim(policies.__name__, name)} |" for name in dir(policies)]
+    return _table("| policy | what it does |", lines)
+
+
+def in_files(table: Any, what: str) -> str:
+    """What a request file can name of a table: its name, its options, and what it does."""
+    rows = [
+        f"| `{name}` | {', '.join(_options(one.make, one.options, one.required)) or 'none'} | {_claim_of(one.make)} |"
+        for name, one in named_in(table).items()
+    ]
+    return _table(f"| {what} | options | what it does |", rows)
+
+
+def _table(head: str, rows: list[str]) -> str:
+    return "\n".join([head, "|---" * head.count(" | ") + "|---|", *rows]) + "\n"
+
+
+def _call(made: Any) -> str:
+    needed = [field.alias for field in attrs.fields(made) if field.default is attrs.NOTHING]
+    return f"{made.__name__}({', '.join(needed)})"
+
+
+def _options(made: Any, readers: Mapping[str, object], required: Any) -> Iterator[str]:
+    types = types_of(made)
+    for name in readers:
+        words = ", ".join(f"`{word}`" for word in words_of(types[name]))
+        said = [
+            f"or {words}" if words and not takes_words_alone(types[name]) else words,
+            "required" * (name in required),
+        ]
+        yield f"`{name}`" + (f" ({', '.join(filter(None, said))})" if any(said) else "")
+
+
+def _claim(table: str, name: str) -> str:
+    return claim(f"{table}.{name}").replace("|", r"\|")
+
+
+def _claim_of(made: type) -> str:
+    return _claim(made.__module__, made.__name__)
+
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "policies": what_gives_way,
+    "policies in files": lambda: in_files(import_module("assembler.policies.built_in"), "policy"),
+    "strategies in files": lambda: in_files(strategies, "strategy"),
+}
+"""The parts that are tables, by their names."""
