@@ -61,7 +61,7 @@ def _table(head: str, rows: list[str]) -> str:
 
 
 def _call(made: Any) -> str:
-    needed = [field.alias for field in attrs.fields(made) if field.default is attrs.NOTHING]
+    needed = [field.name for field in attrs.fields(made) if field.default is attrs.NOTHING]
     return f"{made.__name__}({', '.join(needed)})"
 
 

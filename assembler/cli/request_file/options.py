@@ -54,7 +54,7 @@ def named_in(table: ModuleType) -> dict[str, Named[Any]]:
 def named_options(made: type) -> Named[Any] | None:
     """The options of a class that are data; None where it needs one that is none."""
     readers = {name: reader_of(option) for name, option in types_of(made).items()}
-    required = [field.alias for field in _fields(made) if field.default is attrs.NOTHING]
+    required = [field.name for field in _fields(made) if field.default is attrs.NOTHING]
     if any(readers[name] is None for name in required):
         return None
     return Named(made, {name: reader for name, reader in readers.items() if reader is not None}, required)
@@ -62,7 +62,7 @@ def named_options(made: type) -> Named[Any] | None:
 
 def types_of(made: type) -> dict[str, object]:
     """The options of a class and their types, in its order; none of a class that is not one of attrs."""
-    written = SimpleNamespace(__annotations__={field.alias: field.type for field in _fields(made)})
+    written = SimpleNamespace(__annotations__={field.name: field.type for field in _fields(made)})
     return get_type_hints(written, vars(sys.modules[made.__module__]))
 
 
@@ -96,11 +96,12 @@ def takes_words_alone(option: object) -> bool:
 
 
 def _own_words(option: object) -> Mapping[str, object]:
+    ready = _VALUES.get(option, {})
     if isinstance(option, type) and issubclass(option, enum.Enum):
         return {member.name.lower(): member for member in option}
     if get_origin(option) is Literal:
         return {word: word for word in get_args(option)}
-    return _VALUES.get(option, {})
+    return ready
 
 
 def _members(option: object) -> list[object]:
@@ -126,10 +127,9 @@ def _one_of_several(
     def read(place: Place, value: object) -> Any:
         if isinstance(value, str) and value in words:
             return words[value]
-        if isinstance(value, list) and lists:
-            return lists[0](place, cast(object, value))
-        if scalars:
-            return scalars[0](place, value)
+        readers = lists if lists and kind(value) == "a list" else scalars
+        if readers:
+            return readers[0](place, value)
         raise place.error(f"expected {' or '.join([*words, *['a list'] * len(lists)])}, got {kind(value)}")
 
     return read
