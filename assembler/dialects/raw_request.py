@@ -30,6 +30,15 @@ class SpellingDialect(Dialect, Protocol):
         ...
 
 
+@runtime_checkable
+class FormedDialect(Dialect, Protocol):
+    """A dialect whose requests have two forms: an SDK's arguments, and the body of the REST API."""
+
+    def in_form_of(self, body: Mapping[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+        """Return a request that this dialect emitted in the form of the body."""
+        ...
+
+
 @attrs.frozen(eq=False)
 class RawRequest:
     """The body of an API's call. `body` is never changed, and no result shares a list or dict with it."""
@@ -74,6 +83,8 @@ class RawRequest:
             if isinstance(self.dialect, SpellingDialect)
             else cast("dict[str, Any]", private_copy(self.dialect.emit(layout).request))
         )
+        if isinstance(self.dialect, FormedDialect):
+            written = self.dialect.in_form_of(self.body, written)
         stays = self.layout.options.keys() | as_they_came
         return _merged(_only(self.copied(), stays), _without(written, as_they_came))
 

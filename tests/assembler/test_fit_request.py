@@ -291,3 +291,37 @@ def test_a_body_with_a_key_that_never_ends_is_refused(key: str, value: object, l
         fit_request(
             {"messages": said, key: value}, dialect=openai_chat, assembler=base(limit, openai_chat, TrimOldest())
         )
+
+
+REST: dict[str, Any] = {
+    "tools": [{"functionDeclarations": [{"name": "find", "description": "Finds."}]}],
+    "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
+    "generationConfig": {"maxOutputTokens": 9, "responseMimeType": "application/json"},
+    "safetySettings": [],
+    "labels": {"team": "trips"},
+    "unknownTomorrow": 1,
+}
+SYSTEM = {"parts": [{"text": "Plan trips."}]}
+
+
+@pytest.mark.parametrize("key", ["systemInstruction", "system_instruction"])
+def test_a_body_of_geminis_rest_api_comes_out_as_one(key: str) -> None:
+    contents = [{"role": m["role"].replace("assistant", "model"), "parts": [{"text": m["content"]}]} for m in turns(9)]
+    body = {key: SYSTEM, "contents": contents, **REST}
+    fitted = fit_request(body, dialect=gemini, assembler=base(240, gemini))
+    assert {name: value for name, value in fitted.items() if name != "contents"} == {key: SYSTEM, **REST}
+    assert len(fitted["contents"]) < len(contents)
+
+
+@pytest.mark.parametrize("body", [{}, {"safetySettings": []}, {"model": "m", "generationConfig": {"topK": 1}}])
+def test_an_instruction_goes_into_a_rest_body_as_a_content(body: dict[str, Any]) -> None:
+    asked = {"contents": [{"role": "user", "parts": [{"text": "Where?"}]}], **body}
+    assembler = base(240, gemini).add_instruction("Plan trips.")
+    assert fit_request(asked, dialect=gemini, assembler=assembler) == {**asked, "systemInstruction": SYSTEM}
+
+
+def test_an_instruction_goes_into_the_config_of_an_sdks_arguments() -> None:
+    asked = {"model": "m", "contents": [{"role": "user", "parts": [{"text": "Where?"}]}]}
+    assembler = base(240, gemini).add_instruction("Plan trips.")
+    fitted = fit_request(asked, dialect=gemini, assembler=assembler)
+    assert fitted == {**asked, "config": {"system_instruction": "Plan trips."}}

@@ -22,6 +22,7 @@ from assembler.dialects.families import for_another_vocabulary
 from assembler.dialects.gemini import pricing as google
 from assembler.dialects.gemini.api import API
 from assembler.dialects.gemini.families import VOCABULARY, Answers, Family, family_of
+from assembler.dialects.gemini.forms import in_form_of
 from assembler.dialects.gemini.parts import (
     GeminiWriter,
     answer_schema_of,
@@ -125,6 +126,10 @@ class Gemini:
         config |= self.options(layout)
         request: dict[str, Any] = {"contents": [content for turn in turns for content in _turn(turn)]}
         return Emission({**request, "config": config} if config else request, writer.notes.lines(), writer.ids.taken)
+
+    def in_form_of(self, body: Mapping[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+        """Return a request with its `config` as the REST API has it, if the body is one of REST's."""
+        return in_form_of(body, request)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """Append the contents of the added messages; None if the whole request must be written again."""

@@ -1,0 +1,51 @@
+"""Writes a request in the form of the body that it was read from: the SDK's arguments, or the body of the REST API.
+
+The SDK takes `config` beside `contents`. The REST API has no `config`, and refuses a key that it does not know (Gemini API
+reference, GenerateContentRequest, read 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from assembler.text.fields import fields_in, fields_of
+
+Request: TypeAlias = dict[str, Any]
+
+_OF_THE_SDK = frozenset(["model", "contents", "config"])
+_BESIDE_CONTENTS = frozenset(["system_instruction", "tools", "tool_config"])
+"""What a `config` holds that is a key of its own in REST; all else is in `generationConfig` there."""
+
+
+def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
+    """Return the request with its `config` written as the body writes it. Only its top level is new."""
+    if "config" in body or "config" not in request or ("model" in body and body.keys() <= _OF_THE_SDK):
+        return request
+    written: Request = {key: value for key, value in request.items() if key != "config"}
+    for name, value in request["config"].items():
+        if name == "system_instruction":
+            key = _spelled(name, body)
+            written[key] = _content(value, fields_in(body, key))
+        elif name in _BESIDE_CONTENTS:
+            written[_spelled(name, body)] = value
+        else:
+            written.setdefault(_spelled("generation_config", body), {})[_camel(name)] = value
+    return written
+
+
+def _content(system: object, came: Mapping[str, Any]) -> object:
+    """A content, as REST wants the system text; it has a role only where it came with one."""
+    fields = fields_of(system)
+    if fields is None:
+        return {"parts": [{"text": system}]} if isinstance(system, str) else {"parts": system}
+    return fields if "role" in came else {key: value for key, value in fields.items() if key != "role"}
+
+
+def _spelled(name: str, body: Mapping[str, Any]) -> str:
+    return name if name in body else _camel(name)
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
