@@ -136,9 +136,14 @@ def opens_turn(message: Message) -> bool:
     return Opaque in map(type, message.parts) and is_compacted(message)
 
 
+_OF_PAIRS = frozenset([Call, Result])
+
+
 def is_head(message: Message) -> bool:
-    """Whether a message at the head of a history belongs to the instruction."""
-    return message.role in ("system", "developer")
+    """Whether a message at the head of a history belongs to the instruction: one that calls or answers belongs to a
+    turn, where the law of pairs refuses it.
+    """
+    return message.role in ("system", "developer") and _OF_PAIRS.isdisjoint(map(type, message.parts))
 
 
 def head_length(messages: Sequence[Message]) -> int:

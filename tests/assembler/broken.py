@@ -19,13 +19,15 @@ from assembler.drawn.spelling import SPELLINGS
 
 SPELLED = ("openai_chat", "anthropic", "bedrock", "gemini", "openai_responses")
 FORMS = (*SPELLED, "objects", "gemini without ids", "legacy")
+HEAD = ("system", "developer")
 ROLES = {
-    "anthropic": ("user", "assistant", "tool"),
-    "bedrock": ("user", "assistant", "tool"),
-    "gemini": ("user", "model", "tool", "function"),
-    "gemini without ids": ("user", "model", "tool", "function"),
+    "openai_chat": ("user", "assistant", *HEAD),
+    "anthropic": ("user", "assistant", "tool", *HEAD),
+    "bedrock": ("user", "assistant", "tool", *HEAD),
+    "gemini": ("user", "model", "tool", "function", *HEAD),
+    "gemini without ids": ("user", "model", "tool", "function", *HEAD),
 }
-"""Roles that somebody may give to a message of results by mistake."""
+"""Roles that somebody may give to a message by mistake."""
 WORDS = st.text("abc de", min_size=1, max_size=9).filter(str.strip)
 
 History = list[Any]
@@ -116,7 +118,7 @@ def broken(draw: st.DrawFn, form: str) -> History:
                 listed.insert(other, listed.pop(place))
             case "send" if listed is not history and len(listed) > 1 and form in ROLES and _result(listed[place]):
                 lists[draw(st.integers(1, len(lists) - 1))].append(listed.pop(place))
-            case "cast" if listed is history and form in ROLES and _answers(history[place]):
+            case "cast" if listed is history and form in ROLES:
                 history[place]["role"] = draw(st.sampled_from(ROLES[form]))
             case "say" if listed is history:
                 history.insert(place, _word(form))
@@ -164,10 +166,6 @@ def results(history: History) -> Counter[tuple[Any, str]]:
             inner: Any = message.get("parts") or message.get("content") or ()
             found.update(pair for part in inner if type(part) is dict for pair in _result(part))
     return found
-
-
-def _answers(message: Any) -> bool:
-    return any(_result(part) for part in inner_list(message) or ())
 
 
 def _result(part: Any) -> list[tuple[Any, str]]:
