@@ -9,7 +9,7 @@ import attrs
 
 from budgets.count import Tokens
 from budgets.errors import BudgetError
-from budgets.numbers import share, whole, whole_tokens
+from budgets.numbers import LONGEST_WORD, share, whole, whole_tokens
 from budgets.value import Value
 
 REGIONS = ("instruction", "capability", "knowledge", "conversation")
@@ -85,7 +85,7 @@ def limits_by_region(limits: object) -> Mapping[str, Limit]:
     checked: dict[str, Limit] = {}
     for region, limit in given.items():
         if region not in REGIONS:
-            shown = repr(region) if isinstance(region, str) else f"a {type(region).__name__}"
+            shown = repr(region[:LONGEST_WORD]) if isinstance(region, str) else f"a {type(region).__name__}"
             near = f"; did you mean {_MEANT[region]}?" if region in _MEANT else ""
             raise BudgetError(f"limits has {shown}, which is no region: choose {', '.join(REGIONS)}{near}")
         if not isinstance(limit, Limit):

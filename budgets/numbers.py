@@ -90,7 +90,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Class = TypeVar("Class", bound=type)
 LONGEST_WORD = 60
-"""Characters of an unknown keyword that an error shows."""
+"""Characters of an unknown word that an error shows."""
 
 
 def hints(by_place: str = "", /, **meant: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from assembler.conversation.messages import Message, read_message
@@ -20,6 +20,16 @@ def listed_messages(request: Mapping[str, Any], expected: str) -> list[object]:
 def read_messages(listed: Iterable[object]) -> list[Message]:
     """Read each entry as a message. Raises `ConversationError` naming the place."""
     return [read_message(raw, index) for index, raw in enumerate(listed)]
+
+
+def system_in(request: Mapping[str, Any]) -> str | Sequence[Any]:
+    """What stands under `system`: a text or a list of blocks, empty where it is left out. Else `ConversationError`."""
+    given: object = request.get("system")
+    if given is None:
+        return ()
+    if not isinstance(given, str | list | tuple):
+        raise ConversationError(f"system is a {type(given).__name__}; expected a text or a list of blocks")
+    return cast("str | Sequence[Any]", given)
 
 
 def options_in(request: Mapping[str, Any], owned: Collection[str]) -> dict[str, Any]:

@@ -11,13 +11,22 @@ import json
 import pickle
 import types
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 from unittest.mock import MagicMock
 
 import pydantic
 import pytest
 
-from assembler import Assembler, AssemblyError, ConversationError, MessageTypeError, TrimOldest, count_request
+from assembler import (
+    Assembler,
+    AssemblyError,
+    ConversationError,
+    MessageTypeError,
+    TrimOldest,
+    count_request,
+    fit_request,
+)
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from assembler.verify import verify
 from budgets import Budget
@@ -79,6 +88,30 @@ def outcome(messages: list[Any], dialect: Any) -> str:
 NESTED = {"type": "tool_use", "id": "c2", "name": "f", "input": {}}
 
 HELD: dict[str, list[Any]] = {
+    "calls in the first system message": [{"role": "system", "content": None, "tool_calls": [call()]}, NEXT],
+    "calls in a second system message": [
+        {"role": "system", "content": "s"},
+        {"role": "developer", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+        NEXT,
+    ],
+    "an answer in the first system message": [
+        {"role": "system", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]},
+        NEXT,
+    ],
+    "a function's answer by an id": [
+        USER,
+        {"role": "assistant", "content": None, "tool_calls": [call()]},
+        {"role": "function", "name": "f", "tool_call_id": "c1", "content": "r"},
+        NEXT,
+    ],
+    **{
+        f"an item by the {word}": [
+            USER,
+            {"type": "message", "role": word, "content": [{"type": kind, "text": "x"}]},
+            NEXT,
+        ]
+        for word, kind in [("model", "output_text"), ("ai", "output_text"), ("human", "input_text")]
+    },
     "own mapping": [Own(USER)],
     "mapping proxy": [types.MappingProxyType(USER)],
     "user dict": [collections.UserDict(USER)],
@@ -515,25 +548,42 @@ def test_no_message_is_sent_with_no_part() -> None:
         assert all(len(message["content"]) for message in messages)
 
 
-BEDROCK_SYSTEMS: list[Any] = [{"a": 1}, {"text": "x"}, 5, [5], [None]]
+SYSTEM_FIELDS = {
+    "plain": "system",
+    "anthropic": "system",
+    "bedrock": "system",
+    "gemini": "system_instruction",
+    "openai_responses": "instructions",
+}
+SAYS_NOTHING: list[Any] = [5, True, 0.5, b"x", [5], [None], {5}, object()]
 
 
-def counted_or_refused(system: object, dialect: Any) -> bool:
-    request = {"system": system, "messages": [{"role": "user", "content": [{"text": "q", "type": "text"}]}]}
-    try:
-        return count_request(request, dialect=dialect).tokens > 0
-    except AssemblyError:
-        return True
+def body_with(system: object, dialect: str) -> dict[str, Any]:
+    if dialect == "gemini":
+        return {"system_instruction": system, "contents": [{"role": "user", "parts": [{"text": "q"}]}]}
+    asked = [{"role": "user", "content": [{"text": "q"}] if dialect == "bedrock" else "q"}]
+    return {SYSTEM_FIELDS[dialect]: system, "input" if dialect == "openai_responses" else "messages": asked}
 
 
-@pytest.mark.parametrize("system", [{"a": 1}, {"text": "x"}, 5, [5], [None]])
-def test_a_system_field_of_no_kind_is_counted_or_refused(system: object) -> None:
-    assert counted_or_refused(system, anthropic)
+@pytest.mark.parametrize("system", SAYS_NOTHING, ids=repr)
+@pytest.mark.parametrize("dialect", SYSTEM_FIELDS)
+def test_a_system_field_of_no_kind_is_refused_and_never_sent_for_nothing(dialect: str, system: object) -> None:
+    """Claude's was counted as if it were not there and sent; the plain one broke a join where it was fitted."""
+    body = body_with(system, dialect)
+    for read in (count_request, partial(fit_request, assembler=Assembler())):
+        with pytest.raises(ConversationError):
+            read(body, dialect=dialect)
 
 
-@pytest.mark.parametrize("system", BEDROCK_SYSTEMS)
-def test_a_system_field_that_is_no_list_of_blocks_is_refused(system: object) -> None:
-    assert counted_or_refused(system, bedrock)
+@pytest.mark.parametrize("dialect", ["anthropic", "bedrock"])
+def test_a_text_as_the_system_field_of_blocks_is_one_text(dialect: str) -> None:
+    """Bedrock's was read letter by letter."""
+    text = "Be brief, and name the sources."
+    as_text, as_block = (
+        count_request(body_with(system, dialect), dialect=dialect)
+        for system in (text, [{"text": text, **({"type": "text"} if dialect == "anthropic" else {})}])
+    )
+    assert as_text == as_block
 
 
 REQUESTS: list[tuple[Any, dict[str, Any]]] = [

@@ -137,6 +137,12 @@ INCOMPARABLE: dict[str, Any] = {"an array": np.array([1, 2]), "an empty array": 
 
 
 @pytest.mark.parametrize("label", INCOMPARABLE)
+def test_an_array_for_the_choice_of_a_tool_is_refused(label: str) -> None:
+    with pytest.raises(ToolError, match="choice"):
+        Assembler().add_capability([{"name": "f"}], choice=INCOMPARABLE[label])
+
+
+@pytest.mark.parametrize("label", INCOMPARABLE)
 def test_an_array_for_a_message_or_put_into_one_is_refused_as_no_message(label: str) -> None:
     odd, said = INCOMPARABLE[label], {"role": "user", "content": "hi", "metadata": None}
     with pytest.raises(MessageTypeError):

@@ -15,7 +15,7 @@ import pytest
 
 from assembler import Assembler, AssemblyError, CitedSources, ConversationError, PromptError, Refuse, TrimOldest
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
-from budgets import Budget
+from budgets import Budget, BudgetError, Limit
 from tests.hostile.case_file import case
 
 CANARY = case("A8-01")["input"]["canary"]
@@ -204,3 +204,9 @@ def test_an_error_is_short_however_long_what_it_names(messages: list[Any]) -> No
     with pytest.raises(ConversationError) as refused:
         Assembler(dialect=openai_chat).add_messages(messages).build()
     assert len(str(refused.value)) < 1_100
+
+
+def test_the_error_for_a_limit_of_no_region_is_short_however_long_its_key() -> None:
+    with pytest.raises(BudgetError) as refused:
+        Budget(100, limits={"x" * 100_000: Limit(cap=5)})
+    assert len(str(refused.value)) < 200

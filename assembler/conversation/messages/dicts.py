@@ -212,7 +212,8 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
         raise ConversationError("a tool message cannot call tools; leave its tool_calls out", index=index)
     result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
     listed: object = seen["content"]
-    if isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed))):
+    untyped = isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed)))
+    if untyped or (seen["role"] == "function" and call_id is not None):  # by its id it answers what is no function_call
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE
     pinned, beside = seen.get(PIN) is True, unread(seen)

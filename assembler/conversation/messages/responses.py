@@ -45,10 +45,16 @@ def is_item(fields: Raw) -> bool:
     if not isinstance(kind, str):
         return False
     if kind == "message":
-        return "role" in fields and ("status" in fields or _speaks_items(fields.get("content")))
+        word = fields.get("role")
+        spoken = isinstance(word, str) and word in _WORDS_FOR_ROLES
+        return spoken and ("status" in fields or _speaks_items(fields.get("content")))
     if "role" in fields:
         return _OF_MESSAGES.isdisjoint(fields)
     return kind.endswith(("_call", "_output")) or kind in _NAMED_LIKE_PARTS or _is_new(kind, fields)
+
+
+_WORDS_FOR_ROLES = ("user", "assistant", "system", "developer")
+"""Of this API (reference, read 2026-11). One with another API's word for a role is no item: it is spelled anew."""
 
 
 def _is_new(kind: str, fields: Raw) -> bool:

@@ -37,7 +37,7 @@ from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_claude, counts_for_openai
-from assembler.dialects.reading import listed_messages, options_in, read_messages
+from assembler.dialects.reading import listed_messages, options_in, read_messages, system_in
 from assembler.dialects.shown_beside import told
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
@@ -52,7 +52,7 @@ from assembler.pricing.pricer import (
 )
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
-from assembler.text.fields import fields_in, fields_of, items_of
+from assembler.text.fields import fields_in, fields_of
 from budgets import BudgetError, Count, Grade, TokenCounter
 from budgets.count import Difference, total
 from budgets.counters.by_model import shared_counter_for
@@ -100,9 +100,9 @@ class Anthropic:
         """Return the regions of a Messages body. A `system` text is the system text; `system` blocks are the head."""
         listed = listed_messages(request, "the body of a Messages call")
         messages = read_messages(listed)
-        system: object = request.get("system")
-        listed_system = items_of(system)
-        blocks = [read_message({"role": "system", "content": [*listed_system]}, 0)] if listed_system else []
+        system = system_in(request)
+        listed_system = [] if isinstance(system, str) else [*system]
+        blocks = [read_message({"role": "system", "content": listed_system}, 0)] if listed_system else []
         leading = head_length(messages)
         return Layout(
             system=system if isinstance(system, str) and system else None,

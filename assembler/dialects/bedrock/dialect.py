@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import attrs
 
@@ -32,8 +32,7 @@ from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
-from assembler.dialects.reading import listed_messages, options_in, read_messages
-from assembler.errors import ConversationError
+from assembler.dialects.reading import listed_messages, options_in, read_messages, system_in
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
@@ -66,10 +65,7 @@ class Bedrock:
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """Return the regions of a Converse call. A cache point after a tool stays with that tool."""
         listed = listed_messages(request, "the arguments of a Converse call")
-        given: object = request.get("system") or ()
-        if not isinstance(given, list | tuple | str):
-            raise ConversationError(f"system is a {type(given).__name__}; expected a list of blocks")
-        system, head = _system(cast("Sequence[Any]", given))
+        system, head = _system(system_in(request))
         config: Mapping[str, Any] = request.get("toolConfig") or {}
         options = options_in(request, _OWNED)
         if "toolChoice" in config:
@@ -149,8 +145,10 @@ def _message(turn: Turn) -> Block:
     return {**turn.keys(), "role": turn.side, "content": [*turn.results, *turn.blocks]}
 
 
-def _system(blocks: Sequence[Any]) -> tuple[str | None, list[Message]]:
+def _system(blocks: str | Sequence[Any]) -> tuple[str | None, list[Message]]:
     """Return a single text as the system text, and several blocks as the head."""
+    if isinstance(blocks, str):
+        return blocks or None, []
     lone = fields_of(blocks[0]) if len(blocks) == 1 else None
     if lone is not None and [*lone] == ["text"] and isinstance(lone["text"], str):
         return lone["text"] or None, []

@@ -18,7 +18,7 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.output_and_choice import named_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.dialects.unknown_models import unknown_model_pricer
-from assembler.errors import UnsupportedContentError
+from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
 from assembler.regions.layout import Layout
@@ -42,7 +42,9 @@ class Plain:
         head = head_length(messages)
         options = options_in(request, ("system", "messages", "tools"))
         tools = read_tools(request.get("tools") or ())
-        system = request.get("system")
+        system: object = request.get("system")
+        if not isinstance(system, str | None):
+            raise ConversationError(f"system must be text, got {type(system).__name__}")
         return Layout(system=system, head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:

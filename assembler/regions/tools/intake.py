@@ -70,7 +70,7 @@ def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:
     """A choice that these tools can meet, or ToolError."""
     if choice is None or (isinstance(choice, str) and choice in (*_CHOICES, *(tool.name for tool in tools))):
         return choice
-    near = "; did you mean required?" if choice == "any" else ""
+    near = "; did you mean required?" if isinstance(choice, str) and choice == "any" else ""
     raise tool_error(
         f"choice: expected {', '.join(_CHOICES)} or the name of one of the tools, got {shown(choice)!r}{near}"
     )
