@@ -1,1 +1,1 @@
-"""The regions beside the conversation: instruction, tools, knowledge, the structured answer."""
+"""The regions besides the conversation: instruction, tools, knowledge, and the output schema."""

@@ -1,4 +1,4 @@
-"""Documents, and the one tag that they travel in."""
+"""Documents, and the tag in which they are sent."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from budgets.patterns import compile_later
 from budgets.value import Value
 
 SEPARATOR = "\n\n"
-"""What stands between the instruction and the tags, and between tags: a seam where token counts add."""
+"""Separates the instruction from the tags, and the tags from each other. Token counts add at this seam."""
 
 # Everything that is not a Char of XML 1.0 (Fifth Edition), section 2.2, production [2].
 _NOT_XML = compile_later("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-# Line breaks and tabs too: a parser folds them to blanks in an attribute (XML 1.0, section 3.3.3).
+# Line breaks and tabs are escaped too: a parser turns them into blanks in an attribute (XML 1.0, section 3.3.3).
 _ATTRIBUTE_ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 )
@@ -31,7 +31,7 @@ _ATTRIBUTE_ESCAPES = str.maketrans(
 
 @attrs.frozen(eq=False, repr=False)
 class Document(Value):
-    """One piece of knowledge: its text, what kind of thing it is, where it came from, and whether it is trusted.
+    """One piece of knowledge: its text, its type, its source, and whether it is trusted.
 
     `score`, `embedding` and `metadata` are for strategies that choose among documents; the tag does not show them.
     """
@@ -44,11 +44,11 @@ class Document(Value):
     embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False)
     metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     provenance: str | None = attrs.field(default=None, eq=False, repr=False)
-    """Where the text was rendered from, for the report: the tag does not show it."""
+    """The prompt from which the text was rendered, for the report. The tag does not show it."""
 
     @property
     def shown(self) -> str | None:
-        """What reports call it, where it has a name."""
+        """Its name in reports, or None."""
         return self.source or self.provenance
 
     def tag(self) -> str:
@@ -57,10 +57,10 @@ class Document(Value):
 
 
 def provenance(value: object) -> str | None:
-    """What a rendered `Prompt` is known by: its name, its source, or both; None for any other text. One line."""
+    """The name or source of a rendered `Prompt`, or both, in one line; None for any other text."""
     if type(value) is str or not isinstance(value, str):
         return None
-    from assembler.prompts.prompt import Prompt  # loaded already where there is a `Prompt`
+    from assembler.prompts.prompt import Prompt  # already loaded if `value` is a `Prompt`
 
     if not isinstance(value, Prompt):
         return None
@@ -79,10 +79,10 @@ def document(
     metadata: Mapping[str, Any] | None = None,
     place: str = "knowledge",
 ) -> Document:
-    """A document whose tag is well-formed whatever the text says, or `MarkupError` naming the field.
+    """A document whose tag is well-formed, whatever its text. Raises `MarkupError`, which names the field.
 
-    A `score`, `embedding` or `metadata` of another type is a `BudgetError`: the tag does not show them. The numbers of
-    `embedding` are checked when they are compared.
+    Raises `BudgetError` for a `score`, `embedding` or `metadata` of a wrong type, which the tag does not show. The
+    numbers of `embedding` are checked when they are compared.
     """
     word: object = type.value if isinstance(type, Enum) else type
     kind = _carried(word, field=f"{place}.type")
@@ -101,9 +101,9 @@ def document(
 
 
 def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str | None = None) -> str:
-    """`text` inside `<context type source trusted>`: it parses back to exactly what went in, line breaks folded.
+    """`text` inside `<context type source trusted>`. An XML parser reads back the same text, with folded line breaks.
 
-    Raises `MarkupError` for a character that XML cannot carry and for a `trusted` that is not a real bool.
+    Raises `MarkupError` for a character that XML cannot carry, and for a `trusted` that is not a bool.
     """
     return document(text, type=type, trusted=trusted, source=source).tag()
 
@@ -135,11 +135,11 @@ def _flag(value: object, *, field: str) -> bool:
 
 
 def _number(value: object, *, field: str) -> float | None:
-    """A score as it came where it is an int or a float, numpy's and others' as a float."""
+    """A score: an int or a float unchanged, any other number as a float."""
     if value is None:
         return None
     try:
-        # A bool and a text are no scores, though float() takes both; numpy's is known by name, as in budgets.numbers.
+        # float() accepts bools and texts, which are not scores. numpy's bool is recognised by name.
         foreign = isinstance(value, str | bytes) or type(value).__name__ in ("bool", "bool_")
         number = math.nan if foreign else float(cast(float, value))
     except (TypeError, ValueError, OverflowError):
@@ -159,7 +159,7 @@ def _vector(value: object, *, field: str) -> Sequence[float] | None:
     if not listed or isinstance(given, str | bytes | Mapping):
         raise BudgetError(wrong(field, "a list of numbers or None", value))
     if isinstance(given, list) and type(cast("object", given)) is not list:
-        return [*iter(cast("list[float]", given))]  # its own `len` may say anything
+        return [*iter(cast("list[float]", given))]  # a subclass may have any `__len__`
     return cast("Sequence[float]", value)
 
 

@@ -1,4 +1,4 @@
-"""What goes into one request, in the order of the regions: the input of `emit`, the output of `parse`."""
+"""The content of one request, by region: the input of `emit` and the output of `parse`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _NO_OPTIONS: Mapping[str, Any] = {}
 
 @attrs.frozen(eq=False)
 class Layout:
-    """One request before it is spelled, or after it was read. `messages` are the turns; `head` stands before them."""
+    """One request before it is spelled, or after it was read. `messages` are the turns; `head` comes before them."""
 
     system: str | None = attrs.field(default=None, repr=False)
     head: Sequence[Message] = ()
     messages: Sequence[Message] = ()
     tools: Sequence[Tool] = ()
     output: OutputSchema | None = None
-    """The structured answer that is asked for; each API has keys of its own for it."""
+    """The schema of the answer. Each API has its own keys for it."""
     choice: str | None = None
     """Which tool the model must call: `auto`, `required`, `none`, or one by its name."""
     options: Mapping[str, Any] = attrs.field(default=_NO_OPTIONS, repr=False)
-    """The keys of a request that carry no region, as its API writes them: those of a parsed one, or those that ask for
-    the output schema and the tool choice. They are priced; `emit` writes its own."""
+    """The other keys of a request: those of a parsed request, or those for the output schema and the tool choice. They
+    are only priced; `emit` writes its own."""

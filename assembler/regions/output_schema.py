@@ -1,4 +1,4 @@
-"""The structured answer that a request asks for: a JSON schema with a name, from a dict or a pydantic model."""
+"""The output schema of a request: a JSON schema with a name, from a dict or a pydantic model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 @attrs.frozen
 class OutputSchema:
-    """A schema that the answer must obey, and the name that the APIs which ask for one are given."""
+    """A schema that the answer must obey, with a name, which some APIs require."""
 
     name: str
     schema: Mapping[str, Any] = attrs.field(repr=False)
@@ -32,8 +32,8 @@ class OutputSchema:
 def read_output_schema(given: object, name: str | None) -> OutputSchema:
     """The schema of a JSON schema (a dict) or a pydantic model class.
 
-    A model's objects are closed and its properties required, as strict decoding wants them; a dict goes out as it came.
-    The name is the one given, the model's, the schema's title, or `answer`. Raises `ToolError` for anything else, and
+    For a model, objects are closed and properties required, as strict decoding needs; a dict is sent unchanged. The
+    name is `name`, else the model's, else the schema's title, else `answer`. Raises `ToolError` for anything else, and
     for a name that an API would refuse.
     """
     if name is not None:
@@ -54,9 +54,9 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
 
 
 def written_by_the_sdk(model: Any) -> OutputSchema:
-    """A pydantic model as the SDK of OpenAI writes it itself, where it is handed the class: titles and all.
+    """A pydantic model as OpenAI's SDK writes it when it is passed the class, with titles.
 
-    Read in openai 3.54 (2026-11), `to_strict_json_schema`: the docstring stays inside the schema.
+    The docstring stays inside the schema (openai 3.54, `to_strict_json_schema`, read 2026-11).
     """
     return OutputSchema(model.__name__, rewrite_schema(model.model_json_schema(), _closed), strict=True)
 

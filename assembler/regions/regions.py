@@ -1,4 +1,4 @@
-"""The regions that do not grow with the conversation, frozen. Each add makes the next value."""
+"""The regions besides the conversation, frozen. Each `add_*` makes a new value."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class RegionsMemory:
-    """What is remembered about regions: how they were laid out and priced last, and what limits left of them.
+    """A memory of how regions were laid out and priced, and of what limits left of them.
 
-    Threads share it without a lock: both lists are replaced whole, never changed, and whoever comes second finds the
-    same again. `MOST` entries each.
+    Threads share it without a lock, because both tuples are replaced as a whole and all threads compute the same. Each
+    holds at most `MOST` entries.
     """
 
     __slots__ = ("measured", "smaller")
@@ -32,19 +32,19 @@ class RegionsMemory:
         self.measured: tuple[tuple[Pricer, Measured], ...] = ()
         """The regions as text and as tokens, by pricer."""
         self.smaller: tuple[Regions, ...] = ()
-        """What the limits of a budget left of them: each with a memory of its own."""
+        """What the limits of a budget left of the regions. Each has its own memory."""
 
     def measured_by(self, pricer: Pricer) -> Measured | None:
-        """How they were laid out and priced last under a pricer."""
+        """The last layout and prices under a pricer, or None."""
         return next((measured for known, measured in self.measured if known is pricer), None)
 
     def remember_measured(self, pricer: Pricer, measured: Measured) -> None:
-        """Keep how they are laid out and priced, in place of what was known under this pricer."""
+        """Store the layout and prices under a pricer, in place of the last ones."""
         others = [entry for entry in self.measured if entry[0] is not pricer]
         self.measured = (*others[1 - self.MOST :], (pricer, measured))
 
     def once(self, smaller: Regions) -> Regions:
-        """The regions that equal these and were left before, if there are any: what is known of them stays known."""
+        """The stored regions equal to these, with their memory; these if there are none."""
         known = next((regions for regions in self.smaller if regions == smaller), None)
         if known is None:
             known = smaller
@@ -54,29 +54,29 @@ class RegionsMemory:
 
 @attrs.frozen(eq=False, repr=False)
 class Regions(Value):
-    """The regions that do not grow with the conversation: instruction, capability, knowledge."""
+    """The regions besides the conversation: instruction, capability, knowledge."""
 
     instruction: str | None = attrs.field(default=None, repr=False)
     tools: tuple[Tool, ...] = ()
     documents: tuple[Document, ...] = ()
     output: OutputSchema | None = attrs.field(default=None, kw_only=True)
-    """The structured answer that is asked for."""
+    """The schema of the answer."""
     choice: str | None = attrs.field(default=None, kw_only=True)
     """Which tool the model must call; None leaves it to the API."""
     held: Count | None = attrs.field(default=None, kw_only=True)
-    """What the server holds of the next request beside what is sent."""
+    """The tokens of the next request that the server already holds."""
     provenance: str | None = attrs.field(default=None, eq=False, kw_only=True)
-    """Where the instruction was rendered from, for the report."""
+    """The prompt from which the instruction was rendered, for the report."""
     memory: RegionsMemory = attrs.field(factory=lambda: RegionsMemory(), init=False, repr=False, eq=False)
-    """What was found out about them: lives and dies with them, so that nothing is laid out or priced twice."""
+    """Keeps these regions from being laid out or priced twice."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By position: beside the fields' names, equal texts would be written once or twice as they happen to be shared.
+        # By position. With field names, the pickle would depend on whether equal texts are one object.
         return _rebuilt, tuple(getattr(self, field.name) for field in attrs.fields(Regions) if field.init)
 
     @property
     def opening(self) -> str:
-        """What reports call the instruction."""
+        """The name of the instruction in reports."""
         return "instruction" if self.provenance is None else f"instruction ({self.provenance})"
 
 

@@ -1,4 +1,4 @@
-"""Tools: functions, classes, models and definitions in, one noun out.
+"""Reads functions, classes, models and definitions into `Tool` values.
 
 The readers are loaded when a tool is first read.
 """

@@ -1,8 +1,8 @@
-"""Tools that are sent once they are needed: those that the history calls stay, the rest is found by a search.
+"""Defers tools until they are needed: those that the history calls are sent, and a search finds the others.
 
 Two providers search by themselves among tools marked `defer_loading`: Anthropic ("Tool search tool", read 2026-11:
 a deferred definition costs nothing until it is found) and OpenAI's Responses API ("Tool search", read 2026-11: gpt-5.4
-and later; the model sees a deferred tool's name and description). For any other API there is `ToolSearch`.
+and later; the model sees a deferred tool's name and description). `ToolSearch` is for all other APIs.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def _at_least_one(_owner: object, field: attrs.Attribute[int], value: int) -> No
 class ToolSearch:
     """A search over tools: a definition for the model, and the function that answers its calls. O(words) a query.
 
-    Give the model's `query` to it and its answer, as JSON, back as the result of the call: `Defer` sends the tools that
-    the results of such calls name. At most `most` definitions are found, the best first, by the rarity of the words
-    that they share with the query.
+    Call it with the model's `query`, and return its answer as JSON in the result of the call: `Defer` sends the tools
+    that such results name. It finds at most `most` definitions, best first, by the rarity of the words that they share
+    with the query.
     """
 
     tools: tuple[Tool, ...] = attrs.field(converter=read_tools, repr=False)
@@ -59,7 +59,7 @@ class ToolSearch:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What the model is told of the search."""
+        """The definition of the search for the model."""
         query = {"type": "string", "description": "What the tool should do, in a few words."}
         return {
             "name": self.name,
@@ -68,7 +68,7 @@ class ToolSearch:
         }
 
     def __call__(self, query: str) -> list[dict[str, Any]]:
-        """The definitions that fit the query best; none where no word of it is in any."""
+        """The definitions that fit the query best; none if they share no word with it."""
         must_be("query", cast(object, query), (str,), "a text (str)", tool_error)
         asked = frozenset(_words(query))
         having = Counter(word for words in self._words for word in words & asked)
@@ -84,11 +84,11 @@ def _amount(_owner: object, field: attrs.Attribute[Tokens | float], value: objec
 
 @attrs.frozen
 class Defer:
-    """A selection for `Limit(select=…)`: where the tools cost more than the threshold, most wait until they are found.
+    """A selection for `Limit(select=…)`: if the tools cost more than the threshold, it defers most of them.
 
-    The tools that the history calls, those that a search found, a tool that `choice` names and the provider's own stay.
-    The `threshold` is tokens (int) or a share of the budget's `input_limit` (float). Without a `search` the provider
-    searches; an API that cannot is refused with `ToolError`. O(messages) a build.
+    The tools that the history calls, those that a search found, the tool in `choice` and the provider's own are always
+    sent. The `threshold` is tokens (int) or a share of the budget's `input_limit` (float). Without a `search` the
+    provider searches; for an API that cannot, it raises `ToolError`. O(messages) a build.
     """
 
     threshold: Tokens | float = attrs.field(converter=as_number, validator=_amount)
@@ -97,7 +97,7 @@ class Defer:
     )
 
     def __call__(self, items: Sequence[Any], tokens: Sequence[Tokens], tokens_left: Tokens) -> Iterable[int]:
-        """The places that stay where no history is known: none."""
+        """No places: without a history, no tool is known to be needed."""
         return ()
 
     def tokens_left(self, input_limit: Tokens) -> Tokens:
@@ -107,7 +107,7 @@ class Defer:
     def deferred(
         self, tools: Sequence[Tool], messages: Iterable[Message], shape: str, choice: str | None
     ) -> tuple[tuple[Tool, ...], frozenset[str]]:
-        """The tools to send, and the names of those that wait. O(parts)."""
+        """The tools to send, and the names of those that are deferred. O(parts)."""
         own = None if self.search is None else self.search.name
         staying = _needed(tools, messages, own) | {choice}
         waiting = frozenset(tool.name for tool in tools if tool.api is None and tool.name not in staying | {own})
@@ -124,7 +124,7 @@ class Defer:
 
 
 def _needed(tools: Sequence[Tool], messages: Iterable[Message], search: str | None) -> set[str | None]:
-    """The names of the tools that the history calls, and of those that a search found in it."""
+    """The names of the tools that the history calls or that a search in it found."""
     called: set[str | None] = set()
     searches: set[str | None] = set()
     found: list[str] = []
@@ -144,7 +144,7 @@ def _needed(tools: Sequence[Tool], messages: Iterable[Message], search: str | No
 
 
 def _marked(tool: Tool, shape: str) -> Tool:
-    """The tool as its API is told that it waits."""
+    """The tool with the mark `defer_loading`, as its API spells it."""
     came = fields_in(tool.seen)
     if "input_schema" in came if shape == "anthropic" else came.get("type") == "function" and "name" in came:
         return read_tool({**came, "defer_loading": True})
@@ -165,5 +165,5 @@ def _words_of(tool: Tool) -> frozenset[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """The words of a text and of the names in it, in lower case and without the s of a plural."""
+    """The words of a text and of the names in it, in lower case and without a plural s."""
     return (word.casefold().removesuffix("s") or "s" for word in _WORD.findall(text))

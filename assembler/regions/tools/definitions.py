@@ -1,4 +1,4 @@
-"""Tool definitions as the providers spell them, in dicts."""
+"""Reads tool definitions in the dicts of all providers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ SCHEMA_WORDS = ("parameters", "input_schema", "inputSchema", "parameters_json_sc
 
 
 def read_definition(tool: object) -> tuple[Reading, ...] | None:
-    """A dict: OpenAI (nested or flat), Anthropic, MCP, Bedrock `toolSpec`, or Gemini with its list of declarations.
+    """Read a dict of OpenAI (nested or flat), Anthropic, MCP, Bedrock (`toolSpec`) or Gemini (a list of declarations).
 
-    A tool that a provider defines (web search, code execution, computer use, bash) has no schema and is its API's own.
+    A tool that a provider defines (web search, code execution, computer use, bash) has no schema and is only for its
+    own API. Returns None for anything but a dict.
     """
     if not isinstance(tool, Mapping):
         return None
@@ -31,7 +32,7 @@ def read_definition(tool: object) -> tuple[Reading, ...] | None:
 
 
 def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
-    """`{"type": "function", "function": {…}}` and `{"toolSpec": {…}}`; keys beside the inner dict are extra too."""
+    """Read `{"type": "function", "function": {…}}` or `{"toolSpec": {…}}`. Keys beside the inner dict are extra too."""
     inner = definition[word]
     if not isinstance(inner, Mapping):
         raise tool_error(f"{word} holds {kind_of(inner)}, not a dict")
@@ -43,7 +44,7 @@ def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
 
 
 def _declared(definition: Definition, word: str) -> tuple[Reading, ...]:
-    """Gemini's list of declarations; beside it may stand tools of Google's own."""
+    """Read Gemini's list of declarations, and Google's own tools beside it."""
     declarations = definition[word]
     if not isinstance(declarations, list | tuple):
         raise tool_error(f"{word} holds {kind_of(declarations)}, not a list")

@@ -1,4 +1,4 @@
-"""What a docstring tells a model: the prose, and a line per parameter. Reads Google, NumPy and Sphinx style."""
+"""Reads the description and the parameters of a tool from a docstring in Google, NumPy or Sphinx style."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import attrs
 
 @attrs.frozen
 class Documented:
-    """A docstring, taken apart: the prose, and what it says of each parameter by name."""
+    """A parsed docstring: the prose, and the description of each parameter by name."""
 
     prose: str = attrs.field(repr=False)
     parameters: dict[str, str] = attrs.field(repr=False)
 
 
 def own_docstring(owner: type) -> str:
-    """The docstring that the class was written with, indentation removed; never one that it inherits."""
+    """The class's own docstring without indentation, never an inherited one."""
     docstring: object = owner.__doc__
     return inspect.cleandoc(docstring) if isinstance(docstring, str) else ""
 
 
 def read_docstring(docstring: str | None) -> Documented:
-    """A cleaned docstring's prose and parameters; the style is the one that most of its section marks belong to.
+    """The prose and parameters of a cleaned docstring, in the style of most of its section marks.
 
-    Sections on results, errors and examples are left out: they speak to callers in Python.
-    A docstring of nothing but such sections is kept whole. One line needs no parser and loads none.
+    Sections on results, errors and examples are left out, because they are for callers in Python. A docstring with only
+    such sections is kept whole. A single line needs no parser and loads none.
     """
     text = (docstring or "").strip()
     if "\n" not in text:
@@ -41,11 +41,11 @@ def read_docstring(docstring: str | None) -> Documented:
 def _sections(text: str) -> list[Any]:
     import griffe
 
-    # Its warnings quote docstrings, and lines of text stay out of logs.
+    # Its warnings would put lines of the docstring into logs.
     quiet: Any = {style: {"warnings": False} for style in ("google", "numpy", "sphinx")}
     docstring = griffe.Docstring("")
-    # Set here because its constructor cleans a second time, which takes the indentation below a first line for margin;
-    # and the style is told by section marks that follow a line end.
+    # Not passed to the constructor, which would clean it again and remove the indentation below the first line. Begins
+    # with a line break, because the style is detected by section marks after one.
     docstring.value = "\n" + text
     return griffe.parse_auto(docstring, per_style_options=quiet)
 

@@ -1,4 +1,4 @@
-"""Python functions as tools: signature to JSON schema through pydantic. Calls nothing that it is given."""
+"""Reads Python functions as tools: pydantic turns the signature into a JSON schema. No function is called."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Function: TypeAlias = Callable[..., object]
 
 
 def read_function(tool: object) -> tuple[Reading, ...] | None:
-    """A function, method or `functools.partial`, sync or async: its name, its docstring, its parameters.
+    """Read a function, method or `functools.partial`, sync or async: its name, docstring and parameters.
 
-    What a partial has filled in, the model neither sees nor sets. A parameter without annotation takes any value.
+    The model does not see arguments that a partial has filled in. A parameter without annotation accepts any value.
     """
     if not inspect.isroutine(tool) and not isinstance(tool, functools.partial):
         return None
@@ -34,7 +34,7 @@ def read_function(tool: object) -> tuple[Reading, ...] | None:
 
 
 def read_callable(tool: object) -> tuple[Reading, ...] | None:
-    """An object with `__call__`: the name is its `name`, `__name__` or class, the description that of `__call__`."""
+    """Read an object with `__call__`, named by its `name`, `__name__` or class, with the docstring of `__call__`."""
     owner = tool if isinstance(tool, type) else type(tool)
     call: Any = next((vars(each)["__call__"] for each in owner.__mro__ if "__call__" in vars(each)), None)
     if not inspect.isfunction(call):
@@ -46,17 +46,17 @@ def read_callable(tool: object) -> tuple[Reading, ...] | None:
 
 
 def call_reading(function: Function, name: object, docstring: str | None) -> Reading:
-    """A tool of this name that takes what `function` takes. Raises ToolError naming the parameter at fault."""
+    """A tool with this name and the parameters of `function`. Raises `ToolError`, which names the bad parameter."""
     label = name if isinstance(name, str) else None
-    plain(docstring, tool=label, path=("description",))  # before griffe: it has no notion of a lone surrogate
+    plain(docstring, tool=label, path=("description",))  # griffe does not check for lone surrogates
     parts = read_docstring(docstring)
     return Reading(name, parts.prose, arguments_schema(function, label, parts.parameters))
 
 
 def arguments_schema(function: Function, tool: str | None, described: Mapping[str, str]) -> Schema:
-    """The JSON schema of a call by keyword. Parameters with a default are optional; nested models stand under `$defs`.
+    """The JSON schema of a call by keyword. Parameters with a default are optional; nested models are under `$defs`.
 
-    A description given with the annotation wins over the docstring's.
+    A description in the annotation takes precedence over the docstring's.
     """
     from pydantic import TypeAdapter
 
@@ -100,7 +100,7 @@ def _parameters(function: Function, tool: str | None) -> dict[str, inspect.Param
 
 
 def _annotation(function: Function, parameter: inspect.Parameter, tool: str | None) -> Any:
-    """What the parameter is declared as: names in quotes looked up where the function was written."""
+    """The annotation of a parameter, with names in quotes resolved in the function's module."""
     if parameter.annotation is _NONE:
         return Any
     scope: Any = inspect.unwrap(function.func if isinstance(function, functools.partial) else function)
@@ -126,7 +126,7 @@ def _adapter(name: str, annotation: Any, tool: str | None) -> TypeAdapter[Any]:
 
 
 def _culprit(adapters: Mapping[str, TypeAdapter[Any]]) -> str:
-    """The parameter at which writing the schemas fails; asked one by one only then, as it takes longer."""
+    """The parameter whose schema cannot be written. Only for errors: writing schemas one by one is slower."""
     for name, adapter in adapters.items():
         try:
             adapter.json_schema()
@@ -140,19 +140,19 @@ def _without_schema(name: str, cause: Exception, tool: str | None) -> ToolError:
 
 
 def _description(annotation: Any, docstring: str | None) -> Schema:
-    """The description that stands beside the annotation, `Annotated[int, "how many"]`, or else the docstring's."""
+    """The description in the annotation, as in `Annotated[int, "how many"]`, else the docstring's."""
     texts = (each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, str))
     text = next(texts, docstring)
     return {"description": text} if text else {}
 
 
 def _default(default: object, adapter: TypeAdapter[Any]) -> Schema:
-    """The default as JSON; left out where JSON cannot carry it: the parameter is optional all the same."""
+    """The default as JSON; nothing if JSON cannot express it, and the parameter is optional anyway."""
     if default is _NONE or _is_field(default):
         return {}
     try:
         return {"default": plain(adapter.dump_python(default, mode="json", warnings="none"), tool=None)}
-    except Exception:  # whatever a serializer of the caller's raises
+    except Exception:  # a caller's serializer may raise anything
         return {}
 
 
@@ -163,5 +163,5 @@ def _is_field(value: object) -> bool:
 
 
 def _has_default(annotation: Any) -> bool:
-    """Whether a `Field` beside the annotation makes the parameter optional; a default_factory shows in no schema."""
+    """Whether a `Field` in the annotation makes the parameter optional. A default_factory is not in the schema."""
     return any(_is_field(each) and not each.is_required() for each in getattr(annotation, "__metadata__", ()))

@@ -1,6 +1,6 @@
-"""Tools that a provider defines: those that run at its server, and those that it trains its models to call.
+"""Tools that a provider defines: they run on its server, or its models are trained to call them.
 
-They have no schema of the caller's. Each goes out as it came, to the API that has it and to no other.
+The caller gives no schema for them. Each is sent unchanged, and only to its own API.
 Types: openai 3.54.0, anthropic 2.12.0, google-genai 3.4.0 and botocore 1.44.5, read 2026-11.
 """
 
@@ -25,10 +25,10 @@ OF_RESPONSES = frozenset(
         *("web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"),
     ]
 )
-"""Types of tools of OpenAI's Responses API, functions apart."""
+"""Types of tools of OpenAI's Responses API, without functions."""
 
 _OF_ANTHROPIC = re.compile(r".*_20\d{6}|mcp_toolset|tool_search_tool_\w+")
-"""Anthropic's types end with a date without separators; `mcp_toolset` and the tool searches need none."""
+"""Anthropic's types end with a date without separators, except `mcp_toolset` and the tool searches."""
 
 OF_MISTRAL = frozenset(["connector", "document_library"])
 """Types of tools of Mistral's API that no other has (mistralai 3.7.0, read 2026-11)."""
@@ -39,11 +39,11 @@ OF_GEMINI = frozenset(
         *("google_search", "google_search_retrieval", "mcp_servers", "parallel_ai_search", "retrieval", "url_context"),
     ]
 )
-"""Keys of a tool of Gemini's, function declarations apart; the wire writes them in camelCase."""
+"""Keys of Gemini's tools, without function declarations. The API writes them in camelCase."""
 
 
 def read_hosted(definition: _Definition) -> Reading | None:
-    """A provider's own tool by its type or its key; None for a function, and for what is neither. O(keys)."""
+    """A provider's own tool by its type or its key; None for a function or anything else. O(keys)."""
     kind = definition.get("type")
     if isinstance(kind, str):
         return None if kind == "function" or _has_schema(definition, kind) else _typed(definition, kind)
@@ -58,7 +58,7 @@ def read_hosted(definition: _Definition) -> Reading | None:
 
 
 def _is_keyed(definition: _Definition) -> bool:
-    """Whether this is a tool that nobody knows yet, under its one key; no function, misspelled, and no schema."""
+    """Whether this is an unknown tool under a single key, and not a misspelled function or a schema."""
     inner = fields_of(next(iter(definition.values()), None))
     named = inner is None or "name" in inner or not _OF_FUNCTIONS.isdisjoint(definition)
     return len(definition) == 1 and not named and isinstance(next(iter(definition)), str)
@@ -69,9 +69,7 @@ _OF_FUNCTIONS = frozenset(["parameters", "input_schema", "inputSchema", "propert
 
 def _typed(definition: _Definition, kind: str) -> Reading:
     if NAME.fullmatch(kind) is None:
-        raise tool_error(
-            f"its type is a text of {len(kind)} characters, and no API's word", tool=definition.get("name")
-        )
+        raise tool_error(f"its type is a text of {len(kind)} characters, which no API has", tool=definition.get("name"))
     nested = fields_of(definition.get("custom")) if kind == "custom" else None
     label = (nested or definition).get("name") or definition.get("server_label") or definition.get("mcp_server_name")
     if nested is not None:
@@ -91,11 +89,11 @@ def _named_tool(name: object, kind: str, api: str) -> Reading:
 
 
 def _has_schema(definition: _Definition, kind: str) -> bool:
-    """Whether a typed definition is a function all the same: with a name and a schema of the caller's."""
+    """Whether a definition with a type is a function after all: it has a name and a schema."""
     given = any(definition.get(word) is not None for word in ("parameters", "input_schema", "inputSchema"))
     return given and "name" in definition and kind not in OF_RESPONSES - {"custom"}
 
 
 def snake(key: object) -> str:
-    """A key of Gemini's in the spelling of its SDK, as the wire or the SDK wrote it."""
+    """A key of Gemini in snake_case, as its SDK spells it."""
     return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key) if isinstance(key, str) else ""

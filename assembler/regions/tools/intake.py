@@ -22,17 +22,16 @@ from assembler.text.fields import fields_of
 
 Reader: TypeAlias = Callable[[object], tuple[Reading, ...] | None]
 
-# The first that knows the object reads it. A new kind is one file and one line here.
+# The first reader that recognises the object reads it. A new kind is one file and one line here.
 READERS: tuple[Reader, ...] = (read_function, read_definition, read_object, read_model, read_callable)
 
 
 def read_tools(tools: object) -> tuple[Tool, ...]:
-    """The tools in the order given; a single one may come without a list, None and [] are none at all.
+    """The tools in the order given. A single tool needs no list; None and [] mean no tools.
 
-    `raw` is the very object given: a Gemini object with several declarations gives several tools with one `raw`.
-    Raises ToolError, with the place in the list, on what cannot be read, and on a name that is given twice, even when
-    both are one definition: a list that says the same thing twice was put together by mistake. A cache point of
-    Bedrock's is kept with the tool before it.
+    `raw` is the caller's own object: a Gemini object with several declarations gives several tools with one `raw`.
+    Raises `ToolError`, with the place in the list, for anything that cannot be read, and for a name that is given
+    twice, even by equal definitions, since that is a mistake. A cache point of Bedrock is kept with the tool before it.
     """
     read: dict[str, tuple[int, Tool]] = {}
     for index, raw in enumerate(_listed(tools)):
@@ -57,17 +56,17 @@ def _point_in(raw: object) -> object:
 
 
 def _end_with(read: dict[str, tuple[int, Tool]], point: object, place: int) -> None:
-    """Keep a cache point with the last of the tools that were read."""
+    """Attach a cache point to the last tool that was read."""
     if not read:
         cure = "put it after the tools that it covers"
-        raise tool_error(f"tools[{place}]: a cache point stands before the first tool; {cure}")
+        raise tool_error(f"tools[{place}]: a cache point comes before the first tool; {cure}")
     name, (first, tool) = read.popitem()
     marked = plain({_POINT: point}, tool=name)
     read[name] = (first, attrs.evolve(tool, extra={**tool.extra, **cast("dict[str, Any]", marked)}))
 
 
 def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:
-    """A choice that these tools can meet, or ToolError."""
+    """`choice` if it is a valid choice among these tools. Raises `ToolError` otherwise."""
     if choice is None or (isinstance(choice, str) and choice in (*_CHOICES, *(tool.name for tool in tools))):
         return choice
     near = "; did you mean required?" if isinstance(choice, str) and choice == "any" else ""
@@ -80,7 +79,7 @@ _CHOICES = ("auto", "required", "none")
 
 
 def read_tool(tool: object) -> Tool:
-    """The one tool that this object is. Raises ToolError on what cannot be read, or holds several."""
+    """Read an object as one tool. Raises `ToolError` if it cannot be read or holds several."""
     tools = _all_in(tool)
     if len(tools) != 1:
         raise tool_error(f"this {type(tool).__name__} holds {len(tools)} tools; use read_tools")
@@ -112,7 +111,7 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
 
 
 def _copied(raw: Mapping[str, object], tool: Tool) -> object:
-    """The definition as it came in, the caller's dicts and lists copied. A provider's own must be plain JSON."""
+    """A copy of the caller's definition. A provider's own tool must be plain JSON."""
     try:
         fields = plain_data(raw, filled_dump)
         return private_copy(fields) if tool.api is None else plain(fields, tool=tool.name)
@@ -129,7 +128,7 @@ def _read_at(raw: object, index: int) -> tuple[Tool, ...]:
 
 
 def _listed(tools: object) -> Iterable[object]:
-    """The list, or the single tool as one. An iterable object that is no list is a tool: pydantic models iterate."""
+    """The list, or a single tool in a list. An iterable object that is not a list is a tool, as pydantic models are."""
     if tools is None:
         return ()
     if isinstance(tools, Set):

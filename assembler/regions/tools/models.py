@@ -1,4 +1,4 @@
-"""Pydantic model classes as tools, and as other tools' argument schemas."""
+"""Reads pydantic model classes as tools, and as the argument schemas of other tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assembler.regions.tools.schema import Schema, rewrite_schema, without_made_
 
 
 def read_model(tool: object) -> tuple[Reading, ...] | None:
-    """A model class: its name, its docstring, its fields as the arguments."""
+    """Read a model class: its name, its docstring, and its fields as the arguments."""
     if not is_model(tool):
         return None
     schema = model_schema(tool, tool.__name__)
@@ -20,14 +20,14 @@ def read_model(tool: object) -> tuple[Reading, ...] | None:
 
 
 def is_model(value: object) -> TypeGuard[type]:
-    """Whether this is a class that can say its JSON schema, as pydantic's do."""
+    """Whether this is a class with a JSON schema, as pydantic's have."""
     return isinstance(value, type) and callable(
         getattr(value, "model_json_schema", None) or getattr(value, "schema", None)
     )
 
 
 def model_schema(model: Any, tool: str | None) -> Schema:
-    """A model's schema, without the titles that pydantic makes up. Raises ToolError when pydantic cannot write one."""
+    """A model's schema without the titles that pydantic generates. Raises `ToolError` if pydantic cannot write one."""
     write: Callable[[], Mapping[str, object]] = getattr(model, "model_json_schema", None) or model.schema
     try:
         written = write()
@@ -35,6 +35,6 @@ def model_schema(model: Any, tool: str | None) -> Schema:
         raise tool_error(f"{model.__name__} has no JSON schema ({type(cause).__name__})", tool=tool) from cause
     schema = plain(written, tool=tool, path=("parameters",))
     shown = rewrite_schema(cast("Schema", schema), without_made_up, model.__name__)
-    # Of a model that holds itself pydantic writes a bare `$ref`; OpenAI: "schema must be a JSON Schema of 'type:
+    # For a recursive model pydantic writes a bare `$ref`, which OpenAI refuses: "schema must be a JSON Schema of 'type:
     # "object"', got 'type: "None"'".
     return shown if "type" in shown else {"type": "object", **shown}

@@ -1,4 +1,4 @@
-"""Tool classes and instances of any framework, by the attributes they carry. Imports none of the frameworks."""
+"""Reads tool classes and instances of any framework by their attributes, without importing the frameworks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from assembler.regions.tools.reading import Reading
 from assembler.regions.tools.refusal import shown, tool_error
 from assembler.text.fields import fields_in
 
-# Where the schema stands, best first: LangChain without and with injected arguments · OpenAI Agents · our own and
-# OpenAI's word · LlamaIndex · Pydantic AI. MCP and Gemini objects are read as the dicts that they dump to.
+# Attributes with the schema, best first: LangChain without and with injected arguments · OpenAI Agents · our own and
+# OpenAI's word · LlamaIndex · Pydantic AI. MCP and Gemini objects are read from their dumps.
 SCHEMA_ATTRIBUTES = (
     "tool_call_schema",
     "args_schema",
@@ -23,9 +23,9 @@ SCHEMA_ATTRIBUTES = (
     "fn_schema",
     "parameters_json_schema",
 )
-# Objects that carry the tool inside: LlamaIndex · Pydantic AI · Strands.
+# Attributes that hold the tool itself: LlamaIndex · Pydantic AI · Strands.
 HOLDERS = ("metadata", "tool_def", "tool_spec")
-# Where MCP tools have it, version 1 and 2, and what of such a tool is the definition: a subclass may hold secrets.
+# The schema of MCP tools, versions 1 and 2, and the fields of their definition: a subclass may also hold secrets.
 MCP_SCHEMA = ("inputSchema", "input_schema")
 MCP_WIRE = ("name", "title", "description", *MCP_SCHEMA, "outputSchema", "annotations", "icons", "_meta")
 
@@ -33,9 +33,9 @@ _MISSING = object()
 
 
 def read_object(tool: object) -> tuple[Reading, ...] | None:
-    """A class or instance with `name`, `description` and a schema: a pydantic model or a dict.
+    """Read a class or instance with `name`, `description` and a schema, which is a pydantic model or a dict.
 
-    A schema of None is a tool without arguments. A description that is missing is the docstring of its class.
+    A schema of None means no arguments. Without a description, the docstring of the class is used.
     """
     if isinstance(tool, Mapping) or (is_model(tool) and not _is_langchain_class(tool)):
         return None
@@ -62,19 +62,19 @@ def _parameters(schema: object, name: object, description: object) -> object:
     if is_model(schema):
         written = model_schema(schema, name if isinstance(name, str) else None)
         if written.get("description") == description:
-            del written["description"]  # the docstring that the provider would bill a second time
+            del written["description"]  # the provider would bill the docstring a second time
         return written
     return dump_model(schema) if callable(getattr(schema, "model_dump", None)) else schema
 
 
 def _extra(tool: object) -> dict[str, Any]:
-    """What LangChain (`extras`) and OpenAI Agents (`strict_json_schema`) send beside the schema."""
+    """The further fields that LangChain (`extras`) and OpenAI Agents (`strict_json_schema`) send."""
     strict = {"strict": True} if _attribute(tool, "strict_json_schema") is True else {}
     return strict | dict(fields_in(_attribute(tool, "extras")))
 
 
 def _dumped(tool: object) -> tuple[Reading, ...] | None:
-    """Gemini and MCP objects, and tools of a provider's own, as the dicts that they stand for."""
+    """Read Gemini and MCP objects, and a provider's own tools, from their dumps."""
     if isinstance(tool, type):
         return None
     dumps = callable(getattr(tool, "model_dump", None))
@@ -89,8 +89,8 @@ def _dumped(tool: object) -> tuple[Reading, ...] | None:
 
 
 def dump_model(model: Any) -> dict[str, object]:
-    """An SDK's own model dumped as its API spells it."""
-    # Not mode="json": that turns NaN into null unseen.
+    """An SDK object as a dict, with the field names of its API."""
+    # Not mode="json", which silently turns NaN into null.
     return cast("dict[str, object]", model.model_dump(by_alias=True, exclude_none=True))
 
 
@@ -106,7 +106,7 @@ def _inner_readings(tool: object) -> tuple[Reading, ...] | None:
 
 
 def _attribute(tool: object, word: str) -> object:
-    """The value under this name, of an instance or a class; a method, or a property of a class, is not a value."""
+    """The attribute of an instance or a class; `_MISSING` for a method, or for a property of a class."""
     fields: Mapping[str, Any] = getattr(_class_of(tool), "model_fields", {})
     if isinstance(tool, type) and word in fields:
         return _MISSING if fields[word].is_required() else fields[word].default

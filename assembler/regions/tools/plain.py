@@ -1,4 +1,4 @@
-"""Copies plain JSON data, and refuses anything else."""
+"""Copies plain JSON data and refuses anything else."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | 
 Container: TypeAlias = Mapping[object, object] | Sequence[object]
 Path: TypeAlias = tuple[str | int, ...]
 
-# Far above real schemas (OpenAI allows 10 levels of objects in strict mode), far below the recursion limit.
+# Far above real schemas (OpenAI allows 10 levels of objects in strict mode), and far below the recursion limit.
 MAX_DEPTH = 100
-# Values in one definition. Shared sub-objects are copied once per use, so without it 30 levels of two are 2**30 copies.
+# Values in one definition. Shared objects are copied at each use: without a limit, 30 levels of two are 2**30 copies.
 MAX_VALUES = 100_000
-# `sys.int_info.str_digits_check_threshold`: what every interpreter writes as decimal text, however it is configured.
+# `sys.int_info.str_digits_check_threshold`: every interpreter prints shorter numbers, however it is configured.
 MAX_DIGITS = 640
 _INTEGER_BOUND = 10**MAX_DIGITS
 
 
 def plain(value: object, *, tool: str | None, path: Path = ()) -> JSON:
-    """A private copy of `value` that `json.dumps` can write, key order kept; tuples become lists.
+    """A copy of `value` that `json.dumps` can write, in the same key order. Tuples become lists.
 
     At most 100 levels and 100,000 values; `$ref`s stay as they are. O(values).
-    Raises ToolError, with the path, on anything that JSON or UTF-8 cannot carry.
+    Raises `ToolError`, with the path, for anything that JSON or UTF-8 cannot express.
     """
     return _Copy(tool).of(value, path)
 
 
 @attrs.define
 class _Copy:
-    """One copy in progress: whose it is, the containers around the current value, and the values seen so far."""
+    """One copy in progress: the tool's name, the containers around the current value, and the number of values."""
 
     tool: str | None
     around: set[int] = attrs.field(factory=set[int])
     values: int = 0
 
     def of(self, value: object, path: Path) -> JSON:
-        """Copy one value. Subclasses of str, int and float (enums among them) lose their class, never their value."""
+        """Copy one value. Subclasses of str, int and float, such as enums, become plain values."""
         self.values += 1
         if self.values > MAX_VALUES:
             raise tool_error(f"schema too large: more than {MAX_VALUES} values", tool=self.tool)
@@ -100,6 +100,6 @@ class _Copy:
 
 
 def spell_path(path: Path) -> str:
-    """A path as a reader writes it: parameters.properties.city.enum[2]. The middle of a long one is left out."""
+    """A path in the form parameters.properties.city.enum[2]. The middle of a long one is left out."""
     steps = path if len(path) <= 12 else (*path[:6], "…", *path[-5:])
     return "".join(f"[{step}]" if isinstance(step, int) else f".{shown(step)}" for step in steps).removeprefix(".")

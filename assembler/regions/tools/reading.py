@@ -1,4 +1,4 @@
-"""The result of every reader of tools, and the check that makes a `Tool` of it."""
+"""The result of every reader of tools, and the check that turns it into a `Tool`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from assembler.regions.tools.refusal import shown, tool_error
 from assembler.regions.tools.schema import Schema, refuse_unlisted, spelled_small
 from assembler.regions.tools.tool import Tool
 
-# OpenAI's and Bedrock's rule, the narrowest of the field; a name that obeys it is legal for every dialect.
+# The rule of OpenAI and Bedrock, the strictest: a name that obeys it is legal for every dialect.
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 @attrs.frozen
 class Reading:
-    """A tool as its reader found it: nothing is checked yet, nothing is copied."""
+    """A tool as its reader found it, not yet checked or copied."""
 
     name: object
     description: object = attrs.field(repr=False)
@@ -30,7 +30,7 @@ class Reading:
 
 
 def finish_tool(reading: Reading, raw: object) -> Tool:
-    """The Tool that a reading stands for, with private copies. Raises ToolError on what no API accepts."""
+    """Check and copy a reading into a `Tool`. Raises `ToolError` for anything that no API accepts."""
     name = legal_name(reading.name)
     description = "" if reading.description is None else plain(reading.description, tool=name, path=("description",))
     if not isinstance(description, str):
@@ -46,7 +46,7 @@ def finish_tool(reading: Reading, raw: object) -> Tool:
 
 
 def legal_name(name: object) -> str:
-    """The name as a plain string. Raises ToolError unless it is 1 to 64 of a-z A-Z 0-9 _ -."""
+    """The name as a plain string. Raises `ToolError` unless it is 1 to 64 of the characters a-z A-Z 0-9 _ -."""
     if not isinstance(name, str):
         raise tool_error(f"the tool's name is {shown(name)}, not a string")
     if NAME.fullmatch(name) is None:

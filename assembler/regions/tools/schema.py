@@ -1,4 +1,4 @@
-"""JSON schemas as trees of schemas."""
+"""Walks and rewrites JSON schemas."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _SINGLE = frozenset(
 def rewrite_schema(schema: Schema, change: Callable[[Schema, str | None], Schema], key: str | None = None) -> Schema:
     """The schema with `change` applied to it and to every schema in it, outermost first.
 
-    `change` is told the key under which its schema stands (a property, a definition), or None.
-    Values that only look like schemas (`default`, `enum`, `const`, `examples`) are never touched.
+    `change` also gets the key of its schema (a property, a definition), or None. Values that only look like schemas
+    (`default`, `enum`, `const`, `examples`) are never changed.
     """
     return {word: _below(word, value, change) for word, value in change(schema, key).items()}
 
@@ -42,9 +42,9 @@ def _below(word: str, value: Any, change: Callable[[Schema, str | None], Schema]
 
 
 def without_made_up(schema: Schema, key: str | None) -> Schema:
-    """The schema without the title that pydantic derives from `key`; a title that somebody wrote stays.
+    """The schema without the title that pydantic generates from `key`. A title that the caller wrote stays.
 
-    A default that came out of a set is sorted: it would stand in another order in the next process.
+    A default that is a set is sorted, because its order would differ in the next process.
     """
     title = schema.get("title")
     if isinstance(title, str) and key is not None and _derived(title, key):
@@ -55,8 +55,8 @@ def without_made_up(schema: Schema, key: str | None) -> Schema:
 
 
 def _derived(title: str, key: str) -> bool:
-    # pydantic.json_schema.GenerateJsonSchema: fields `get_title_from_name`, classes their name, `$defs` keys
-    # the name made legal for a reference, with the module in front where two classes share it.
+    # pydantic.json_schema.GenerateJsonSchema: fields use `get_title_from_name`, classes their name, and `$defs` keys
+    # the name made legal for a reference, after the module if two classes share it.
     in_reference = re.sub(r"[^a-zA-Z0-9.\-_]", "_", title)
     return (
         title in {key, key.title().replace("_", " ").strip()}
@@ -66,7 +66,7 @@ def _derived(title: str, key: str) -> bool:
 
 
 def refuse_unlisted(schema: Schema, *, tool: str) -> None:
-    """Raise ToolError where `properties` or another word that names schemas holds anything but a dict. No recursion."""
+    """Raise `ToolError` if `properties` or another key for named schemas holds anything but a dict. Not recursive."""
     waiting: list[Any] = [schema]
     while waiting:
         one = waiting.pop()
@@ -83,7 +83,7 @@ def refuse_unlisted(schema: Schema, *, tool: str) -> None:
                 waiting.append(value)
 
 
-# google.genai.types.Type (google-genai 3.4, read 2026-11), and the numbers that the enum `Type` has on the wire.
+# google.genai.types.Type (google-genai 3.4, read 2026-11), and the numbers of that enum in the API.
 _NUMBERED = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 _GEMINI_TYPES: dict[object, str] = {word: word.lower() for word in _NUMBERED}
 _GEMINI_NUMBERS: dict[object, str] = {number: word.lower() for number, word in enumerate(_NUMBERED, 1)}
@@ -91,9 +91,9 @@ _OBJECT = "object"
 
 
 def spelled_small(schema: Schema) -> Schema:
-    """The schema with Gemini's types as JSON Schema spells them, if its own type is one of Gemini's words or numbers.
+    """The schema with Gemini's types in JSON Schema's spelling, if its own type is one of Gemini's words or numbers.
 
-    Clients written over protocol buffers send the number of an enum's member: 6 is OBJECT.
+    Clients built on protocol buffers send the number of an enum member: 6 is OBJECT.
     """
     kind: object = schema.get("type")
     if type(kind) is int and _GEMINI_NUMBERS.get(kind) == _OBJECT:
