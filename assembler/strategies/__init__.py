@@ -1,7 +1,6 @@
-"""How knowledge is chosen and laid out: one file a strategy. Adding one is a file beside these and a line in
-`built_in.pyi`.
+"""Strategies choose knowledge and lay it out. To add one, add a file here and a line in `built_in.pyi`.
 
-Each is loaded when it is first named. The names are listed in `__init__.pyi`.
+The names of `__init__.pyi` are loaded when they are first used.
 """
 
 from budgets.later import load_later as _load_later

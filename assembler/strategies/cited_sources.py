@@ -1,4 +1,4 @@
-"""Knowledge as numbered sources that an answer can cite: without repeats, as many as fit, in an order that is read."""
+"""`CitedSources`: sends knowledge as numbered sources that an answer can cite, without repeats, as many as fit."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ END = "END OF SOURCES"
 
 _OPENING, _END, _QUESTION = "words before the sources", "words after the sources", "words around the question"
 FRAME = frozenset({_OPENING, _END, _QUESTION})
-"""The names of the pieces that are words around the sources, and no source."""
+"""The names of the pieces that are not sources but words around them."""
 
 _REFILLS = 8
-"""How often what merging freed is filled: each time all goes in that fits, and what that frees is less."""
+"""How often to fill the tokens that merging freed. Each time less is freed."""
 
 _NEIGHBOURS = 32
-"""How many neighbours of chosen sources are tried for what they add once they are merged. Each is a layout."""
+"""How many neighbours of chosen sources to try, because they cost less when merged. Each takes a layout."""
 
 REPEATS = "repeats"
 UNFITTING = "does not fit"
@@ -58,7 +58,7 @@ BEYOND = "beyond the top_k"
 COMPRESSED = "compressed"
 
 _CITING = re.compile(r"[\[(\u3010\uff3b\uff08]\s*+sources?\s*+#?[0-9]", re.IGNORECASE)
-"""A numbered source in an answer, in any spelling that `assembler.rag.citations` reads but the bare number."""
+"""A citation in an answer, in any spelling that `assembler.rag.citations` reads except the bare number."""
 
 
 def _rules(_owner: object, _field: object, value: object) -> None:
@@ -125,7 +125,7 @@ class CitedSources:
 
     @property
     def needs(self) -> Needs:
-        """How many tokens are left, wherever the sources stand."""
+        """It always needs to know the tokens left."""
         return Needs.RESULT if self.placement is Placement.TOOL else Needs.QUESTION
 
     def in_order(self, order: ReadingOrder) -> CitedSources:
@@ -133,12 +133,12 @@ class CitedSources:
         return attrs.evolve(self, order=order)
 
     def render(self, regions: Regions) -> Rendered:
-        """Every document as a source, in the order given, in the system text."""
+        """Put every document as a source into the system text, in the order given."""
         given = [Source(document, place, 0.0) for place, document in enumerate(regions.documents)]
         return self._in_system(regions, given or None)
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
-        """The sources that fit, laid out. O(n log n) beside counting, duplicates and the selection's own cost."""
+        """Choose the sources that fit and lay them out. O(n log n), plus counting, duplicates and the selection."""
         sources, repeats = self._distinct(ranked_sources(regions.documents, self.reliability))
         candidates = self._candidates(sources, space)
         may = (
@@ -159,7 +159,7 @@ class CitedSources:
         return attrs.evolve(rendered, omitted=(*repeats, *_left_out(sources, candidates, reasons, chosen)))
 
     def notes(self, rendered: Rendered, answers: Iterable[str]) -> tuple[str, ...]:
-        """That earlier answers cite numbers which now mean other sources, where sources stand with each question."""
+        """A note if earlier answers cite numbers that may now mean other sources, because sources change each time."""
         stale = 0
         if rendered.sources and self.placement is not Placement.SYSTEM:
             stale = sum(1 for answer in answers if _CITING.search(answer))
@@ -194,12 +194,12 @@ class CitedSources:
         return space.price([Piece("knowledge", "source", self.layout.heading(number))])[0]
 
     def _fitted(self, regions: Regions, shelf: _Shelf, tokens_left: Tokens, space: Space) -> tuple[list[int], Rendered]:
-        """The choice, and its layout. Where the whole costs more than its pieces promised, the most tokens that do."""
+        """The choice and its layout. If the whole costs more than the sum of its pieces, choose for fewer tokens."""
         picked, rendered, left = self._tried(regions, shelf, tokens_left, space)
         promised = shelf.cost(picked)
-        if left >= 0 or shelf.picked(self.selection, promised - 1) == picked:  # it fits, or nothing is ever left out
+        if left >= 0 or shelf.picked(self.selection, promised - 1) == picked:  # it fits, or never leaves anything out
             return picked, rendered
-        # Too much at `high`, and at `low` it fits or nothing is picked: down in growing steps, then halved.
+        # At `high` it does not fit; at `low` it does, or nothing is picked. Goes down in growing steps, then bisects.
         high, low = promised, max(promised + left, -1)
         best = self._tried(regions, shelf, low, space)
         while best[2] < 0 and low >= 0:
@@ -217,7 +217,7 @@ class CitedSources:
     def _refilled(
         self, regions: Regions, shelf: _Shelf, tokens_left: Tokens, picked: list[int], rendered: Rendered, space: Space
     ) -> tuple[list[int], Rendered]:
-        """The choice with what merging freed: first as if so many more tokens were left, then neighbours one by one."""
+        """Fill the tokens that merging freed: choose again with more tokens left, then try neighbours one by one."""
 
         def laid(more: list[int]) -> Rendered | None:
             found = self._laid(regions, [shelf.sources[at] for at in more], space)
@@ -273,7 +273,7 @@ class CitedSources:
         return attrs.evolve(shelf, sources=sources, candidates=candidates)
 
     def _laid(self, regions: Regions, chosen: Sequence[Source], space: Space) -> Rendered:
-        """The chosen in their order, neighbours merged unless that would not fit where the parts do."""
+        """Lay out the chosen sources in order. Neighbours are merged, unless the result would not fit."""
         if self.merging is not None:
             merged = self._placed(regions, order_sources(self.merging.merge(chosen), self.order) or None, space)
             if (left := space.left(merged)) is None or left >= 0:
@@ -281,7 +281,7 @@ class CitedSources:
         return self._placed(regions, order_sources(chosen, self.order) or None, space)
 
     def _placed(self, regions: Regions, sources: Sequence[Source] | None, space: Space) -> Rendered:
-        """The sources where they belong, between the words around them; None: without these words, too."""
+        """Lay out the sources with the words around them in their place. None leaves out these words too."""
         if self.placement is Placement.SYSTEM or space.question is None:
             return self._in_system(regions, sources)
         lay = self._at_question if self.placement is Placement.QUESTION else self._at_result
@@ -316,7 +316,7 @@ class CitedSources:
         )
 
     def _sources(self, sources: Sequence[Source]) -> list[Piece]:
-        """Two pieces a source under one name, so that a body is priced whatever its number."""
+        """Two pieces for each source, heading and body, so that a body has one price whatever its number."""
         pieces: list[Piece] = []
         for number, source in enumerate(sources, 1):
             name = f"[Source {number}] {_name(source)}"
@@ -327,7 +327,7 @@ class CitedSources:
 
 @attrs.frozen(eq=False)
 class _Shelf:
-    """The sources that may be chosen, with what a rule of choice sees of them."""
+    """The sources that may be chosen, as sources and as candidates of a selection."""
 
     sources: Sequence[Source]
     candidates: Sequence[Candidate]
@@ -360,6 +360,6 @@ def _documents(sources: Sequence[Source] | None) -> tuple[Document, ...]:
 
 
 def _name(source: Source) -> str:
-    """What reports call a source: its source and its place among the documents given."""
+    """The name of a source in reports: where it is from, and its place among the documents given."""
     suffix = " (compressed)" if of(source.document, COMPRESSED) else ""
     return f"{source.document.shown or source.document.type} #{source.place}{suffix}"

@@ -1,4 +1,4 @@
-"""One prompt for an encoder: a role, the question, as many of the earliest chunks as fit, and what to do."""
+"""`QuestionChunks`: one prompt for an encoder, with a role, the question, and as many of the first chunks as fit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ QUESTION_LINE = "The user asks: "
 CONTEXT_HEADER = "Below is relevant context filtered from a larger document:"
 ENDING_LINE = "Please provide the best possible answer."
 PLACEHOLDER = "No additional context was deemed novel."
-"""The published literals of the greedy prompt builder: they stay as they are, to the letter."""
+"""The published literals of the greedy prompt builder, which must not change."""
 
 JOIN_SLACK = 64
-"""Tokens. A chunk can make a prompt shorter only where it joins its last piece with the one before; a scan from this
-far below the limit meets every prompt that such joins could lift over it. Seen in tokenizers: 5 at most."""
+"""A chunk may make a prompt cost fewer tokens, if a token joins it with the text before. So a prompt may exceed the
+limit although a longer one fits. Prompts within so many tokens of it are tried one by one. Seen in tokenizers: 5."""
 
 
 @attrs.frozen
@@ -36,22 +36,22 @@ class QuestionChunks:
 
     @property
     def needs(self) -> Needs:
-        """The question, whose message becomes the prompt."""
+        """The question: its message becomes the prompt."""
         return Needs.QUESTION
 
     def render(self, regions: Regions) -> Rendered:
-        """Every chunk, in the system text, without a question."""
+        """Put every chunk into the system text, without a question."""
         return _Layouts(regions, _lines(regions.documents), at_question=False).of(len(regions.documents))
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
-        """The longest run of first chunks that fits one by one."""
+        """Keep the first chunks, up to the first that does not fit."""
         documents = regions.documents
         lay = _Layouts(regions, _lines(documents), space.question is not None).of
         blank = [not document.text.strip() for document in documents]
         kept = _first_that_fit(blank, lambda count: space.left(lay(count)))
         left_out = tuple(
             Omitted(
-                _name(document, place), None, "does not fit" if place == kept else "stands after one that does not fit"
+                _name(document, place), None, "does not fit" if place == kept else "comes after one that does not fit"
             )
             for place, document in enumerate(documents[kept:], kept)
         )
@@ -59,12 +59,11 @@ class QuestionChunks:
 
 
 def _first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None]) -> int:
-    """How many first chunks there are such that each shorter run of them fits too, itself included.
+    """The largest number of first chunks such that these, and any fewer of them, fit.
 
-    `left_with(n)` is what n chunks leave, or None for any amount; `blank` says which chunks are white space alone.
-    Doubling, then halving, finds how many surely fit; from there on each is tried. Blank ones that leave together what
-    was left before them are believed to have done so one by one, in growing steps: else many that cost nothing would
-    each be a count of the whole prompt.
+    `left_with(n)` is the tokens left with n chunks, None for no limit; `blank` says which chunks are only white space.
+    Doubling and bisection find how many surely fit; after that, each is tried. If a row of blank chunks together costs
+    nothing, each of them is assumed to cost nothing, so that the whole prompt is not counted for each.
     """
     count = len(blank)
     if count == 0 or left_with(0) is None:
@@ -96,7 +95,7 @@ def _first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None
 
 @attrs.frozen(eq=False)
 class _Layouts:
-    """The prompt with so many first chunks, its pieces made once: a layout costs no more than joining them."""
+    """Lays out the prompt for any number of first chunks. The pieces are made once."""
 
     regions: Regions
     lines: Sequence[Piece]
@@ -115,7 +114,7 @@ def _at_question(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Docu
 
 def _in_system(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Document]) -> Rendered:
     instruction = (Piece("instruction", regions.opening, f"{regions.instruction}\n"),) if regions.instruction else ()
-    # One piece: between two chunks there is no seam where counts are sure to add.
+    # One piece, because counts may not add between two chunks.
     prompt = f"{ROLE_LINE}\n{CONTEXT_HEADER}\n" + "".join(piece.text for piece in lines)
     return Rendered((*instruction, Piece("knowledge", "prompt", prompt)), sources=tuple(chunks))
 
@@ -125,7 +124,7 @@ def _lines(chunks: Sequence[Document]) -> list[Piece]:
 
 
 def _ended(lines: Sequence[Piece]) -> list[Piece]:
-    """The chunks' lines or the placeholder, and the ending; the line break between them belongs to the ending."""
+    """The lines of the chunks, or the placeholder, and the ending line, which begins with the line break before it."""
     last = lines[-1] if lines else Piece("knowledge", "placeholder", f"{PLACEHOLDER}\n")
     last = attrs.evolve(last, text=last.text.removesuffix("\n"))
     return [*lines[:-1], last, Piece("instruction", "ending line", f"\n{ENDING_LINE}")]

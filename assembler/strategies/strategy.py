@@ -1,4 +1,4 @@
-"""The contract of a strategy: it chooses knowledge and lays it out."""
+"""The contract of a strategy, which chooses knowledge and lays it out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from budgets.value import Value
 
 
 class Placement(enum.Enum):
-    """Where knowledge stands."""
+    """Where knowledge is put."""
 
     SYSTEM = "in the system text, after the instruction"
     QUESTION = "in the message of the newest question, before its text"
@@ -37,12 +37,12 @@ class Needs(enum.Enum):
 
 @attrs.frozen(eq=False, repr=False)
 class Continued(Piece):
-    """A piece that goes on with the item of the piece before it: priced apart, one row of the report with it."""
+    """A piece that continues the one before it: priced separately, but in the same row of the report."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class Around(Value):
-    """Pieces that share a message with its own text: what is read before it, and what after.
+    """Pieces before and after the text of a message.
 
     The message is that of the newest question, or the newest tool result for a strategy placed there.
     """
@@ -51,13 +51,13 @@ class Around(Value):
     after: tuple[Piece, ...] = ()
 
     def text(self, question: str) -> str:
-        """The message: all of it, in order, the question's own text in the middle."""
+        """The whole text of the message, with the question's own text in the middle."""
         return "".join([*(piece.text for piece in self.before), question, *(piece.text for piece in self.after)])
 
 
 @attrs.frozen(eq=False, repr=False)
 class Omitted(Value):
-    """A document that was left out: what reports call it, what it would have cost if that was found, and why."""
+    """A document that was left out: its name in reports, what it would have cost if that is known, and why."""
 
     name: str
     tokens: Tokens | None
@@ -68,8 +68,8 @@ class Omitted(Value):
 class Rendered(Value):
     """The instruction and the knowledge as they are sent, in pieces that belong to one region each.
 
-    `pieces` joined in order are the system text; `around` stands in a message of the conversation. `sources` are the
-    documents that went in, in the order in which they are read; `omitted` are the others, each with its reason.
+    `pieces` joined in order are the system text; `around` is put into a message of the conversation. `sources` are the
+    documents that are sent, in reading order; `omitted` are the others, each with its reason.
     """
 
     pieces: tuple[Piece, ...] = ()
@@ -79,7 +79,7 @@ class Rendered(Value):
 
     @property
     def system(self) -> str | None:
-        """The system text, or None where there is none."""
+        """The system text, or None."""
         return "".join(piece.text for piece in self.pieces) or None
 
     @property
@@ -90,7 +90,7 @@ class Rendered(Value):
 
 
 class Strategy(Protocol):
-    """Chooses which knowledge goes in, in what order, and how it is written. Pure; order of its pieces is final.
+    """Chooses which knowledge is sent, in what order, and how it is written. Pure; the order of its pieces is final.
 
     Contract: two pieces meet only where one ends with a line break and the next begins with a tag, so that the sum of
     their counts is the count of the whole (see `assembler.pricing.price_pieces`).
@@ -110,21 +110,21 @@ class Space(Protocol):
 
     @property
     def question(self) -> str | None:
-        """The text of the newest question; None where there is none that text can be put around.
+        """The text of the newest question; None if there is none around which text can be put.
 
         For a strategy that declares `Needs.RESULT` it is the text of the tool result that the conversation ends with.
         """
         ...
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
-        """What each piece costs on its own, at most. Each text is counted once."""
+        """The upper bound of what each piece costs on its own. Each text is counted once."""
         ...
 
     def left(self, rendered: Rendered) -> Tokens | None:
-        """What the request leaves of the budget with this rendering and the least conversation; below 0 is too much.
+        """The tokens left with this rendering and the smallest conversation. Negative if it does not fit.
 
-        Where the budget limits knowledge and that leaves less, what it leaves.
-        None without a budget. Exact: it is the price that the plan will be held to.
+        At most what is left of the budget's limit on knowledge. None without a budget. Exact: the plan uses the same
+        price.
         """
         ...
 
@@ -132,31 +132,31 @@ class Space(Protocol):
 class ChoosingStrategy(Strategy, Protocol):
     """A strategy that chooses what fits into the tokens left.
 
-    Contract: text stands `around` the question only where `Space.question` is a text. Whenever less can be left in,
-    what `choose` returns leaves 0 or more; with nothing left to leave out it may return what does not fit, and the
-    pipeline raises `ContextLengthError`. Around the question any seam is right: where counts do not add, the message is
-    priced as one text. A seam after a line break is cheap.
+    Contract: put text `around` the question only if `Space.question` is not None. What `choose` returns must fit
+    (`Space.left` is 0 or more) as long as anything can be left out; otherwise the pipeline raises `ContextLengthError`.
+    Pieces around the question may meet anywhere: if counts do not add, the message is priced as one text. Pieces that
+    end with a line break are faster to price.
     """
 
     @property
     def needs(self) -> Needs:
-        """The same at every call. `Needs.REGIONS` says that `render` knows enough."""
+        """The same at every call. With `Needs.REGIONS` only `render` is called."""
         ...
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
-        """What goes in, laid out."""
+        """Choose what is sent, and lay it out."""
         ...
 
 
 def instruction_pieces(regions: Regions) -> tuple[Piece, ...]:
-    """The instruction as a piece; none where there is no instruction."""
+    """The instruction as a piece; an empty tuple if there is none."""
     return (Piece("instruction", regions.opening, regions.instruction),) if regions.instruction else ()
 
 
 def chooser(strategy: object) -> ChoosingStrategy | None:
-    """The strategy, where it declares that the regions alone do not say enough; else None.
+    """The strategy if it declares that it needs more than the regions, else None.
 
-    Raises `BudgetError` for what is no strategy, for `needs` that are none, and for a `choose` that is never called.
+    Raises `BudgetError` for anything but a strategy, for wrong `needs`, and for a `choose` that would never be called.
     """
     if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
         raise BudgetError(wrong("strategy", "a strategy such as ChatRegions()", strategy))
@@ -176,17 +176,17 @@ def chooser(strategy: object) -> ChoosingStrategy | None:
 
 @runtime_checkable
 class OrderedStrategy(Strategy, Protocol):
-    """A strategy that lays its documents out in an order that it can be told."""
+    """A strategy whose order of documents can be set."""
 
     def in_order(self, order: Callable[[Sequence[Document]], Iterable[Document]]) -> Strategy:
-        """A copy with another order: a function of the documents, best first, to the reading order."""
+        """A copy with another order: a function from the documents, best first, to the reading order."""
         ...
 
 
 @runtime_checkable
 class NotingStrategy(Strategy, Protocol):
-    """A strategy with something to say about a request that was laid out: each text is a note of the report."""
+    """A strategy that adds notes to the report."""
 
     def notes(self, rendered: Rendered, answers: Iterable[str]) -> tuple[str, ...]:
-        """What its owner should know of it. `answers` are the texts of the assistant that stay, oldest first."""
+        """The notes on a request. `answers` are the assistant's texts that stay, oldest first."""
         ...

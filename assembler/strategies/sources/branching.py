@@ -1,4 +1,4 @@
-"""Which documents a tree of requests branches by: those behind which most is shared, found by looking ahead."""
+"""Chooses the documents by which a tree of requests branches, so that requests share as much as possible."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import attrs
 from assembler.strategies.sources.source import Identity
 
 Group: TypeAlias = list[frozenset[Identity]]
-"""Requests, each as the documents that it holds and that do not stand in front of it yet."""
+"""Requests, each as the set of its documents that are not placed yet."""
 
 Sizes: TypeAlias = Mapping[Identity, float]
 
 
 @attrs.frozen
 class Sight:
-    """How many documents are compared for a group of so many requests, and how far each comparison looks ahead.
+    """For a group of up to so many requests: how many documents to compare, and how far each comparison looks ahead.
 
-    To compare is to grow the tree behind each of them and to see what it saves. On 40 small batches, where every order
-    can be tried, the tree saves 93 % of the best at worst, and without a look ahead 82 %. In groups of more than 32
-    requests a look ahead takes seconds and saves another half percent (`tests/benchmarks/shared_prefix.py`).
+    A comparison builds the tree after each document and computes what it saves. On 40 small batches, where every order
+    can be tried, the tree saves at least 93 % of the best, and 82 % without looking ahead. In groups of more than 32
+    requests looking ahead takes seconds and saves another half percent (`tests/benchmarks/shared_prefix.py`).
     """
 
     requests: int
@@ -35,15 +35,15 @@ FAR = (Sight(8, 8, beyond=(Sight(8, 8),)), Sight(32, 4))
 
 
 def everywhere(group: Group) -> frozenset[Identity]:
-    """What all of several requests hold."""
+    """The documents that all requests of a group share; none for a single request."""
     return group[0].intersection(*group[1:]) if len(group) > 1 else frozenset()
 
 
 def split(group: Group, sizes: Sizes, sights: Sequence[Sight] = FAR) -> Iterator[tuple[Identity, Group]]:
-    """The group, part by part: the requests that share the document that saves most, then those of the rest.
+    """Split a group into parts: the requests that share the document that saves most, then the same for the rest.
 
-    Each part comes without that document. O(documents of the group · log) for a large group; in a small one, times the
-    number of parts and of documents that its sight compares.
+    Each part comes without its document. O(documents of the group · log) for a large group; in a small one, times the
+    number of parts and of documents that are compared.
     """
     if len(group) > max((sight.requests for sight in sights), default=0):
         yield from _split_by_size(group, sizes)
@@ -54,7 +54,7 @@ def split(group: Group, sizes: Sizes, sights: Sequence[Sight] = FAR) -> Iterator
 
 
 def _saves_most(group: Group, sizes: Sizes, sights: Sequence[Sight]) -> Identity | None:
-    """The document to put first, or None where no two requests share one."""
+    """The document to put first, or None if no two requests share one."""
     counts = Counter(document for request in group for document in request)
     shared = [document for document, count in counts.items() if count > 1]
     found = sorted(shared, key=lambda document: (-(counts[document] - 1) * sizes[document], document))
@@ -72,7 +72,7 @@ def _saves_most(group: Group, sizes: Sizes, sights: Sequence[Sight]) -> Identity
 
 
 def _saved(group: Group, sizes: Sizes, sights: Sequence[Sight]) -> float:
-    """What the tree of a group saves: of each document at each of its places, all but one."""
+    """What the tree of a group saves: all but one occurrence of each document at each of its places."""
     saved, waiting = 0.0, [group]
     while waiting:
         group = waiting.pop()
@@ -85,7 +85,7 @@ def _saved(group: Group, sizes: Sizes, sights: Sequence[Sight]) -> float:
 
 
 def _split_by_size(group: Group, sizes: Sizes) -> Iterator[tuple[Identity, Group]]:
-    """The split by size, without a look ahead. O(documents of the group · log)."""
+    """Split by size alone, without looking ahead. O(documents of the group · log)."""
     counts = Counter(document for request in group for document in request)
     holding: dict[Identity, list[int]] = {}
     for place, request in enumerate(group):
@@ -100,7 +100,7 @@ def _split_by_size(group: Group, sizes: Sizes) -> Iterator[tuple[Identity, Group
     left = set(range(len(group)))
     while heap:
         _, document, count = heapq.heappop(heap)
-        if count != counts[document]:  # some of those that held it are in another part by now
+        if count != counts[document]:  # some requests with it are in another part by now
             if counts[document] > 1:
                 heapq.heappush(heap, entry(document))
             continue

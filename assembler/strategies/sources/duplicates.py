@@ -1,7 +1,7 @@
-"""Which sources say what a better one says already.
+"""Finds sources that repeat a better one.
 
-Every rule is the same one with another likeness: take the sources best first, and drop one that is like a source
-that was kept.
+Every rule goes through the sources, best first, and drops those that are like a source that was kept. The rules differ
+in what they call alike.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from assembler.strategies.sources.source import Source
 from budgets.errors import from_extra
 
 SIMILAR = 0.95
-"""Cosine above which two sources say the same (the RAG source system's default)."""
+"""Two sources with a larger cosine are duplicates (the RAG source system's default)."""
 
 ALIKE = 0.9
-"""Share of characters in common, in order, above which two texts say the same."""
+"""Two texts with a larger share of common characters, in order, are duplicates."""
 
 
 def _a_number(_owner: object, field: attrs.Attribute[float], value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         shown = value if isinstance(value, float) else f"a {type(value).__name__}"
-        raise PromptError(f"{field.name} is no number ({shown}): give a likeness, such as {SIMILAR}")
+        raise PromptError(f"{field.name} is not a number ({shown}): pass a similarity, such as {SIMILAR}")
 
 
 class Duplicates(Protocol):
     """Finds the sources that repeat a better one."""
 
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
-        """The index of each source to drop, and of the kept one that it is like. `sources` come best first."""
+        """The index of each source to drop, and of the kept one that it repeats. `sources` come best first."""
         ...
 
 
 @attrs.frozen
 class SameText:
-    """Drops texts equal to a better one, where runs of blanks and line breaks count as one blank. O(characters)."""
+    """Drops texts equal to a better one. Runs of blanks and line breaks count as one blank. O(characters)."""
 
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The first of equal texts stays."""

@@ -1,8 +1,7 @@
-"""Lines of a text that a reader could take for words of ours: a heading, a rule, a label. Sees one line at a time.
+"""Escapes lines of a text that a reader could take for ours: a heading, a rule, a label. Checks each line on its own.
 
-No list of variants: a line is compared by what is left of it once blanks and everything invisible are gone, letters
-are decomposed (NFKD), freed of accents and case, and letters that look like Latin ones are read as those. Decoration
-before the first letter (`>`, `**`, `-`) hides nothing.
+A line is compared without blanks and invisible characters, decomposed (NFKD), without accents and case, and with
+lookalikes replaced by Latin letters. Decoration before the first letter (`>`, `**`, `-`) is ignored.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from functools import lru_cache
 from assembler.text.invisible import UNSEEN
 
 LABELS = ("QUESTION:", "ANSWER:", "STEPS:", "SOURCES:", "END OF SOURCES")
-"""The lines of our own around sources, in every template that ships."""
+"""Our own lines around sources, in all built-in templates."""
 
 _REST = 64
-"""Characters that are read from the first letter on: more than any heading or label has."""
+"""Characters to read from the first letter on: more than any heading or label has."""
 _SEEN = re.compile(rf"[^{UNSEEN}\s\x00-\x1f\x7f-\x9f]{{1,16}}+")
 _LOOKALIKES = {
     ord(other): latin
@@ -43,23 +42,23 @@ _LOOKALIKES = {
     }.items()
     for other in others
 }
-"""Letters of other scripts that read as Latin ones in our words, from confusables.txt of Unicode Technical Standard 39
-(read 2026-11), and strokes that read as dashes."""
+"""Letters of other scripts that look like Latin ones in our words, from confusables.txt of Unicode Technical Standard
+39 (read 2026-11), and strokes that look like dashes."""
 _FIRST = re.compile(r"[ !-/:-@\[-`{-~]*+([0-9A-Za-z])")
-"""The first letter or digit of a line where that is plain: most lines are told by it."""
+"""The first letter or digit of an ASCII line, which is enough to dismiss most lines."""
 _HEADING = re.compile(r"sources?[\W_]*\d")
 _WHOLE_HEADING = re.compile(r"sources?[\W_]*\d+[\W_]*")
 _NUMBER = re.compile(r"\d+[\W_]*")
 _BEHIND_NUMBERS = re.compile(r"(?:\d+[\W_]+)+sources?[\W_]*\d")
 _COLON = re.compile(r"[\W_]*?[:꞉∶ː׃։]|[\W_]*$")
 _QUOTES = "(„‚"
-"""Opening marks by their category that stand before prose as well."""
+"""Opening marks by category that also come before prose."""
 
 
 def escape_forgeries(text: str, labels: Sequence[str] = LABELS) -> str:
     """`text` with a backslash before each line that could be taken for one of ours. O(characters).
 
-    A line that had backslashes there gets one more, so that different texts stay different.
+    A line that already begins with backslashes gets one more, so that different texts stay different.
     """
     ours = _Ours.of(tuple(labels))
     lines = text.splitlines(keepends=True)
@@ -70,7 +69,7 @@ def escape_forgeries(text: str, labels: Sequence[str] = LABELS) -> str:
 
 
 class _Ours:
-    """The lines that are ours, as they are compared."""
+    """Our own lines, in the form in which lines are compared."""
 
     __slots__ = ("_initials", "_labels")
 
@@ -111,7 +110,7 @@ class _Ours:
 
 
 def _heading(lead: Sequence[str], rest: str) -> bool:
-    """In a square bracket any `source`, a number alone or before a numbered source; elsewhere a numbered source."""
+    """Whether a line is a heading: in square brackets any `source`, or numbers; elsewhere a numbered source."""
     square = any(unicodedata.category(mark) == "Ps" and mark not in _QUOTES for mark in lead)
     if square:
         return rest.startswith("source") or any((_NUMBER.fullmatch(rest), _BEHIND_NUMBERS.match(rest)))
@@ -119,7 +118,7 @@ def _heading(lead: Sequence[str], rest: str) -> bool:
 
 
 def _folded(line: str) -> Iterator[str]:
-    """The characters by which a line is compared, in order; read as far as they are asked for."""
+    """The characters by which a line is compared, in order, computed as they are read."""
     for piece in _SEEN.finditer(line):
         if piece[0].isascii():
             yield from piece[0].lower()

@@ -1,7 +1,7 @@
-"""How a source is written: its heading with the number, and its body.
+"""Writes sources: a heading with the number, and a body.
 
-Heading and body are apart because numbers are given last: a body is priced once, whatever number it gets. Headings and
-bodies end with a line break and begin with a letter or a mark, so that their counts add.
+They are separate because numbers are assigned last: a body has one price, whatever its number. Headings and bodies end
+with a line break and begin with a letter or a mark, so that their counts add.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 RULE = "---\n\n"
-"""What stands between two sources, a blank line on both sides."""
+"""Separates two sources, with a blank line on both sides."""
 
 
 class Headings(enum.Enum):
-    """How the heading of a source names its document, section and page."""
+    """How a source names its document, section and page."""
 
     FIELDS = "Document, Section and Page on a line each"
     TRAIL = "one line: document › section › subsection, page"
@@ -46,20 +46,20 @@ def _labels(given: Iterable[str]) -> tuple[str, ...]:
 
 
 class SourceLayout(Protocol):
-    """How a source is written. `heading(n) + body(document)`, n from 1, joined in order, are what the model reads."""
+    """Writes sources. The model reads `heading(n) + body(document)` for n from 1, joined in order."""
 
     def heading(self, number: int) -> str:
-        """What stands before the body of source `number`, ending with a line break."""
+        """The text before the body of source `number`. Must end with a line break."""
         ...
 
     def body(self, document: Document) -> str:
-        """Everything else of a source, ending with a line break and beginning with neither blank nor slash."""
+        """The rest of a source. Must end with a line break, and not begin with a blank or a slash."""
         ...
 
 
 @attrs.frozen
 class PlainSources:
-    r"""`[Source 1]`, where it is from, and its content; a rule between two sources.
+    r"""Writes `[Source 1]`, where it is from, and its content, with a rule between two sources.
 
     If a line of the content looks like a heading, a rule or one of `labels`, it gets a backslash before it; one that
     has backslashes gets one more. So a text can mention sources, but cannot forge one in any spelling that `forgery`
@@ -80,22 +80,22 @@ class PlainSources:
 
 @attrs.frozen
 class TaggedSources:
-    """A `<source id="1">` tag around each source, its text escaped: nothing in it can end it, in any spelling."""
+    """Puts a `<source id="1">` tag around each source, with its text escaped, so that nothing in it can end the tag."""
 
     headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
 
     def heading(self, number: int) -> str:
-        """The tag."""
+        """The opening tag."""
         return f'<source id="{number}">\n'
 
     def body(self, document: Document) -> str:
-        """Where it is from, and its content, escaped; the tag's end."""
+        """Where it is from and its content, escaped, and the closing tag."""
         whole = f"{origin_lines(document, self.headings)}Content:\n{document.text}"
         return f"{whole.translate(_TEXT_ESCAPES)}\n</source>\n\n"
 
 
 def origin_lines(document: Document, headings: Headings) -> str:
-    """Document, section and page, each left out where it is not known. One line each, whatever they hold."""
+    """The document, section and page that are known, each in one line, whatever they hold."""
     name, trail, page = _line(document.source), section_trail(document), _line(of(document, "page_number"))
     if headings is Headings.TRAIL:
         places = [place for place in (name, *trail) if place]
@@ -107,7 +107,7 @@ def origin_lines(document: Document, headings: Headings) -> str:
 
 
 def section_trail(document: Document) -> list[str]:
-    """The sections that a source stands in, outermost first: `section_path`, else `section_title` alone."""
+    """The sections around a source, outermost first: `section_path`, else `section_title` alone."""
     path: object = of(document, "section_path")
     titles = list(cast("Sequence[object]", path)) if isinstance(path, list | tuple) else [of(document, "section_title")]
     return [line for title in titles if (line := _line(title))]

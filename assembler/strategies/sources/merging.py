@@ -1,4 +1,4 @@
-"""Neighbours in a document become one source, their overlap said once."""
+"""Merges neighbouring chunks of a document into one source, with their overlap only once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assembler.text.runs import runs
 from assembler.validation import as_int, at_least_zero
 
 OVERLAP = 20
-"""Characters. A shorter ending that is also the other's beginning may be chance."""
+"""Characters. A shorter overlap may be chance."""
 
 
 def overlap(one: str, other: str) -> int:
@@ -46,7 +46,7 @@ class MergeNeighbours:
     overlap: int = attrs.field(default=OVERLAP, converter=as_int, validator=at_least_zero)
 
     def merge(self, sources: Sequence[Source]) -> list[Source]:
-        """Runs of neighbours as one source each, the rest as they are; in no particular order. O(characters)."""
+        """The sources in no particular order, each run of neighbours merged into one. O(characters)."""
         line = sorted(sources, key=lambda source: (str(source.origin), position(source.document), source.place))
         return [self._joined(run) if len(run) > 1 else run[0] for run in runs(line, _follows)]
 
@@ -69,8 +69,7 @@ def _united(run: Sequence[Source], text: str, best: Document) -> Document:
 
 
 def beside(source: Source) -> set[tuple[str, int]]:
-    """Where the neighbours of a source stand: in its document, one chunk before it and one after; nowhere, without an
-    index."""
+    """The places of a source's neighbours: its document, and the indexes before and after its own, if it has one."""
     index = of(source.document, "chunk_index")
     origin = str(source.origin)
     return {(origin, index - 1), (origin, index + 1)} if isinstance(index, int) else set()

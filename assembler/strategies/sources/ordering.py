@@ -1,4 +1,4 @@
-"""In which order sources are read."""
+"""Orders sources for reading."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class Order(enum.Enum):
 
 
 ReadingOrder: TypeAlias = Callable[[Sequence[Document]], Iterable[Document]]
-"""An order of one's own: from the documents that were chosen, best first, to the very same in reading order."""
+"""A custom order: a function from the chosen documents, best first, to the same objects in reading order."""
 
 
 def edges_first(ranked: Sequence[_T]) -> list[_T]:
-    """Six by rank come out 1st 3rd 5th 6th 4th 2nd. O(n)."""
+    """Best first, second best last, and so on: six come out as 1st 3rd 5th 6th 4th 2nd. O(n)."""
     return [*ranked[0::2], *ranked[1::2][::-1]]
 
 
 def order_sources(sources: Sequence[Source], order: Order | ReadingOrder) -> list[Source]:
-    """The sources in reading order; equal scores in the order given. O(n log n).
+    """The sources in reading order. Equal scores keep the order given. O(n log n).
 
-    Raises PromptError where an order of the caller's own does not give back what it was given.
+    Raises `PromptError` if a custom order does not return the documents that it was given.
     """
     if order is Order.GIVEN:
         return sorted(sources, key=attrgetter("place"))
     ranked = sorted(sources, key=attrgetter("place"))
-    ranked.sort(key=attrgetter("score"), reverse=True)  # stable, backwards too: equal scores keep their places' order
+    ranked.sort(key=attrgetter("score"), reverse=True)  # stable, also in reverse: equal scores stay ordered by place
     if not isinstance(order, Order):
         return _reordered(ranked, order)
     if order is Order.SCORE:
@@ -66,7 +66,7 @@ def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
     found = [left.pop() for one in documents if (left := waiting.get(id(one)))]
     if len(found) != len(documents) or len(found) != len(ranked):
         raise PromptError(
-            f"order gave back {len(found)} of {len(ranked)} documents, and {len(documents) - len(found)} others: "
-            "return the very documents that it was given, each once"
+            f"order returned {len(found)} of {len(ranked)} documents, and {len(documents) - len(found)} others: "
+            "return the same document objects that it was given, each once"
         )
     return found

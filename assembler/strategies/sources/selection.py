@@ -1,7 +1,7 @@
-"""Which sources go in.
+"""Selects the sources to send.
 
-A source costs its body and the heading that carries its number, and numbers are given last: what k headings cost
-depends on k alone, so the k-th source taken is charged with the k-th heading, whichever source it is.
+A source costs its body plus a heading with its number. Numbers are assigned last, and what k headings cost depends only
+on k. So the k-th source taken is charged with the k-th heading, whichever source it is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assembler.validation import as_int, at_least_zero, must_be
 from budgets import BudgetError, Tokens
 
 Heading: TypeAlias = Callable[[int], Tokens]
-"""What the heading of the k-th source costs, k from 1."""
+"""The cost of the heading of the k-th source, k from 1."""
 
 
 @attrs.frozen(slots=True)
@@ -81,7 +81,7 @@ class Best:
     cells: int = attrs.field(default=100_000_000, converter=as_int, validator=at_least_zero)
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
-        """The best sum, or the greedy choice where that is better or the table would be too large."""
+        """The best sum, or the greedy choice if that is better or the table would be too large."""
         greedy = Greedy().pick(candidates, tokens_left, heading)
         if len(greedy) == len(candidates) or tokens_left <= 0:
             return greedy
@@ -99,11 +99,11 @@ class Best:
 
 
 def best_subset(weights: Sequence[int], values: Sequence[float], capacity: int) -> list[int]:
-    """The indexes, ascending, of a subset of weight `capacity` at most with the largest sum of values.
+    """The indexes, ascending, of the subset with the largest sum of values and a weight of at most `capacity`.
 
-    Values above 0, weights 0 or more, each weight at most `capacity`. Bellman's recursion over capacities, a row an
-    item: O(n · capacity) time, capacity doubles and n · capacity bits. Sums are doubles: subsets whose sums differ by
-    less than their rounding error are as good as each other.
+    Values must be above 0, and weights from 0 to `capacity`. Bellman's recursion over capacities, one row for each
+    item: O(n · capacity) time, and memory for `capacity` doubles and n · `capacity` bits. Sums are doubles, so subsets
+    whose sums differ by less than the rounding error count as equal.
     """
     import numpy as np
 
@@ -127,7 +127,7 @@ def best_subset(weights: Sequence[int], values: Sequence[float], capacity: int) 
 
 
 def _numbers(count: int) -> set[int]:
-    """Numbers among which the dearest heading of the first `count` is: the last of each length, and the last."""
+    """The numbers from 1 to `count` whose headings may cost most: the last with each number of digits, and the last."""
     return {min(10**digits - 1, count) for digits in range(1, len(str(count)) + 1)}
 
 
@@ -155,7 +155,7 @@ class Diverse:
     relevance: float = attrs.field(default=0.7, validator=_a_weight)
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
-        """Those taken, in the order in which they were."""
+        """The chosen candidates, in the order in which they were taken."""
         from assembler.strategies.sources.vectors import MarginalRelevance
 
         taken: list[int] = []

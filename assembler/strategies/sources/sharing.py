@@ -1,9 +1,8 @@
-"""An order of sources, and of requests, in which many requests begin alike: what a prefix cache serves is shared text.
+"""Orders sources, and requests, so that many requests begin alike and a prefix cache can serve them.
 
-A cache serves a request only up to its first difference from an earlier one. Requests that hold the same documents in
-different orders share nothing; in one order for all they share what they begin with. Here the order is a tree over the
-batch: the documents that most requests of a group have in common come first, and what follows is ordered for each
-subgroup by itself.
+A cache serves a request only up to its first difference from an earlier one. Requests with the same documents in
+different orders share nothing; in one common order they share a beginning. The order here is a tree over the batch: the
+documents that most requests of a group have in common come first, and each subgroup orders the rest by itself.
 """
 
 from __future__ import annotations
@@ -18,28 +17,28 @@ from assembler.strategies.sources.branching import Group, Sizes, everywhere, spl
 from assembler.strategies.sources.source import Identity, identity
 
 _Branches: TypeAlias = Mapping[Identity, tuple[int, int]]
-"""Where each document leads from a node: its rank among the node's documents, and the node behind it."""
+"""For each document at a node: its rank among the node's documents, and the node after it."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class PrefixTree:
-    """An order for `CitedSources(order=…)`, made for a batch of requests: made once, good for each of them.
+    """An order for `CitedSources(order=…)`, made once for a batch of requests.
 
-    It is called with the documents that were chosen for one request, and gives them back in an order that begins like
-    that of other requests with the same documents. What the batch does not share comes last, by identity, and so does
-    whatever the batch did not hold. The best source may stand anywhere: `Order.EDGES_FIRST` puts it where models read
-    best, and shares little. `schedule` is an order of the requests for a cache that soon forgets.
+    It is called with the documents that were chosen for one request, and returns them in an order that begins like that
+    of other requests with the same documents. Documents that the batch does not share or hold come last, by identity.
+    The best source may be anywhere: `Order.EDGES_FIRST` puts it where models read best, but shares little. `schedule`
+    orders the requests for a cache that soon forgets.
     """
 
     _nodes: tuple[_Branches, ...]
 
     @classmethod
     def of(cls, batch: Iterable[Sequence[Document]], *, size: Callable[[str], float] = len) -> PrefixTree:
-        """The tree of a batch: the documents of each request, or those that may be chosen for it.
+        """The tree of a batch, given the documents of each request, or those that may be chosen for it.
 
-        `size` says what a text costs: its length, or a counter of tokens. At each place the document goes first that
-        saves most: its size, times the requests that share it but one, and in small groups what is shared behind it.
-        O(documents of all requests · log), in groups of up to 32 requests times the square of their number at worst.
+        `size` is the cost of a text: its length, or a token counter. At each place the document that saves most comes
+        first: its size times the other requests that share it, and in small groups also what is shared after it.
+        O(documents of all requests · log); in groups of up to 32 requests at worst times the square of their number.
         """
         sizes: dict[Identity, float] = {}
         requests: list[frozenset[Identity]] = []
@@ -61,7 +60,7 @@ class PrefixTree:
         return [document for key in (*shared, *rest) for document in waiting[key]]
 
     def schedule(self, batch: Iterable[Sequence[Document]]) -> list[int]:
-        """The places of the requests in an order in which neighbours begin alike: one branch after the other.
+        """The places of the requests, ordered so that neighbours begin alike: one branch after the other.
 
         For caches of bounded size (vLLM, SGLang) and for those that forget within minutes.
         """
@@ -98,7 +97,7 @@ def _grown(requests: Group, sizes: Sizes) -> tuple[_Branches, ...]:
     while waiting:
         node, group = waiting.pop()
         common = everywhere(group)
-        for key in sorted(common):  # whatever all of them hold costs nothing to put first
+        for key in sorted(common):  # it costs nothing to put first what all of them hold
             nodes.append({})
             nodes[node][key] = (0, len(nodes) - 1)
             node = len(nodes) - 1

@@ -1,4 +1,4 @@
-"""A source for a prompt: a document with the score that it is ranked by."""
+"""A source: a document with the score by which it is ranked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assembler.errors import PromptError
 from assembler.regions.knowledge import Document
 
 Reliability: TypeAlias = Mapping[str, float] | Callable[[Document], float]
-"""How far a document is trusted to be right: by its source's name, or asked of a function. 1 changes nothing."""
+"""A weight for each document, by the name of its source or by a function. 1 changes nothing."""
 
 
 @attrs.frozen(slots=True, eq=False)
 class Source:
-    """A document, its place among those given, and its score with its reliability in it."""
+    """A document, its place among those given, and its score times its reliability."""
 
     document: Document
     place: int
@@ -25,22 +25,22 @@ class Source:
 
     @property
     def origin(self) -> object:
-        """What two sources of one document have in common: `document_id`, else the source's name, else nothing."""
+        """The same for all sources of one document: `document_id`, else the source's name, else the source itself."""
         return of(self.document, "document_id") or self.document.source or self
 
 
 Identity: TypeAlias = tuple[str, float, str]
-"""What a document is whatever request it stands in: whose it is, where in it, and its text. Sorts."""
+"""The identity of a document in any request, which can be sorted: its document's name, its position, its text."""
 
 
 def identity(document: Document) -> Identity:
-    """The name of the document that it is a part of, its place there, and its text."""
+    """The identity of a document: the name of what it is a part of, its position there, and its text."""
     name = of(document, "document_id") or document.source or ""
     return str(name), position(document), document.text
 
 
 def position(document: Document) -> float:
-    """Where a source stands in its document: its chunk's index, else its page; last where neither is known."""
+    """The position of a source in its document: its chunk index, else its page, else infinity."""
     for key in ("chunk_index", "page_number"):
         value = of(document, key)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -54,10 +54,10 @@ def of(document: Document, key: str) -> Any:
 
 
 def ranked_sources(documents: Sequence[Document], reliability: Reliability) -> list[Source]:
-    """The documents as sources, best first; equal scores in the order given.
+    """The documents as sources, best first. Equal scores keep the order given.
 
-    A document without a score counts as 1 where none has one, as 0 beside others that have. Raises PromptError for a
-    score or a weight that is no finite number, and for a negative weight. O(n log n).
+    If no document has a score, all count as 1; otherwise one without a score counts as 0. Raises `PromptError` for a
+    score or weight that is not a finite number, and for a negative weight. O(n log n).
     """
     plain = 1.0 if all(document.score is None for document in documents) else 0.0
     found = [
@@ -87,5 +87,5 @@ def _finite(value: object, name: str, place: int) -> float:
         number = math.nan
     if not math.isfinite(number):
         shown = type(value).__name__
-        raise PromptError(f"{name} of document {place} is no finite number ({shown}); leave it out where there is none")
+        raise PromptError(f"{name} of document {place} is not a finite number ({shown}); leave it out if unknown")
     return number

@@ -32,14 +32,14 @@ ANSWER QUALITY:
 - Clear, professional language
 - Logical organization
 - Highlight key points"""
-"""What the source system tells its model: answer from the sources, and cite them."""
+"""The source system's instruction: answer from the sources, and cite them."""
 
 
 @attrs.frozen
 class QuestionTemplate:
-    """What stands before the sources, between them and the question, and after it.
+    """The words before the sources, between them and the question, and after it.
 
-    `opening` and `question` end with a line break. `unsourced` replaces the opening where there is no source.
+    `opening` and `question` end with a line break. `unsourced` replaces the opening if there is no source.
     """
 
     opening: str = attrs.field(validator=A_TEXT)
@@ -72,4 +72,4 @@ MULTI_HOP = QuestionTemplate(
         "ANSWER:"
     ),
 )
-"""A question whose answer joins facts of several sources."""
+"""A question whose answer combines facts from several sources."""

@@ -1,10 +1,10 @@
-"""Cosine likeness of many vectors: what repeats another, in blocks, and what is marginally relevant, one by one.
+"""Compares many vectors by cosine: finds repeated ones in blocks, and marginally relevant ones one by one.
 
-The one file of this package that uses numpy: it is imported where a rule first compares vectors.
+Only this file of the package uses numpy, and it is imported when a rule first compares vectors.
 
-A chunk is dropped if its cosine with a kept one before it is above the threshold. Rows are held against the kept rows
-a block at a time, so that the work is that of one matrix product; what lies within the rounding error of single
-precision of the threshold is computed again in double precision, and what lies within that one's in fractions.
+A vector is dropped if its cosine with an earlier kept one is above the threshold. Rows are compared with the kept rows
+in blocks, so the work is that of one matrix product. A cosine within the rounding error of the threshold is computed
+again in double precision, and if it is still within that error, in fractions.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from assembler.strategies.sources.selection import Candidate
 Matrix: TypeAlias = NDArray[np.float32]
 
 BLOCK = 512
-"""Rows held against the kept ones at once, at most: 20 MB of products beside 10,000 of them."""
+"""The most rows compared with the kept ones at once: 20 MB of products with 10,000 of them."""
 
 PRODUCTS = 12_000_000
-"""Products at once, and for each whether it is above the threshold: 60 MB."""
+"""The most products at once, each with a flag whether it is above the threshold: 60 MB."""
 
 _ROUNDING = 2.0**-24
-"""Half a unit in the last place of single precision. A dot product of n terms of unit vectors errs by at most about n
-of these, and rounding the two rows adds a few."""
+"""Half a unit in the last place of single precision. The error of a dot product of two unit vectors of n terms is at
+most about n of these, plus a few for rounding the two rows."""
 _ROUNDED_ROWS = 8
 _DOUBLE_ROUNDING = 2.0**-52
 """The same for double precision, with the roundings of the scaled vectors and their lengths."""
 
 
 def repeated_vectors(vectors: Sequence[Any], threshold: float) -> dict[int, int]:
-    """The index of each vector that is too like a kept one before it, and the index of that one.
+    """The index of each vector that is too similar to an earlier kept one, and the index of that one.
 
-    Only vectors of the most common length are compared; a vector of 0 is like nothing. Extra memory: the vectors once
-    in single precision, and `PRODUCTS`.
+    Only vectors of the most common length are compared; a zero vector is similar to none. Extra memory: the vectors
+    once in single precision, and `PRODUCTS`.
     """
     rows, places = unit_rows(vectors)
     search, start = _Search(vectors, places, rows, threshold), 0
@@ -54,13 +54,13 @@ def repeated_vectors(vectors: Sequence[Any], threshold: float) -> dict[int, int]
 
 
 def rows_at_once(kept: int) -> int:
-    """How many rows are held at once against so many kept ones."""
+    """How many rows to compare at once with so many kept ones."""
     return max(1, min(BLOCK, PRODUCTS // max(kept, 1)))
 
 
 @attrs.define
 class _Search:
-    """The rows kept so far stand at the front of `rows`, so that no copy of them is ever made."""
+    """A search in progress. The rows kept so far are moved to the front of `rows`, so they are never copied."""
 
     vectors: Sequence[Any]
     places: list[int]
@@ -71,7 +71,7 @@ class _Search:
 
     @property
     def doubt(self) -> float:
-        """How far a product of rows may be from the cosine."""
+        """The largest error of a product of two rows."""
         return float(self.rows.shape[1] + _ROUNDED_ROWS) * _ROUNDING
 
     def take(self, start: int, stop: int) -> None:
@@ -98,7 +98,7 @@ class _Search:
     def _like(
         self, row: int, start: int, known: list[int], fresh: list[int], earlier: Matrix, within: Matrix
     ) -> int | None:
-        """The first kept row that this one is too like."""
+        """The first kept row to which this one is too similar, or None."""
         doubtful = self.threshold - self.doubt
         for at in np.flatnonzero(earlier[row] > doubtful):
             if self._above(start + row, known[int(at)], float(earlier[row, at])):
@@ -115,7 +115,7 @@ class _Search:
 
 
 def is_above(one: Any, other: Any, threshold: float) -> bool:
-    """Whether the cosine of two vectors is above a threshold; at the threshold it is not, however it rounds."""
+    """Whether the cosine of two vectors is above a threshold. Exact: an equal cosine is not above, despite rounding."""
     likeness = cosine(one, other)
     if abs(likeness - threshold) > (len(one) + _ROUNDED_ROWS) * _DOUBLE_ROUNDING:
         return likeness > threshold
@@ -144,7 +144,7 @@ def _length(vector: Any) -> int:
 def _numbers(vector: Any) -> NDArray[np.float64]:
     try:
         numbers = np.asarray(vector, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):  # its text may quote the value: leave no trace of it in the chain
+    except (TypeError, ValueError, OverflowError):  # not chained, because its text may quote the value
         numbers = None
     if numbers is None or numbers.ndim != 1:
         raise _no_vector(vector)
@@ -153,14 +153,14 @@ def _numbers(vector: Any) -> NDArray[np.float64]:
 
 def _no_vector(vector: object) -> PromptError:
     return PromptError(
-        f"an embedding is no list of numbers ({type(vector).__name__}); leave it out where there is none"
+        f"an embedding is not a list of numbers ({type(vector).__name__}); leave it out if there is none"
     )
 
 
 def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
-    """The comparable vectors as rows of length 1, in one array of our own, and where each came from.
+    """The comparable vectors as rows of length 1 in a new array, and the index of each.
 
-    Raises PromptError for a vector that is no list of numbers.
+    Raises `PromptError` for a vector that is not a list of numbers.
     """
     lengths = [_length(vector) for vector in vectors]
     width = Counter(lengths).most_common(1)[0][0] if lengths else 0
@@ -168,7 +168,7 @@ def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
     rows = np.empty((len(places), width), dtype=np.float32)
     filled: list[int] = []
     for index in places:
-        # Scaled before it is squared: a vector of 1e30 or 1e-30 has a direction all the same.
+        # Scaled before it is squared, so that vectors of 1e30 or 1e-30 do not overflow or vanish.
         vector = _numbers(vectors[index])
         largest = float(np.abs(vector).max())
         if 0 < largest < float("inf"):
@@ -179,7 +179,7 @@ def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
 
 
 class MarginalRelevance:
-    """Offers each candidate once, the one of the largest marginal relevance to those taken so far first.
+    """Offers each candidate once, the one with the largest marginal relevance first.
 
     Ties go to the earlier candidate. `offer` costs O(n), `take` O(n · dimensions).
     """
@@ -190,7 +190,7 @@ class MarginalRelevance:
         self._row_of = {having[place]: row for row, place in enumerate(places)}
         self._at_row = np.array([having[place] for place in places], dtype=np.intp)
         self._worth = relevance * np.array([one.score for one in candidates], dtype=np.float64)
-        # A likeness below 0 is no merit: an opposite is no better company than a stranger.
+        # A negative similarity counts as 0: being opposite is no advantage over being unrelated.
         self._likeness = np.zeros(len(candidates))
         self._penalty = 1 - relevance
 
@@ -204,7 +204,7 @@ class MarginalRelevance:
         return index
 
     def take(self, index: int) -> None:
-        """Hold later candidates against this one too."""
+        """Compare later candidates with this one too."""
         row = self._row_of.get(index)
         if row is not None:
             near = self._rows @ self._rows[row]

@@ -274,6 +274,6 @@ def test_the_report_tells_which_chunks_were_left_out() -> None:
     assert rows == [
         ("chunk 0", "kept", ""),
         ("b.txt", "dropped", "does not fit"),
-        ("chunk 2", "dropped", "stands after one that does not fit"),
+        ("chunk 2", "dropped", "comes after one that does not fit"),
     ]
     assert QuestionChunks().render(assembler._draft.regions).system == f"{ROLE}\n{HEADER}\na\nb\nc\n{ENDING}"

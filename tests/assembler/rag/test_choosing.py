@@ -363,7 +363,7 @@ def test_neighbours_are_merged_and_strangers_are_not() -> None:
 @pytest.mark.parametrize("odd", [["secret", 0], 5, [[1.0, 0.0], [0.0, 1.0]]])
 def test_what_is_no_vector_is_refused_without_being_quoted(odd: Any) -> None:
     found = [Document(str(at), "x", embedding=vector) for at, vector in enumerate([odd, [1.0, 0.0]])]
-    with pytest.raises(PromptError, match="no list of numbers") as refused:
+    with pytest.raises(PromptError, match="not a list of numbers") as refused:
         SimilarVectors().repeated(ranked_sources(found, {}))
     assert "secret" not in str(refused.value)
 

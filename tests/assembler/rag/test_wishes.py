@@ -60,7 +60,7 @@ def test_an_order_by_name_numbers_the_sources_in_it() -> None:
     ],
 )
 def test_an_order_that_loses_or_adds_a_document_is_refused(wrong: Any) -> None:
-    with pytest.raises(PromptError, match="order gave back"):
+    with pytest.raises(PromptError, match="order returned"):
         with_sources(CitedSources(order=wrong), [0.1, 0.9]).build()
 
 
