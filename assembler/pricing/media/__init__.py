@@ -1,4 +1,4 @@
-"""What a part that is no text holds, and how large it is: read from its first bytes, decoded no further than needed."""
+"""Reads the type and size of media, from their first bytes if possible, and prices them."""
 
 from __future__ import annotations
 

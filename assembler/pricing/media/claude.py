@@ -1,9 +1,9 @@
-"""What Claude bills for an image or a PDF.
+"""Prices images and PDFs as Claude bills them.
 
 Sources, read 2026-11, none of them recorded here: Anthropic, "Images and vision" (a token is a patch of 28 x 28
 pixels; larger images are scaled down) and its earlier edition (width x height / 750); "PDF support" (each page as 1,500
-to 3,000 tokens of text and as an image). The two editions differ by 4 % or, on small images, by a row of patches: the
-newer is the count, the larger of both the upper bound.
+to 3,000 tokens of text and as an image). The two editions differ by 4 % or, on small images, by a row of patches. The
+newer one is the count, and the larger of both the upper bound.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PATCH = 28
 PIXELS_PER_TOKEN = 750
 """The earlier edition's rule."""
 FRAMING = 8
-"""Tokens around an image: unknown, kept free in the upper bound."""
+"""Tokens around an image: unknown, so part of the upper bound."""
 PAGE_TEXT: Tokens = 2_250
 """The middle of the published 1,500 to 3,000."""
 PAGE_TEXT_UPPER: Tokens = 3_000
@@ -29,14 +29,14 @@ PAGE_TEXT_UPPER: Tokens = 3_000
 
 @attrs.frozen(kw_only=True)
 class Resolution:
-    """The largest image that a generation sees, in pixels a side and in tokens; larger ones are scaled down to it."""
+    """The largest image of a model generation, in pixels a side and in tokens. Larger ones are scaled down."""
 
     longest_side: int
     most_tokens: Tokens
 
     @property
     def ceiling(self) -> Tokens:
-        """The most that either edition's rule charges."""
+        """The most that either rule charges."""
         return ceil(self.most_tokens * PATCH**2 / PIXELS_PER_TOKEN)
 
 
@@ -48,7 +48,7 @@ HIGH = Resolution(longest_side=2_576, most_tokens=4_784)
 def price_media(facts: MediaFacts, resolution: Resolution) -> Count:
     """Tokens of one part, estimated. An image of unknown size costs the most that an image can.
 
-    Raises UnsupportedContentError for a PDF whose pages are not known, and for what Claude does not read.
+    Raises `UnsupportedContentError` for a PDF of unknown length, and for media that Claude does not read.
     """
     match facts.kind:
         case "image":
@@ -65,13 +65,13 @@ def price_media(facts: MediaFacts, resolution: Resolution) -> Count:
 
 
 def price_image(width: int, height: int, resolution: Resolution) -> Count:
-    """An image by both rules. O(log side)."""
+    """The price of an image, by both rules. O(log side)."""
     patches, area = _patches(width, height, resolution), _area(width, height, resolution)
     return Count(patches, Grade.ESTIMATED, upper=max(patches, area) + FRAMING)
 
 
 def _patches(width: int, height: int, resolution: Resolution) -> Tokens:
-    """Patches of the largest size of this shape that the generation sees."""
+    """The patches of an image, scaled down to the largest size that the generation accepts."""
     long, short = max(width, height), min(width, height)
     sides = range(1, min(long, resolution.longest_side) + 1)
     fitting = bisect_right(sides, resolution.most_tokens, key=lambda side: _cover(side, short, long))
@@ -79,7 +79,7 @@ def _patches(width: int, height: int, resolution: Resolution) -> Tokens:
 
 
 def _cover(side: int, short: int, long: int) -> int:
-    """Patches over an image whose long side was brought to `side`."""
+    """The patches of an image whose long side was scaled to `side`."""
     return -(-side // PATCH) * max(1, ceil(short * side / long / PATCH))
 
 

@@ -1,4 +1,4 @@
-"""The facts about an image, a document or a sound that its price depends on."""
+"""The facts about a medium on which its price depends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Source(enum.Enum):
 
 
 LARGEST = 1 << 32
-"""The largest width, height, length or number of pages: no file format of these can say more."""
+"""The largest width, height, length or number of pages that any of these file formats can state."""
 
 
 def is_size(value: object) -> bool:
@@ -41,7 +41,7 @@ MEASURES: Mapping[str, Callable[[object], bool]] = {
     "pages": is_size,
     "seconds": is_length,
 }
-"""What a caller may say of a medium, and what holds of each number."""
+"""The facts that a caller may declare, and a check for each."""
 
 
 def _measure(_facts: MediaFacts, field: attrs.Attribute[Any], value: object) -> None:
@@ -55,9 +55,9 @@ def _got(value: object) -> str:
 
 @attrs.frozen(kw_only=True)
 class MediaFacts:
-    """Pixels, pages, seconds and bytes of one part; None for what its head does not tell and the caller did not say.
+    """Pixels, pages, seconds and bytes of one part; None for what is neither in its head nor declared by the caller.
 
-    `width` and `height` are as stored: a rotation in EXIF would swap them, and every price here is symmetric in them.
+    `width` and `height` are as stored. A rotation in EXIF would swap them, but all prices here are symmetric.
     """
 
     kind: str
@@ -69,9 +69,9 @@ class MediaFacts:
     bytes: int | None = None
     source: Source = Source.UNKNOWN
     text: str | None = attrs.field(default=None, repr=False)
-    """The text of a part that is plain text after all: it is priced as text."""
+    """The text of a part that is plain text, which is priced as text."""
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Width and height, where both are known."""
+        """Width and height, or None unless both are known."""
         return None if self.width is None or self.height is None else (self.width, self.height)

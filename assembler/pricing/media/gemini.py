@@ -1,10 +1,10 @@
-"""What Gemini bills for an image, a PDF, a sound, a film.
+"""Prices images, PDFs, audio and video as Gemini bills them.
 
 Sources, read 2026-11, none of them recorded here: Google, "Understand and count tokens" (258 tokens up to 384 x 384,
-else tiles of 768 x 768 at 258 each; 32 tokens a second of sound, 263 of film), "Image understanding" of Vertex AI (a
+else tiles of 768 x 768 at 258 each; 32 tokens a second of audio, 263 of video), "Image understanding" of Vertex AI (a
 tile is two thirds of the shorter side, 256 to 768 pixels), "Media resolution" (Gemini 3: 1,120 an image, 560 a page, 70
 a frame). The two tile rules differ on images with a side under 1,152, and users report bills one tile above them. So
-the larger count and one tile more is the upper bound.
+the larger count plus one tile is the upper bound.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ TILE = 768
 LEAST_TILE = 256
 SOUND_SECOND: Tokens = 32
 FILM_SLACK = 1.25
-"""Frames, sound and time stamps of a second of film are published as 263, and add up to 290 and more."""
+"""A second of video is published as 263 tokens, but its frames, audio and time stamps add up to 290 and more."""
 
 
 @attrs.frozen
 class Tiles:
-    """Gemini 1.5 to 2.5: a price for a tile, which is also that of a page, and one for a second of film."""
+    """Gemini 1.5 to 2.5: a price for a tile or a page, and one for a second of video."""
 
     page: Tokens = 258
     film_second: Tokens = 263
 
     def image(self, facts: MediaFacts) -> Count:
-        """By its tiles; by the larger of two rules, and a tile more, at most."""
+        """The price of an image by its tiles. The bound is the larger of two rules plus one tile."""
         if facts.size is None:
             raise unpriced(facts, "Gemini")
         if max(facts.size) <= SMALL:
@@ -47,14 +47,14 @@ class Tiles:
 
 @attrs.frozen
 class Flat:
-    """Gemini 3: one price for any image at the default resolution, one for a page and one for a second of film."""
+    """Gemini 3: one price for any image at the default resolution, one for a page and one for a second of video."""
 
     each: Tokens = 1_120
     page: Tokens = 560
     film_second: Tokens = 70 + SOUND_SECOND
 
     def image(self, facts: MediaFacts) -> Count:
-        """The same for every size."""
+        """The price of an image, the same for every size."""
         return _estimated(self.each)
 
 
@@ -65,8 +65,7 @@ Rates: TypeAlias = Tiles | Flat
 def price_media(facts: MediaFacts, rates: Rates) -> Count:
     """Tokens of one part, estimated.
 
-    Raises UnsupportedContentError for an image that is billed by an unknown size, and likewise for pages and
-    seconds.
+    Raises `UnsupportedContentError` if the price depends on a size, on pages or on seconds that are unknown.
     """
     match facts.kind:
         case "image":
@@ -83,7 +82,7 @@ def price_media(facts: MediaFacts, rates: Rates) -> Count:
 
 
 def _shaped(width: int, height: int) -> int:
-    """Tiles by the other rule."""
+    """The tiles of an image by Vertex AI's rule."""
     side = min(max(min(width, height) * 2 // 3, LEAST_TILE), TILE)
     return ceil(width / side) * ceil(height / side)
 

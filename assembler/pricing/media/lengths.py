@@ -1,11 +1,11 @@
-"""What a sound costs where Voxtral hears it, and a film where Nova sees it: by their seconds, else by their bytes.
+"""Prices audio as Voxtral bills it and video as Nova does, by their seconds, or else by their bytes.
 
-Sources, read 2026-11, none of them recorded here. Sound: mistral-common 1.13.1, tokens/tokenizers/audio (12.5 tokens a
+Sources, read 2026-11, none of them recorded here. Audio: mistral-common 1.13.1, tokens/tokenizers/audio (12.5 tokens a
 second, padded to whole chunks), with the chunks of 30 seconds of Voxtral's published tokenizers; 40 minutes at most
-(Mistral, "Voxtral"). Film: AWS, Amazon Nova user guide, "Video understanding" (a frame a second, 960 frames at most,
+(Mistral, "Voxtral"). Video: AWS, Amazon Nova user guide, "Video understanding" (a frame a second, 960 frames at most,
 3,200 for Nova Premier; 2,880 tokens for ten frames).
-Where the seconds are not known, they are guessed from the bytes, with those of the leanest coding as the bound; of what
-lies behind an address, the longest that is taken is the bound.
+Unknown seconds are guessed from the bytes, with the lowest bit rate for the bound. For a medium by URL, the bound is
+the longest that is accepted.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ CHUNK: Tokens = 375
 FRAME: Tokens = 288
 FRAMES, MOST_FRAMES = 960, 3_200
 SLACK = 1.25
-"""Kept free above rules that are not recorded."""
+"""The factor of the bound, because the rules are not recorded."""
 DEAREST_SOUND = 32 * CHUNK_SECONDS / CHUNK
-"""The dearest second that any provider publishes, 32 tokens (Google, "Understand and count tokens"), over Voxtral's."""
+"""The highest published price of a second, 32 tokens (Google, "Understand and count tokens"), over Voxtral's."""
 
 
 @attrs.frozen
 class Coding:
-    """How many bytes a second takes, typically and at the least; how long one is that nobody can see, and at most."""
+    """Bytes of a second, typically and at least; seconds of a medium that cannot be read, typically and at most."""
 
     typical: int
     leanest: int
@@ -37,7 +37,7 @@ class Coding:
     longest: float
 
     def seconds(self, facts: MediaFacts) -> tuple[float, float]:
-        """How long a medium is, and how long it can be."""
+        """The length of a medium in seconds, typically and at most."""
         if facts.seconds is not None:
             return facts.seconds, facts.seconds
         if facts.bytes:
@@ -46,19 +46,19 @@ class Coding:
 
 
 SOUND = Coding(typical=16_000, leanest=1_000, unseen=60, longest=2_400)
-"""128 kbit/s as MP3 has them, 8 kbit/s as speech in Opus at the least."""
+"""128 kbit/s as in MP3, at least 8 kbit/s as in Opus for speech."""
 FILM = Coding(typical=250_000, leanest=12_500, unseen=FRAMES, longest=MOST_FRAMES)
-"""2 Mbit/s, and 100 kbit/s at the least."""
+"""2 Mbit/s, at least 100 kbit/s."""
 
 
 def price_sound(facts: MediaFacts, slack: float = SLACK) -> Count:
-    """A sound as Voxtral hears it, estimated; `slack` times as much at most."""
+    """The price of audio for Voxtral, estimated, with a bound of `slack` times as much."""
     typical, most = (ceil(seconds / CHUNK_SECONDS) * CHUNK + 2 for seconds in SOUND.seconds(facts))
     return Count(typical, Grade.ESTIMATED, upper=ceil(most * slack))
 
 
 def price_film(facts: MediaFacts) -> Count:
-    """A film as Nova sees it, estimated."""
+    """The price of a video for Nova, estimated."""
     typical, most = (ceil(seconds) for seconds in FILM.seconds(facts))
     upper = ceil(min(most, MOST_FRAMES) * FRAME * SLACK)
     return Count(min(typical, FRAMES) * FRAME, Grade.ESTIMATED, upper=upper)

@@ -1,7 +1,7 @@
-"""What OpenAI bills for an image, a PDF, a sound.
+"""Prices images, PDFs and audio as OpenAI bills them.
 
 Sources, read 2026-11: OpenAI, "Images and vision" (see `openai_images`, tiles recorded), "File inputs" (a PDF is sent
-as the text and an image of each page), "Managing costs" of the Realtime API (a token is 100 ms of the user's sound).
+as the text and an image of each page), "Managing costs" of the Realtime API (a token is 100 ms of the user's audio).
 The last two are not recorded here.
 """
 
@@ -22,14 +22,14 @@ from budgets import Count, Grade, Tokens
 
 SOUND_SECOND: Tokens = 10
 SOUND_SLACK = 1.25
-"""Kept free above a rate that is published for another API of the same models."""
+"""The factor of the bound, because the rate is published for another API of the same models."""
 
 
 def price_media(facts: MediaFacts, detail: Detail, model: str | None) -> Count:
-    """Tokens of one part: an image by the model's formula and grade, all else estimated.
+    """Tokens of one part: an image by the model's formula and grade, anything else estimated.
 
-    An image of unknown size costs the most that an image can. Raises UnsupportedContentError for a part that
-    holds no image, for a PDF whose pages or a sound whose seconds are not known, and for what OpenAI does not read.
+    An image of unknown size costs the most that an image can. Raises `UnsupportedContentError` for a part without an
+    image, for a PDF or audio of unknown length, and for media that OpenAI does not read.
     """
     match facts.kind:
         case "image" if facts.source is Source.UNKNOWN:
@@ -53,14 +53,14 @@ def price_media(facts: MediaFacts, detail: Detail, model: str | None) -> Count:
 
 
 def _dearest(detail: Detail, model: str | None) -> Count:
-    """The largest image that is not scaled down has the most tiles, and the most patches."""
+    """The price of the most expensive image: the largest that is not scaled down."""
     largest = price_image(LONGEST_SIDE, SHORTEST_SIDE, detail, model)
-    # With detail "low", the size of the image does not matter where tiles are billed.
+    # With detail "low", a model that bills tiles ignores the size of the image.
     return largest if detail == "low" and largest.grade is Grade.EXACT else attrs.evolve(largest, grade=Grade.ESTIMATED)
 
 
 def price_original(facts: MediaFacts) -> Count:
-    """An image that is asked for as it is, which Responses takes: a token a patch of 32 pixels, 10,000 at most.
+    """The price of an image with detail "original" (Responses): a token for each patch of 32 pixels, at most 10,000.
 
     OpenAI, "Images and vision", read 2026-11; not recorded here. Small models multiply a patch by up to 2.46.
     """
@@ -77,9 +77,9 @@ DEAREST_PATCH = 2.46
 
 
 def detail_of(part: Media) -> Detail:
-    """The detail that an `image_url` or `input_image` part asks for; "auto" where it asks for none.
+    """The detail of an `image_url` or `input_image` part, "auto" by default.
 
-    Raises UnsupportedContentError for a detail whose price is not published here.
+    Raises `UnsupportedContentError` for a detail without a price here.
     """
     asked: object = fields_in(part.raw, "image_url").get("detail")
     asked = part.raw.get("detail") if asked is None else asked

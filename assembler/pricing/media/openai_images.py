@@ -1,4 +1,4 @@
-"""What OpenAI bills for an image, from its size in pixels.
+"""Prices an image as OpenAI bills it, by its size in pixels.
 
 Two formulas, by model: squares of 512 pixels (recorded, exact) and patches of 32 (published, not recorded).
 Source: the formulas of OpenAI's "Images and vision" guide as commonly quoted, not read again here; tile figures
@@ -27,7 +27,7 @@ MOST_PATCHES = 1536
 
 @attrs.frozen
 class Tiles:
-    """A price for the image and one for each 512-pixel square of it, once it is scaled down."""
+    """A price for the image, and one for each of its 512-pixel squares after it is scaled down."""
 
     once: Tokens
     per_tile: Tokens
@@ -35,7 +35,7 @@ class Tiles:
 
 @attrs.frozen
 class Patches:
-    """A price for each 32-pixel square, at most 1,536 of them, times what the model makes of one."""
+    """A price for each 32-pixel square, of which there are at most 1,536, times the model's factor."""
 
     multiplier: float
 
@@ -79,7 +79,7 @@ def price_image(width: int, height: int, detail: Detail, model: str | None) -> C
 def _tiled(width: int, height: int, detail: Detail, price: Tiles) -> Tokens:
     if detail == "low":
         return price.once
-    # In whole numbers: of doubles, a side that is scaled down to 512 pixels may be a little more, and one tile more.
+    # In whole numbers. With doubles, a side scaled down to 512 pixels could be slightly more and cost another tile.
     scales = ((1, 1), (LONGEST_SIDE, max(width, height)), (SHORTEST_SIDE, min(width, height)))
     across, down = (min(-(-side * by // (TILE * of)) for by, of in scales) for side in (width, height))
     return price.once + price.per_tile * across * down
@@ -89,8 +89,8 @@ def _patches(width: int, height: int) -> int:
     whole = ceil(width / PATCH) * ceil(height / PATCH)
     if whole <= MOST_PATCHES:
         return whole
-    # Down to the largest size of 1,536, then to where one side is whole patches, as the guide has it: 1800 × 2400 is
-    # 33 × 44. In whole numbers too.
+    # As in the guide, scaled down to 1,536 patches and then until one side is whole patches: 1800 × 2400 is 33 × 44.
+    # In whole numbers too.
     across, down = (max(1, isqrt(MOST_PATCHES * a // b)) for a, b in ((width, height), (height, width)))
     if across * height < down * width:
         down = -(-height * across // width)

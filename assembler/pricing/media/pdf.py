@@ -1,9 +1,9 @@
-"""Pages of a PDF, from the counts that its page tree keeps.
+"""Reads the number of pages of a PDF from its page tree.
 
-Layout: ISO 32000-1, 7.5.7 (object streams) and 7.7.3 (page tree); read 2026-11. Limits, each of which ends in None:
-object streams that are encrypted or packed by another filter than Flate, a count given by reference, nothing found,
-more than 32 MB unpacked, more than 100,000 objects in object streams.
-A file that was changed since keeps its old trees, and the largest wins: it may say too many pages, never too few.
+Layout: ISO 32000-1, 7.5.7 (object streams) and 7.7.3 (page tree); read 2026-11. The result is None for object streams
+that are encrypted or use another filter than Flate, for a count given by reference, for more than 32 MB unpacked or
+100,000 objects in object streams, and if nothing is found. An edited file keeps its old trees. The largest count is
+used, so it may be too high but not too low.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ _STREAM = re.compile(rb"\bstream\r?\n")
 _FIRST = re.compile(rb"/First\s++(\d{1,9}+)")
 _OFFSET = re.compile(rb"(?<!\S)\S++\s++(\S++)")
 _DIGITS = 9
-"""Digits of an offset at most: a longer one points behind any file."""
+"""The most digits of an offset. A longer one is beyond any file."""
 MOST_UNPACKED = 1 << 25
-"""Bytes unpacked in all, 32 MB: what is larger is hostile, or too long to read for a number."""
+"""The most bytes to unpack, 32 MB. A larger file is hostile, or too slow to read for one number."""
 MOST_OBJECTS = 100_000
-"""Objects of all object streams together. A file of a thousand pages has some ten thousand; 32 kB can claim millions,
-each of which would cost memory."""
+"""The most objects in all object streams. A file of a thousand pages has some ten thousand, but 32 kB can claim
+millions, each of which would take memory."""
 
 
 class _TooLargeError(Exception):
-    """The file claims more than is read for a number."""
+    """The file is too large to be read for its pages."""
 
 
 @attrs.define
 class _Allowance:
-    """What may still be unpacked of one file, in bytes and in objects."""
+    """The bytes and objects that may still be unpacked from one file."""
 
     bytes: int = MOST_UNPACKED
     objects: int = MOST_OBJECTS
 
 
 def pdf_pages(content: bytes) -> int | None:
-    """How many pages the PDF says it has, or None. O(bytes): the tree may stand anywhere in the file."""
+    """The number of pages that the PDF states, or None. O(bytes), because the tree may be anywhere in the file."""
     if b"%PDF-" not in content[:1024]:
         return None
     try:
@@ -74,7 +74,7 @@ def _bodies(content: bytes) -> Iterator[bytes]:
 
 
 def _objects(content: bytes) -> Iterator[tuple[bytes, bytes | None]]:
-    """Each object's dictionary, and its stream if it has one. Each byte is looked at once."""
+    """The dictionary of each object, and its stream if it has one. Reads each byte once."""
     start = 0
     for closed in _END.finditer(content):
         opened = _BEGIN.search(content, start, closed.start())
@@ -86,7 +86,7 @@ def _objects(content: bytes) -> Iterator[tuple[bytes, bytes | None]]:
 
 
 def _unpacked(head: bytes, packed: bytes, left: _Allowance) -> bytes:
-    """The content of an object stream, nothing where it cannot be read. Raises where it is larger than what is left."""
+    """The content of an object stream, empty if it cannot be read. Raises if it is larger than what is left."""
     if b"/Filter" not in head:
         return packed  # as many bytes as the file itself has
     if _FLATE_ALONE.search(head) is None:
@@ -102,7 +102,7 @@ def _unpacked(head: bytes, packed: bytes, left: _Allowance) -> bytes:
 
 
 def _objects_in(head: bytes, unpacked: bytes, left: _Allowance) -> Iterator[bytes]:
-    """The objects of one object stream: numbers and offsets stand before the first of them."""
+    """The objects of one object stream. Their numbers and offsets come before the first of them."""
     first = _FIRST.search(head)
     if first is None:
         return

@@ -1,4 +1,4 @@
-"""Width and height from the head of an image file.
+"""Reads width and height from the head of an image file.
 
 Layouts: PNG (RFC 2083, IHDR), JPEG (ITU T.81, frame headers), GIF89a (logical screen), WebP (RFC 9649), BMP (both
 headers), AVIF and HEIC (ISO/IEC 23008-12, `ispe`); read 2026-11.
@@ -14,13 +14,13 @@ from assembler.pricing.media.window import Window, boxes, inside
 Size: TypeAlias = tuple[int, int]
 
 _MOST_SEGMENTS = 4_096
-"""Segments of a JPEG before its frame: what holds more is not looked through."""
+"""The most segments of a JPEG that are searched for its frame."""
 
 
 def image_size(content: Window) -> tuple[str | None, Size | None]:
-    """The MIME type that the first bytes betray, and width and height where they can be read.
+    """The MIME type by the first bytes, and width and height, each or both None if unknown.
 
-    A size is believed as it stands; None where a side is 0.
+    The stated size is not checked. It is None if a side is 0.
     """
     head = content.at(0, 16)
     for mime, recognised, read in _FORMATS:
@@ -55,7 +55,7 @@ def _bmp(content: Window) -> Size | None:
     taken = content.at(18, 8)
     if len(taken) < 8:
         return None
-    # Signed: a negative height says that rows run from the top.
+    # Signed: a negative height means that rows run from the top.
     return abs(int.from_bytes(taken[:4], "little", signed=True)), abs(int.from_bytes(taken[4:], "little", signed=True))
 
 
@@ -67,13 +67,13 @@ def _webp(content: Window) -> Size | None:
         bits = int.from_bytes(chunk[9:13], "little")
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     if chunk[:4] == b"VP8 " and len(chunk) == 18 and chunk[11:14] == b"\x9d\x01\x2a":
-        # The two highest bits of each are a scale for display.
+        # The two highest bits of each are a display scale.
         return int.from_bytes(chunk[14:16], "little") & 0x3FFF, int.from_bytes(chunk[16:18], "little") & 0x3FFF
     return None
 
 
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""SOF0 to SOF15: all but the Huffman table, the reserved and the arithmetic table."""
+"""SOF0 to SOF15, without the Huffman table, the reserved marker and the arithmetic table."""
 _BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 """Markers without a length."""
 
@@ -101,7 +101,7 @@ def _jpeg(content: Window) -> Size | None:
 
 
 def _isobmff(content: Window) -> Size | None:
-    """The largest `ispe` of the item properties: the picture itself, beside thumbnails and the tiles of a grid."""
+    """The largest `ispe` of the item properties. Smaller ones are thumbnails and tiles."""
     start, stop = inside(content, b"meta", 0, len(content))
     start, stop = inside(content, b"iprp", start + 4, stop)  # `meta` has version and flags before its boxes
     start, stop = inside(content, b"ipco", start, stop)

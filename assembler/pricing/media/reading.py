@@ -1,12 +1,12 @@
-"""Reads the facts of an image, a document or a sound from a provider's own part.
+"""Reads the facts of a medium from a provider's own part.
 
-Read are the parts of OpenAI (`image_url`, `input_image`, `input_audio`, `file`, `input_file`), Anthropic (`image`,
+It reads the parts of OpenAI (`image_url`, `input_image`, `input_audio`, `file`, `input_file`), Anthropic (`image`,
 `document`), Gemini (`inline_data`, `file_data`), Mistral (`audio_url`, `document_url`), Bedrock Converse (`image`,
 `document`, `video`, `audio`) and MCP (`data` with `mimeType`); API references read 2026-11.
 
-Where the content cannot be read, the caller may say what it is by keys beside the provider's own, on the outer dict:
+If the content cannot be read, the caller may declare its size by keys beside the provider's own, on the outer dict:
 `{"type": "image_url", "image_url": {"url": "https://…"}, "width": 1024, "height": 768}`, and likewise `pages` and
-`seconds`. They are this library's and no provider's. What the content itself says wins over them.
+`seconds`. These keys are this library's own. The content itself takes precedence over them.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from assembler.validation import must_be
 _Raw: TypeAlias = Mapping[str, Any]
 
 GIVEN = tuple(MEASURES)
-"""The caller's own keys. A dialect must not send them."""
+"""The keys that the caller may add. A dialect must not send them."""
 
 
 @attrs.frozen(repr=False)
 class Found:
-    """Where a part's content is, and what the part calls it."""
+    """Where the content of a part is, and the type that the part states."""
 
     source: Source
     content: Window | None = None
@@ -44,10 +44,10 @@ class Found:
 
 
 def read_media(part: Media) -> MediaFacts:
-    """What is known of a part. Opens no address and no file; decodes an image's first bytes, and a PDF whole.
+    """The known facts of a part. Opens no URL and no file; decodes the first bytes of an image, and all of a PDF.
 
-    Raises ConversationError for a `width`, `height`, `pages` or `seconds` that is no number above 0, MessageTypeError
-    for what is no part.
+    Raises `ConversationError` for a `width`, `height`, `pages` or `seconds` that is not a number above 0, and
+    `MessageTypeError` for anything but a media part.
     """
     must_be("part", cast(object, part), (Media,), "a Media part", MessageTypeError)
     given = _read_given(part.raw)
@@ -72,7 +72,7 @@ def read_media(part: Media) -> MediaFacts:
 
 
 def _read_given(raw: _Raw) -> dict[str, Any]:
-    """The caller's own numbers, checked."""
+    """The numbers that the caller declared, checked."""
     given: dict[str, Any] = {}
     for key, holds in MEASURES.items():
         value: object = raw.get(key)
@@ -87,7 +87,7 @@ def _read_given(raw: _Raw) -> dict[str, Any]:
 
 
 def find_content(raw: _Raw) -> Found:
-    """The content of a part: the first place that some provider keeps it in."""
+    """The content of a part, from the first of the known keys that it has."""
     for key, reader in _PLACES:
         inner: object = raw.get(key)
         if inner is not None:
@@ -96,7 +96,7 @@ def find_content(raw: _Raw) -> Found:
 
 
 def _address(address: object, mime: str | None = None) -> Found:
-    """An URL: its content where it is a data URL, else nothing but that it is one."""
+    """A URL, with its content if it is a data URL."""
     if not isinstance(address, str):
         return Found(Source.UNKNOWN, mime=mime)
     if address[:5].lower() != "data:":
@@ -109,7 +109,7 @@ def _address(address: object, mime: str | None = None) -> Found:
 
 
 def _data(data: object, mime: object) -> Found:
-    """Base64 or bytes, or an URL where a caller wrote one: base64 has no colon."""
+    """Base64 or bytes, or a URL in their place, recognised by its colon."""
     named = mime.lower() if isinstance(mime, str) else None
     if isinstance(data, str):
         return _address(data, named) if ":" in data[:12] else Found(Source.INLINE, Base64Text.of(data), named)
@@ -119,7 +119,7 @@ def _data(data: object, mime: object) -> Found:
 
 
 def _openai_url(raw: _Raw, inner: object) -> Found:
-    """`image_url`: an object with `url` (Chat Completions), or the address itself (Responses, Mistral)."""
+    """`image_url`: an object with `url` (Chat Completions), or the URL itself (Responses, Mistral)."""
     return _address(inner if isinstance(inner, str) else fields_in(inner).get("url"))
 
 
@@ -132,7 +132,7 @@ def _stored(raw: _Raw, inner: object) -> Found:
 
 
 def _openai_audio(raw: _Raw, inner: object) -> Found:
-    """OpenAI's object of data and format; Mistral's base64 or address."""
+    """OpenAI's object with data and format, or Mistral's base64 or URL."""
     if isinstance(inner, str):
         return _address(inner) if "://" in inner[:12] else _data(inner, None)
     audio = fields_in(inner)
@@ -146,7 +146,7 @@ def _openai_file(raw: _Raw, inner: object) -> Found:
 
 
 def _file_data(raw: _Raw, inner: object) -> Found:
-    """OpenAI's: a data URL, or base64 whose type only the file's name tells. Gemini's of the same name is an object."""
+    """OpenAI's `file_data`: a data URL, or base64 whose type only the file name tells. Gemini's is an object."""
     if not isinstance(inner, str | bytes):
         return _gemini_file(raw, inner)
     name: object = raw.get("filename")
@@ -201,7 +201,7 @@ _BEDROCK_MIME: Mapping[str, str] = {
     "pdf": "application/pdf",
 }
 
-# Longer names first: `source` and `data` stand inside several providers' parts.
+# Specific keys first: `source` and `data` are in the parts of several providers.
 _PLACES: tuple[tuple[str, Callable[[_Raw, object], Found]], ...] = (
     ("image_url", _openai_url),
     ("input_audio", _openai_audio),

@@ -1,4 +1,4 @@
-"""The errors for a part that has no price: which part, what is missing, and what to do."""
+"""The errors for a part without a price. They say what is missing and what to do."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.facts import MediaFacts, Source
 
 _CURES = {
-    "image": 'say its size beside it, {"width": …, "height": …}',
-    "document": 'say its length beside it, {"pages": …}',
-    "audio": 'say its length beside it, {"seconds": …}',
-    "video": 'say its length beside it, {"seconds": …}',
+    "image": 'add its size to the part, {"width": …, "height": …}',
+    "document": 'add its length to the part, {"pages": …}',
+    "audio": 'add its length to the part, {"seconds": …}',
+    "video": 'add its length to the part, {"seconds": …}',
 }
 
 
 def a_part(kind: str) -> str:
-    """The kind of a part with its article: `an image`, `a document`."""
+    """The kind of a part with an article: `an image`, `a document`."""
     return f"an {kind}" if kind[:1] in tuple("aeio") else f"a {kind}"
 
 
 def without_price(kind: str, why: str) -> UnsupportedContentError:
-    """The error for a part that a price list has no row for."""
+    """The error for a part that is not in a price list."""
     return UnsupportedContentError(f"{a_part(kind)} part has no {why}", kind=kind)
 
 
@@ -32,21 +32,21 @@ def unpriced(facts: MediaFacts, provider: str) -> UnsupportedContentError:
     if cure is None:
         return UnsupportedContentError(f"{named} has no published price in {provider}; leave it out", kind=facts.kind)
     return UnsupportedContentError(
-        f"{named} has no price in {provider}: how large it is cannot be read ({facts.source.value}). "
+        f"{named} has no price in {provider}: its size cannot be read ({facts.source.value}). "
         f"Either {cure}, or leave it out.",
         kind=facts.kind,
     )
 
 
 def pages_of(facts: MediaFacts, provider: str) -> int:
-    """Pages of a PDF; UnsupportedContentError for another document and for one whose pages are not known."""
+    """The pages of a PDF. Raises `UnsupportedContentError` for another document or an unknown number."""
     if facts.pages is None or facts.source is Source.TEXT:
         raise unpriced(facts, provider)
     return facts.pages
 
 
 def seconds_of(facts: MediaFacts, provider: str) -> float:
-    """Seconds of a sound or film; UnsupportedContentError where they are not known."""
+    """The seconds of audio or video. Raises `UnsupportedContentError` if they are unknown."""
     if facts.seconds is None:
         raise unpriced(facts, provider)
     return facts.seconds

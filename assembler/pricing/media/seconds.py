@@ -1,8 +1,8 @@
-"""Seconds of a sound or a film from its head.
+"""Reads the length of audio or video from its head.
 
 WAV: RIFF WAVE, chunks `fmt ` and `data` (Microsoft and IBM, 1991). MP4: boxes of a length, a name and a body; `moov`
-holds `mvhd`, which says the length of the whole (ISO/IEC 14496-12, sections 4.2 and 8.2.2; QuickTime files and M4A have
-it too). Read 2026-11.
+holds `mvhd` with the length of the whole (ISO/IEC 14496-12, sections 4.2 and 8.2.2; also in QuickTime and M4A files).
+Read 2026-11.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from assembler.pricing.media.window import Window, inside
 
 _MOST_CHUNKS = 64
 _STREAMED = (0, 0xFFFF_FFFF)
-"""What a writer that does not know the length yet puts in its place: the data runs to the end."""
+"""The length that a writer states before it knows it. Then the data runs to the end."""
 
 
 def wav_seconds(content: Window) -> float | None:
-    """Length of a WAV file in seconds: bytes of sound over bytes a second. None for anything else."""
+    """The seconds of a WAV file: its data over the bytes of a second. None for anything else."""
     if content.at(0, 4) != b"RIFF" or content.at(8, 4) != b"WAVE":
         return None
     place, rate = 12, 0
@@ -35,7 +35,7 @@ def wav_seconds(content: Window) -> float | None:
 
 
 def mp4_seconds(content: Window) -> float | None:
-    """Seconds of an MP4 file; None for anything else, for one in fragments, and for a length that no film has."""
+    """The seconds of an MP4 file. None for anything else, for one in fragments, and for an impossible length."""
     if content.at(4, 4) != b"ftyp":
         return None
     start, stop = inside(content, b"moov", 0, len(content))

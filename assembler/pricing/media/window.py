@@ -1,7 +1,7 @@
-"""Bytes by place out of base64, decoding only what is asked for, and the boxes of an ISO media file among them.
+"""Reads bytes from base64 without decoding the rest, and finds the boxes of an ISO media file.
 
-An AVIF or an MP4 is boxes: each has a length, a name and a body, which may hold boxes (ISO/IEC 14496-12, 4.2; read
-2026-11).
+An AVIF or MP4 file consists of boxes. Each has a length, a name and a body, which may hold more boxes (ISO/IEC
+14496-12, 4.2; read 2026-11).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 import attrs
 
 _QUAD, _TRIPLE = 4, 3
-"""Four characters of base64 spell three bytes."""
+"""Four characters of base64 encode three bytes."""
 
 
 @attrs.frozen(repr=False)
@@ -31,19 +31,19 @@ class PlainBytes:
         return self.content[start : start + length]
 
     def as_base64(self) -> str:
-        """Encoded. O(bytes)."""
+        """The content as base64. O(bytes)."""
         return base64.b64encode(self.content).decode()
 
 
 @attrs.frozen(repr=False)
 class Base64Text:
-    """Content given as base64 in one line, in either alphabet. `at` decodes the quadruples that it touches."""
+    """Content given as base64 in one line, in either alphabet. `at` decodes only the groups that it needs."""
 
     text: str
 
     @classmethod
     def of(cls, text: str) -> Base64Text:
-        """From base64 with or without line breaks and padding. O(1) without line breaks, else one pass."""
+        """Accepts base64 with or without line breaks and padding. O(1) without line breaks, else one pass."""
         head = text[:_SHORT]
         if head.split() != [head] or text[-1].isspace():
             text = "".join(text.split())
@@ -56,7 +56,7 @@ class Base64Text:
         return end * _TRIPLE // _QUAD
 
     def at(self, start: int, length: int) -> bytes:
-        """The same, decoded from the quadruples that hold them; none where the text is no base64. O(length)."""
+        """`length` bytes from `start`; fewer at the end, none if the text is not base64. O(length)."""
         first = start // _TRIPLE
         last = -(-(start + length) // _TRIPLE)
         taken = self.text[first * _QUAD : last * _QUAD].rstrip("=")
@@ -69,34 +69,34 @@ class Base64Text:
         return decoded[skipped : skipped + length]
 
     def as_base64(self) -> str:
-        """As it came."""
+        """The text itself."""
         return self.text
 
 
 _SHORT = 4096
-"""Encoders break lines after 64 or 76 characters: what has no break in its first 4,096 has none."""
+"""Encoders break lines after 64 or 76 characters, so a text without a break in its first 4,096 has none."""
 
 Window: TypeAlias = PlainBytes | Base64Text
-"""Content that can be read at any place."""
+"""Content that can be read at any offset."""
 
 
 _MOST_BOXES = 4_096
-"""What holds more is not looked through."""
+"""The most boxes that are searched."""
 
 
 def inside(content: Window, wanted: bytes, start: int, stop: int) -> tuple[int, int]:
-    """Where the body of the first box of a name begins and ends; an empty stretch where there is none."""
+    """The beginning and end of the body of the first box with this name; an empty span if there is none."""
     return next(((begin, end) for name, begin, end in boxes(content, start, stop) if name == wanted), (stop, stop))
 
 
 def boxes(content: Window, start: int, stop: int) -> Iterator[tuple[bytes, int, int]]:
-    """The boxes from `start` to `stop`: name, and where the body begins and ends."""
+    """The boxes from `start` to `stop`: the name, and the beginning and end of the body."""
     for _ in range(_MOST_BOXES):
         head = content.at(start, 16)
         if start + 8 > stop:
             return
         length, begin = int.from_bytes(head[:4]), start + 8
-        if length == 1:  # it stands behind the name
+        if length == 1:  # the length follows the name
             length, begin = int.from_bytes(head[8:]), start + 16
         end = stop if length == 0 else start + length
         if end < begin:
