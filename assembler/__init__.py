@@ -3,8 +3,8 @@
     from assembler import Assembler, TrimOldest
     from budgets import Budget
 
-Importing this loads nothing else: each name comes with its module when it is first used, and with it no tokenizer, no
-template engine and no numpy before one of them has work to do. The names are listed in `__init__.pyi`.
+Importing this loads nothing else: each name of `__init__.pyi` is loaded when it is first used. Tokenizers, the template
+engine and numpy are loaded only once they are needed.
 """
 
 try:

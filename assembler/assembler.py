@@ -1,4 +1,4 @@
-"""The Assembler gathers a request statement by statement and builds it. Each add replaces its frozen draft.
+"""The Assembler gathers a request call by call and builds it. Each `add_*` replaces its frozen draft.
 
 Importing this loads neither attrs nor any reader: they come with the first assembler.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 else:
     Longest = TypeVar("Longest", covariant=True)
 
-_BY_DEFAULT: Any = ...  # what that is, the settings know: they are loaded when an assembler is made
+_BY_DEFAULT: Any = ...  # the settings resolve it, which are loaded when an assembler is made
 
 
 class Assembler(Generic[Longest]):
@@ -114,7 +114,7 @@ class Assembler(Generic[Longest]):
 
     @property
     def messages(self) -> list[Any]:
-        """The conversation as it stands: a new list of the objects that you passed."""
+        """The conversation so far: a new list of the objects that you passed."""
         return self._draft.history.raws()
 
     @property
@@ -178,7 +178,7 @@ class Assembler(Generic[Longest]):
         """Set the conversation, replacing the one before. None stands for an empty conversation.
 
         A list that has grown since the last call is recognised, and only its new messages are read. Raises
-        `ConversationError` for anything that is no list of messages, and for a history that an API would refuse.
+        `ConversationError` for anything but a list of messages, and for a history that an API would refuse.
         """
         if type(cast(object, messages)) is not list:
             _refuse_context(messages)
@@ -196,14 +196,14 @@ class Assembler(Generic[Longest]):
 
         Use it with `previous_response_id`, `conversation`, a stored prompt or a cache: the messages gathered here are
         then only what is new. To continue an answer, pass `input_tokens + output_tokens` of its usage. The tokens are
-        part of `costs.framing`. Raises `BudgetError` for anything that is no number of tokens, and for a dialect whose
+        part of `costs.framing`. Raises `BudgetError` for anything but a number of tokens, and for a dialect whose
         requests hold everything that is billed.
         """
         from assembler.pricing.server_state import held_count
 
         held = held_count(tokens)
         if held is not None and self._settings.whole is not None:
-            raise BudgetError(f"hold: a request of {self._settings.dialect.name} holds all that its model reads")
+            raise BudgetError(f"hold: a request of {self._settings.dialect.name} holds everything that its model reads")
         self._draft = self._draft.holding(held, self._settings.dialect.api.shape)
         return self
 
@@ -227,8 +227,8 @@ class Assembler(Generic[Longest]):
     def anchor(self, calibration: CalibratedCounter | None) -> Self:
         """Count from a provider's bill: `assembler.anchor(calibrate(context, response.usage))`. None forgets the bill.
 
-        A request that continues the billed one costs the bill, plus its new part by rule. Other counts are scaled by
-        the bill, within bounds, as the report says. A bill of another model or dialect is ignored, with a log line.
+        A request that continues the billed one costs the bill plus our count of its new part. Other counts are scaled
+        by the bill, within bounds, as the report says. A bill of another model or dialect is ignored, with a log line.
         """
         self._settings = self._settings.billed(calibration, log_ignored)
         return self
@@ -238,7 +238,7 @@ class Assembler(Generic[Longest]):
 
         A part of the state is ignored, with a warning on the logger, if its messages or policies have changed since:
         the state saves work and is never needed. So is a bill of another model or dialect. Raises `StateError` for
-        anything that is no state, and for any state if no messages were added yet; None is the state of no build.
+        anything but a state, and for any state before messages are added. None restores nothing.
         """
         history = self._draft.history.current()
         self._settings, held = pipeline.restore_settings(state, history, self._settings, log_ignored)
@@ -253,7 +253,7 @@ class Assembler(Generic[Longest]):
         return cast("Longest", budget.available(used=used))
 
     def costs(self) -> RegionCosts:
-        """What all that was added costs, by region, before any cut. The first call prices the whole history."""
+        """The cost of everything that was added, by region, before any cut. The first call prices the whole history."""
         return pipeline.costs_now(self._draft, self._settings)
 
     def plan(self) -> Plan:
@@ -268,16 +268,16 @@ class Assembler(Generic[Longest]):
         message can mend (`UnsupportedContentError` for a part without a price), `TokenCountError` if the counter fails,
         and `PlanError` for a policy that breaks its contract.
         """
-        from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
+        from assembler.plan import Plan  # imports the report and the manifest, which a build does not need
 
         return Plan(pipeline.plan_without_awaiting(self._draft, self._settings))
 
     def status(self) -> Status:
         """Tokens used, free and cached, at any point of a conversation. Calls no model.
 
-        Raises what `plan` raises, but no `ContextLengthError`: of what does not fit it says how much it is too much. A
-        part without a price has no bound either, so that `UnsupportedContentError` is raised here too.
-        O(what stays), or O(messages) with a low-water mark.
+        Raises what `plan` raises, except `ContextLengthError`: it says by how much a conversation is too large instead.
+        It does raise `UnsupportedContentError`, because a part without a price has no bound either.
+        O(messages that stay), or O(messages) with a low-water mark.
         """
         from assembler.report.status import status_of
 
@@ -322,7 +322,7 @@ class Assembler(Generic[Longest]):
     def replay(self, manifest: Mapping[str, Any]) -> Context[Longest]:
         """Build the request of a manifest again, byte for byte, from what was added here.
 
-        Raises `ReplayError`, which names what changed since, and `ManifestError` for anything that is no manifest.
+        Raises `ReplayError`, which names what changed since, and `ManifestError` for anything but a manifest.
         """
         from assembler.context import context_of
         from assembler.report.manifest.replay import replayed
@@ -354,12 +354,12 @@ class Assembler(Generic[Longest]):
 
     @property
     def inside(self) -> tuple[Draft, pipeline.Settings]:
-        """What was added, and the settings. For this library alone; no public contract."""
+        """What was added, and the settings. Private to this library."""
         return self._draft, self._settings
 
     @classmethod
     def around(cls, draft: Draft, settings: pipeline.Settings) -> Assembler[Any]:
-        """An assembler made from what another one has `inside`. For this library alone. O(1)."""
+        """An assembler from what another one has `inside`. Private to this library. O(1)."""
         made = object.__new__(cls)
         made._draft, made._settings = draft, settings
         return made
@@ -382,7 +382,7 @@ class Assembler(Generic[Longest]):
 
 
 def _rebuild(draft: Draft, settings: pipeline.Settings, held: tuple[int, pipeline.Trimmed] | None) -> Assembler[Any]:
-    """The assembler in another process."""
+    """Unpickle an assembler."""
     pipeline.restore_decision(draft, settings, held)
     return Assembler.around(draft, settings)
 

@@ -1,4 +1,4 @@
-"""The finished request: what was decided, spelled for an API."""
+"""The finished request: a plan that was spelled for an API."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from assembler.pricing.calibration import CalibratedCounter
 
     Longest = TypeVar("Longest", bound=Tokens | None, default=Tokens, covariant=True)
-    _Unpacked = tuple[str | None, list[Any], list[Any]]  # checkers give types to what is unpacked from tuples alone
+    _Unpacked = tuple[str | None, list[Any], list[Any]]  # type checkers only know the types of unpacked tuples
 else:
     from typing import TypeVar
 
@@ -50,7 +50,7 @@ else:
 
 
 @attrs.frozen(repr=False, order=False)
-class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a tuple for type checkers alone
+class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a tuple only for type checkers
     """One request that fits: unpacks to `system, messages, tool_classes`.
 
     For type checkers a `Context` was built with a budget: its `max_output_tokens` is a number. In one that was built
@@ -58,19 +58,19 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
 
     `system` is the instruction with the knowledge, or None. `messages` and `tool_classes` hold the objects that you
     passed. Only summaries, notes, shortened messages and messages that carry knowledge are new objects. Two contexts
-    are equal if they say the same.
+    are equal if their content is.
     """
 
     system: str | None
     messages: list[Any]
     tool_classes: list[Any]
     inside: Planned = attrs.field(eq=False, repr=False)
-    """How it was decided: for this library's own packages, and no public contract."""
+    """The plan. Private to this library."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.system, self.messages, self.tool_classes))
 
-    if not TYPE_CHECKING:  # checkers take these from the tuple
+    if not TYPE_CHECKING:  # type checkers take these from the tuple
 
         def __len__(self) -> int:
             return 3
@@ -80,23 +80,23 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
 
     @property
     def by_rule(self) -> Count:
-        """What the request costs by the library's rules. It differs from `count` only if that starts from a bill."""
+        """The cost of the request by our own rules. It differs from `count` only if that starts from a bill."""
         return self.inside.by_rule
 
     @property
     def first_kept(self) -> int:
-        """The index of the first message from which on every turn stays."""
+        """The index of the first message after the cut: every turn from here on stays."""
         return self.inside.first
 
     @property
     def input_limit(self) -> Tokens | None:
-        """The most that the request was allowed to cost: the budget's `input_limit`; None without a budget."""
+        """The most that the request may cost: the budget's `input_limit`; None without a budget."""
         budget = self.inside.settings.budget
         return None if budget is None else budget.input_limit
 
     @property
     def calibration(self) -> CalibratedCounter | None:
-        """The bill that the count starts from, as it was given to `anchor` or restored; None without one."""
+        """The bill from which the count starts, as passed to `anchor` or restored; None without one."""
         return self.inside.settings.calibration
 
     @property
@@ -145,7 +145,7 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
 
         With the provider's `usage` for this request, or the `Overflow` of its refusal, later counts start from that
         bill, as with `anchor(calibrate(context, usage))`. The only text in it is that of the current summary.
-        O(characters of the messages that it speaks of).
+        O(characters of the messages that it covers).
         """
         from assembler.pipeline.state import state_of
         from assembler.pricing.calibration import calibrate
@@ -237,8 +237,8 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
     def notes(self, dialect: Dialect | str | None = None) -> tuple[str, ...]:
         """What was folded, moved or left out on the way to `request(dialect)`, one line each.
 
-        Without an argument these are lines of the report too. Another dialect's are told here alone. Raises as
-        `request` does.
+        Without an argument these are also lines of the report; those of another dialect are only here. Raises what
+        `request` raises.
         """
         return emission_for(self.inside, dialect).notes
 
@@ -254,7 +254,7 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
 
 
 def context_of(plan: Planned, emission: Emission | None) -> Context[Any]:
-    """The context of a plan. Its counts and its report are found when they are asked for."""
+    """The context of a plan. Its counts and report are computed on first use."""
     return Context(
         system=plan.measured.system,
         messages=plan.objects,
@@ -264,7 +264,7 @@ def context_of(plan: Planned, emission: Emission | None) -> Context[Any]:
 
 
 def tell(plan: Planned, emission: Emission | None) -> Context[Any]:
-    """The last stage: the context of a plan, and what is to be logged of it."""
+    """The last stage: make the context of a plan and log the build."""
     context = context_of(plan, emission)
     if plan.trimmed.failures:
         log_warnings(context)
@@ -274,7 +274,7 @@ def tell(plan: Planned, emission: Emission | None) -> Context[Any]:
 
 
 def build_context(draft: Draft, settings: Settings) -> Context[Any]:
-    """The context of a draft. Raises `BudgetError` where it must be awaited; a refusal is logged."""
+    """The context of a draft. Raises `BudgetError` if a summarizer must be awaited. Logs a refusal."""
     if settings.awaits:
         raise must_await_error()
     try:
@@ -285,7 +285,7 @@ def build_context(draft: Draft, settings: Settings) -> Context[Any]:
 
 
 async def build_context_later(draft: Draft, settings: Settings) -> Context[Any]:
-    """Build as `build_context` does, and await what is async."""
+    """`build_context`, with async summarizers and counters awaited."""
     from assembler.pipeline.awaiting import run_awaiting as answered_later  # asyncio comes with it
 
     try:
@@ -296,6 +296,6 @@ async def build_context_later(draft: Draft, settings: Settings) -> Context[Any]:
 
 
 def _built_again(draft: Draft, settings: Settings, held: tuple[int, Trimmed] | None = None) -> Context[Any]:
-    """A context follows from these: it is built again, not carried."""
+    """Unpickle a context by building it again."""
     restore_decision(draft, settings, held)
     return run_answering(partial(build, draft, settings, context_of))

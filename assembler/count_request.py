@@ -1,4 +1,4 @@
-"""Prices a raw provider request, whoever built it."""
+"""Prices a raw request of any provider."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def count_request(
     cache or a container, the server adds tokens that its body does not show. Pass their number as `held`; without it
     such a request raises `ConversationError`.
 
-    Raises `ConversationError` or `ToolError` if the request cannot be read, `UnsupportedContentError` for a part that
-    has no price, and `BudgetError` for anything that is no dialect, model, counter or number of tokens.
+    Raises `ConversationError` or `ToolError` if the request cannot be read, `UnsupportedContentError` for a part
+    without a price, and `BudgetError` for a wrong dialect, model, counter or number of tokens.
     """
     if not isinstance(cast(object, request), Mapping):
         step = "; pass {'messages': messages}" if isinstance(cast(object, request), list) else ""
@@ -54,7 +54,7 @@ def count_request(
 
 
 def _named_in(request: Mapping[str, Any]) -> str | None:
-    """The model that a body names: `model`, and `modelId` of Bedrock."""
+    """The model that a body names as `model`, or as Bedrock's `modelId`."""
     named: object = request.get("model", request.get("modelId"))
     return named if isinstance(named, str) else None
 
@@ -62,10 +62,10 @@ def _named_in(request: Mapping[str, Any]) -> str | None:
 def _priced(
     request: Mapping[str, Any], dialect: Dialect, model: str | None, counter: TokenCounter, unseen: Iterable[str]
 ) -> Count:
-    """The price of a request that uses none of the `unseen` keys, by which the server would add to it."""
+    """The price of a request. Raises if it uses one of the `unseen` keys, for which the server adds tokens."""
     layout = dialect.parse(request)
     refuse_unseen(layout.options, unseen)
     pricer = dialect.pricer(model, counter)
     if isinstance(pricer, WholePricer):
-        dialect.emit(layout)  # raises for what this dialect would not send
+        dialect.emit(layout)  # raises for anything that this dialect cannot send
     return priced_request(pricer, layout) + price_beside_tools(layout.options, layout.tools)

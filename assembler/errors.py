@@ -1,15 +1,15 @@
-"""The errors that concern what is said: messages, markup, tools, prompts. They continue the tree of `budgets.errors`.
+"""The errors about content: messages, markup, tools, prompts. They continue the tree of `budgets.errors`.
 
     AssemblyError
     ├─ ConversationError            a malformed history                      (also a ValueError)
-    │  ├─ MessageTypeError          something that is no message             (also a TypeError)
+    │  ├─ MessageTypeError          something that is not a message          (also a TypeError)
     │  └─ UnsupportedContentError   a part that this dialect cannot carry or price
     ├─ MarkupError                  a tag, an attribute or a character XML cannot carry  (also a ValueError)
     ├─ ToolError                    a name or a schema that no API accepts   (also a ValueError)
     ├─ PlanError                    a policy that cuts where it must not
     ├─ SummaryError                 a summarizer that failed
-    ├─ StateError                   something that is no state of a session    (also a ValueError)
-    ├─ WrongTypeError               an argument of another type (a BudgetError, also a TypeError)
+    ├─ StateError                   something that is not a session's state  (also a ValueError)
+    ├─ WrongTypeError               an argument of a wrong type (a BudgetError, also a TypeError)
     └─ PromptError                  templates and prompt files               (also a ValueError)
 
 No message of these errors quotes a prompt, a document or a message: indexes, names, lengths and offsets only.
@@ -31,7 +31,7 @@ class ConversationError(Evidence, ValueError):
 
 
 class MessageTypeError(ConversationError, TypeError):
-    """Something in the history that is no message at all."""
+    """Something in the history that is not a message."""
 
 
 class UnsupportedContentError(ConversationError):
@@ -43,11 +43,11 @@ class UnsupportedContentError(ConversationError):
 
 
 class WrongTypeError(BudgetError, TypeError):
-    """An argument of another type than the one that is asked for."""
+    """An argument of a wrong type."""
 
 
 class MarkupError(Evidence, ValueError):
-    """Text or an attribute that the knowledge tag cannot carry. `field` names it, `offset` is where, in characters."""
+    """A text or an attribute that the knowledge tag cannot carry, named by `field`; `offset` is in characters."""
 
     def __init__(self, problem: str, *, field: str, offset: int | None = None) -> None:
         self.field = field
@@ -64,7 +64,7 @@ class ToolError(Evidence, ValueError):
 
 
 class PlanError(Evidence):
-    """A policy returned a plan that would break the conversation; `policy` names it. A fault of the policy's author."""
+    """A policy, named by `policy`, broke its contract. The bug is in the policy."""
 
     def __init__(self, policy: str, problem: str) -> None:
         self.policy = policy
@@ -72,11 +72,11 @@ class PlanError(Evidence):
 
 
 class SummaryError(Evidence):
-    """A summarizer raised or returned no text: `raised` names its exception, whose text could be a message's, or None.
+    """A summarizer raised an exception, whose type `raised` names, or returned no text.
 
-    A build that can do without the summary goes on, and `context.warnings` holds this, with the exception itself as its
-    `__cause__`. A pickled one has no cause, nor has one that is the cause of a `ContextLengthError`: what is logged of
-    that holds no text of a message.
+    A build that does not need the summary continues, and `context.warnings` holds this error, with the exception as its
+    `__cause__`. It has no cause if it was pickled, or if it is the cause of a `ContextLengthError`, because the text of
+    the exception could quote a message.
     """
 
     def __init__(self, problem: str, *, raised: str | None = None) -> None:
@@ -85,7 +85,7 @@ class SummaryError(Evidence):
 
 
 class StateError(Evidence, ValueError):
-    """Something that is no state of a session; `place` is the path of the field that is wrong, if one is."""
+    """Something that is not the state of a session. `place` is the path of the wrong field, if known."""
 
     def __init__(self, problem: str, *, place: str | None = None) -> None:
         self.place = place
@@ -93,7 +93,7 @@ class StateError(Evidence, ValueError):
 
 
 class PromptError(Evidence, ValueError):
-    """A template or a prompt file that cannot be used; `name` is the template's, `line` where, if known."""
+    """A template or prompt file that cannot be used. `name` is the template's name, `line` the line, if known."""
 
     def __init__(self, problem: str, *, name: str | None = None, line: int | None = None) -> None:
         self.name = name

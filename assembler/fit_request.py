@@ -1,4 +1,4 @@
-"""Fits any provider's own request into a budget: for gateways, and for whatever has no adapter."""
+"""Fits any provider's own request into a budget, for gateways and for frameworks without an adapter."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ def fit_request(
 
 @attrs.frozen(eq=False)
 class Fitted:
-    """A body that fits, the context that it was made of, and the assembler that the next call may go on from."""
+    """A body that fits, the context from which it was made, and the assembler for the next call."""
 
     body: dict[str, Any]
     context: Context
     assembler: Assembler
     beside: Count = NOTHING
-    """What the body's other keys cost: no part of the context's count."""
+    """The cost of the body's other keys, which the context's count does not include."""
 
 
 Steps: TypeAlias = Generator[Assembler, Context, Fitted]
-"""A fit as it goes on: it asks for builds one by one, and is sent each context, or thrown what the build raised."""
+"""A fit in progress. It yields each assembler to build, and is sent the context, or thrown the error of the build."""
 
 
 def fit_steps(
     raw: RawRequest, base: Assembler, *, messages: Sequence[object] | None = None, before: Assembler | None = None
 ) -> Steps:
-    """`fit_request` of one body, build by build: the caller may await each.
+    """`fit_request`, build by build, so that the caller may await each.
 
-    `before` is the assembler of the same conversation's last call, and `messages` are the body's own with the objects
-    of that call in place of equal ones: what is known of them is found again.
+    `before` is the assembler of the last call in the same conversation. `messages` are those of the body, with the
+    objects of that call in place of equal ones, so that their readings and prices are reused.
     """
     regions, settings = _regions(raw, base), _speaking(base.inside[1], raw.dialect)
     if before is not None and before.inside[0].regions == regions:
@@ -81,7 +81,7 @@ def fit_steps(
 
 
 def built(steps: Steps) -> Fitted:
-    """The result of the steps; each build is made at once."""
+    """Run all steps and return the result."""
     done, wanted = advance(steps, None)
     while done is None:
         try:
@@ -102,7 +102,7 @@ def advance(steps: Steps, context: Context | None) -> tuple[Fitted | None, Assem
 
 
 def refuse_steps(steps: Steps, error: ContextLengthError) -> tuple[Fitted | None, Assembler]:
-    """What `advance` gives after a build that found that nothing fits."""
+    """`advance`, after a build that raised because nothing fits."""
     try:
         return None, steps.throw(error)
     except StopIteration as done:
@@ -121,7 +121,7 @@ def _regions(raw: RawRequest, base: Assembler) -> Regions:
 
 
 def speaking(assembler: Assembler, dialect: Dialect) -> Assembler:
-    """A fork that prices and spells for another API: made once, it is asked for nothing that it has found before."""
+    """A fork of the assembler for another API. Make it once, so that it reuses what it has computed."""
     draft, settings = assembler.inside
     return Assembler.around(draft, _speaking(settings, dialect))
 
@@ -134,15 +134,15 @@ def _speaking(settings: Settings, dialect: Dialect) -> Settings:
 
 @attrs.frozen(eq=False)
 class _Fit:
-    """One body on its way."""
+    """The fit of one body."""
 
     raw: RawRequest
     gathered: Assembler
     puts_in: Regions
-    """What the base has to say beside the body."""
+    """The instruction and knowledge that the base adds to the body."""
 
     def steps(self) -> Steps:
-        """The body as it came where it fits; else the least that a policy takes from it, by the count of the result."""
+        """The unchanged body if it fits; else cut it, until the count of the resulting body fits."""
         _, settings = self.gathered.inside
         if settings.budget is not None and settings.calibration is not None:
             return (yield from self._as_billed(settings.calibration))
@@ -159,9 +159,9 @@ class _Fit:
             extra += over
 
     def _as_billed(self, bill: CalibratedCounter) -> Steps:
-        """What fits by a known bill, which the build counts from: in the body's own words where all of it does.
+        """Fit by a known bill, from which the build counts. Returns the body's own dicts if nothing is dropped.
 
-        The rules are as far off for the other keys as the bill says that they are.
+        The cost of the body's other keys is scaled by the bill too.
         """
         beside = self._asked_beside()
         context = yield self._sparing(ceil(beside.upper * max(1.0, bill.factor)))
@@ -180,11 +180,11 @@ class _Fit:
             return False
         try:
             return self._over(self.raw.body) <= 0
-        except AssemblyError:  # a part without a price may be what gives way
+        except AssemblyError:  # a policy may drop the part without a price
             return False
 
     def _as_it_came(self) -> Steps:
-        """The body in its own words, or in the dialect's where that leaves out what its API refuses."""
+        """The unchanged body, or the dialect's request if that leaves out something that the API would refuse."""
         try:
             context = yield self._sparing(0)
         except ContextLengthError:
@@ -196,17 +196,17 @@ class _Fit:
         return Fitted(body, context, self.gathered, self._asked_beside())
 
     def _may_stay(self, context: Context) -> bool:
-        """Whether the API takes the body as it came: the dialect has nothing to fold, or need not."""
+        """Whether the API accepts the unchanged body: the dialect has nothing to fold, or the body is valid anyway."""
         return not context.inside.notes or self._is_valid()
 
     def _is_valid(self) -> bool:
-        from assembler.verify import DIALECTS, verify  # for the few that have something to fold
+        from assembler.verify import DIALECTS, verify  # few bodies have something to fold
 
         dialect = self.raw.dialect
         return dialect.name in DIALECTS and all(one.note for one in verify(self.raw.body, dialect=dialect))
 
     def _sparing(self, extra: Tokens) -> Assembler:
-        """What was gathered, with `extra` tokens kept free for what is in no region."""
+        """The gathered request, with `extra` tokens kept free for the body's other keys."""
         draft, settings = self.gathered.inside
         if extra and settings.budget is not None:
             budget = attrs.evolve(settings.budget, overhead=settings.budget.overhead + extra)
@@ -218,7 +218,7 @@ class _Fit:
         return Assembler.around(draft, attrs.evolve(settings, budget=None))
 
     def _asked_beside(self) -> Count:
-        """What the body's other keys cost: an output format, a forced tool."""
+        """The cost of the body's other keys: an output format, a forced tool."""
         pricer = self.gathered.inside[1].pricer
         try:
             asked = pricer.options(self.raw.layout)
@@ -230,7 +230,7 @@ class _Fit:
         raise problem
 
     def _over(self, body: Mapping[str, Any]) -> Tokens:
-        """Tokens above the limit, counted from the body; 0 or less where it fits, or nothing limits it."""
+        """By how many tokens a body exceeds the limit; 0 or less if it fits or there is no budget."""
         budget = self.gathered.inside[1].budget
         if budget is None:
             return 0
@@ -245,6 +245,6 @@ class _Fit:
 
 
 def _is_whole(plan: Planned) -> bool:
-    """Whether the plan sends every message as it is."""
+    """Whether the plan sends every message unchanged."""
     kept = all(plan.sight.message(index) is message for index, message in plan.sent)
     return kept and plan.sight.head + len(plan.sent) == plan.sight.length

@@ -1,4 +1,4 @@
-"""The library's loggers. They write to no terminal unless the program asks for it."""
+"""The library's loggers. They write nothing unless the program adds a handler."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ logging.getLogger("assembler").addHandler(logging.NullHandler())
 
 
 def logger(name: str) -> logging.Logger:
-    """The logger `assembler.<name>`. Without a handler of the caller's, no record of it reaches stderr."""
+    """The logger `assembler.<name>`. Without a handler of the program, no record of it reaches stderr."""
     return logging.getLogger(f"assembler.{name}")

@@ -1,7 +1,7 @@
-"""What a request costs in money, and what other models would ask for the same draft.
+"""The price of a request in dollars, and what the same draft would cost with other models.
 
-Prices are those that the package genai-prices lists (MIT, extra `models`). It is asked at each bill, so an update of
-the package is an update of the prices; each bill says which version answered.
+Prices come from the package genai-prices (MIT, extra `models`). It is asked for each bill, so updating the package
+updates the prices. Each bill names the version.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from budgets.errors import from_extra
 from budgets.models import facts
 
 _LISTED_AS = {"xai": "x-ai", "bedrock": "aws"}
-"""Providers that genai-prices spells in another way."""
+"""Names of providers that differ in genai-prices."""
 _LATEST: Final = date(9999, 12, 31)
 _HOUR: Final = 2
-"""Prices of a token read anew for one that is written for an hour; genai-prices lists the premium of five minutes.
-Anthropic, "Prompt caching", section Pricing; read 2026-11.
+"""A token cached for an hour costs twice the price of an uncached one. genai-prices only lists the premium for five
+minutes. Anthropic, "Prompt caching", section Pricing; read 2026-11.
 """
 
 
@@ -50,8 +50,8 @@ class Bill:
 
     `cold` is the price if nothing of the request is in the provider's prefix cache, and `warm` if its stable prefix is
     there, up to `served` tokens. Both are estimates, since no provider guarantees its cache. If the request marks what
-    to cache, the cold request writes `written` tokens at the premium of five minutes, or of an hour where
-    `CacheMarks` says that.
+    to cache, the cold request writes `written` tokens at the premium for five minutes, or for an hour if `CacheMarks`
+    says so.
     """
 
     model: str
@@ -62,12 +62,12 @@ class Bill:
     warm: Decimal
     answer: Decimal
     prices: str
-    """Who listed them: the package and its version."""
+    """The source of the prices: the package and its version."""
     on: date | None
-    """The day whose prices these are; None for those listed last."""
+    """The day of the prices; None for the latest."""
 
     def to_dict(self) -> dict[str, str | int | None]:
-        """The bill as plain data that JSON can carry; amounts as decimal texts."""
+        """The bill as JSON-ready data, with amounts as decimal texts."""
         fields = attrs.asdict(self)
         return {name: value if isinstance(value, int | None) else str(value) for name, value in fields.items()}
 
@@ -100,12 +100,12 @@ class Offer:
     dropped: tuple[Dropped, ...]
     """What the policies would leave out or shorten, oldest first."""
     bill: Bill | None
-    """None where the request cannot be made, or no price is listed."""
+    """None if the request cannot be made or no price is listed."""
     error: ContextLengthError | UnsupportedContentError | None = None
 
     @property
     def drops_nothing(self) -> bool:
-        """Whether everything that was gathered is sent."""
+        """Whether everything gathered is sent."""
         return self.error is None and not self.dropped
 
 
@@ -116,8 +116,8 @@ def fits(assembler: Assembler[Any], models: Iterable[str], *, on: date | None = 
     published window, counter and API; reserves, margins, limits, policies and strategy are the assembler's. Calls no
     summarizer. Each text is counted once for each vocabulary: O(models × draft).
 
-    Raises `UnknownModelError` for a model without a published window, and `BudgetError` where its window has no tokens
-    left for the reserves. `ConversationError` for a history that no API would take.
+    Raises `UnknownModelError` for a model without a published window, `BudgetError` if a window is too small for the
+    reserves, and `ConversationError` for a history that no API would accept.
     """
     must_be("assembler", assembler, (Assembler,), "an Assembler(budget=…)")
     _must_be_a_day(on)
@@ -207,7 +207,7 @@ class _Prices:
         self.source = f"genai-prices {genai_prices.__version__}"
 
     def dollars(self, fresh: Tokens = 0, *, read: Tokens = 0, written: Tokens = 0, answered: Tokens = 0) -> Decimal:
-        """What so many tokens cost: read anew, from the cache, written into it, and of the answer."""
+        """The price of so many tokens: uncached, read from the cache, written into it, and answered."""
         usage = self._package.Usage(
             input_tokens=fresh + read + written,
             cache_read_tokens=read,

@@ -1,4 +1,4 @@
-"""A plan as its owner reads it: the decision, its report, its manifest, and what another window would do."""
+"""The public view of a plan: the decision, its report, its manifest, and plans for other windows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Plan(Decision):
     """What a build would keep and drop, and why. It holds no request."""
 
     inside: Planned
-    """The decision itself: for this library's own packages, and no public contract."""
+    """The plan itself. Private to this library."""
 
     @property
     def kept(self) -> list[int]:
@@ -37,7 +37,7 @@ class Plan(Decision):
 
         It counts no text again and calls no summarizer: an existing summary stays, and if a new one were needed, the
         next policy is asked instead. Raises what a build would raise, such as `ContextLengthError` for a window that is
-        too small: to say what would do, that error counts the texts of the newest turn as `Truncate` would leave them.
+        too small. To find its advice, that error also counts texts of the newest turn as `Truncate` would leave them.
         """
         return Plan(refit(self.inside, context_window))
 
@@ -52,5 +52,5 @@ class Plan(Decision):
 
 
 def _found_again(draft: Draft, settings: Settings) -> Plan:
-    """A plan follows from these: it is found again, not carried."""
+    """Unpickle a plan by planning again."""
     return Plan(plan_without_awaiting(draft, settings))

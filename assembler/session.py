@@ -1,4 +1,4 @@
-"""A session over time: how full the window was, when its prefix changed, what a cache could serve. Draws contexts."""
+"""Draws a session over time: how full the window was, when its prefix changed, what a cache could serve."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from budgets import BudgetError, Tokens
 from budgets.numbers import whole
 
 _SMOOTHED = 20
-"""Calls: the share that a cache serves is drawn as the mean of so many, since that of one call jumps."""
+"""The share that a cache serves is drawn as the mean of so many calls, because single values jump."""
 
 
 def _share(given: float) -> float:
@@ -30,7 +30,7 @@ class Call:
     """One model call of a session: how full it was, and what a prompt cache could serve of it.
 
     `fill` is the share of `input_limit` that it used, None without a budget. `left_out` is how many messages were left
-    out. `prefix_changed` says that it does not begin as the call before. `served` is the share of its tokens that a
+    out. `prefix_changed` is True if it does not begin as the call before. `served` is the share of its tokens that a
     cache may serve: an estimate, and 0 if the provider's rule is not known.
     """
 
@@ -41,7 +41,7 @@ class Call:
 
     @classmethod
     def of(cls, context: Context[Any], previous: Context[Any] | None = None) -> Call:
-        """The call that sends this context after that one. O(messages that stay)."""
+        """The call that sends `context` after `previous`. O(messages that stay)."""
         limit = context.input_limit
         return cls(
             fill=None if limit is None else context.count.upper / limit if limit else 1.0,
@@ -71,7 +71,7 @@ def session_html(
 
     Rows that builds share are written once, so the page grows with the messages and not with their square. It holds two
     contexts at a time, and no text of a message without `texts`. O(messages of all builds). Raises `BudgetError` for
-    anything that is no context.
+    anything but contexts.
     """
     must_be("title", title, (str,), "a text (str)")
     return session_page(_builds(contexts), title=title, texts=texts)
@@ -94,10 +94,10 @@ def _in_pairs(contexts: Iterable[Context[Any]]) -> Iterator[tuple[Context, Conte
 
 
 def smoothed(values: Sequence[float], window: int = _SMOOTHED) -> list[float]:
-    """The mean of the last `window` values, at each."""
+    """At each value, the mean of the last `window` values."""
     numbers, window = finite_numbers("values", values), whole(window, "window")
     if window < 1:
-        raise BudgetError(f"window is {window}: a mean is of 1 value at least")
+        raise BudgetError(f"window is {window}: a mean needs at least 1 value")
     sums = [0.0]
     for value in numbers:
         sums.append(sums[-1] + value)

@@ -1,9 +1,9 @@
-"""A build in numbers and names, for spans and logs.
+"""The numbers of a build as attributes for spans and fields for logs.
 
-Attributes stand under `context_assembler.`: what a provider billed is `gen_ai.usage.*`, and what we counted before the
-call must never be taken for it. The model and the provider are known before the call, and go by the names of the
-conventions, `gen_ai.request.model` and `gen_ai.provider.name`, too (OpenTelemetry semantic conventions for generative
-AI, registry of the repository semantic-conventions-genai, read 2026-11).
+Attributes begin with `context_assembler.`, so that our counts before the call are not mistaken for the provider's bill,
+which is `gen_ai.usage.*`. The model and the provider are known before the call and also get their conventional names,
+`gen_ai.request.model` and `gen_ai.provider.name` (OpenTelemetry semantic conventions for generative AI, registry of the
+repository semantic-conventions-genai, read 2026-11).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from budgets import ContextLengthError
 from budgets.errors import from_extra
 
 NAMESPACE = "context_assembler."
-"""How every attribute begins."""
+"""The prefix of every attribute."""
 
 
 class Span(Protocol):
-    """What is used of OpenTelemetry's span."""
+    """The part of OpenTelemetry's span that is used."""
 
     def set_attributes(self, attributes: Mapping[str, Value], /) -> None:
-        """Note attributes."""
+        """Set attributes."""
         ...
 
 
@@ -41,12 +41,12 @@ PROVIDERS: Mapping[str, str] = {
     "openai_chat": "openai",
     "openai_responses": "openai",
 }
-"""The well-known `gen_ai.provider.name` of each dialect whose API is a provider's. Others that speak OpenAI's format
-are "openai" there too: the conventions read the name as the flavour of the API."""
+"""The well-known `gen_ai.provider.name` of each dialect. Other providers with OpenAI's format are "openai" too, because
+the conventions use the name for the kind of API."""
 
 
 def attributes(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value]:
-    """Tokens by region, the budget, what was kept and dropped; of an overflow what was needed and free. O(messages)."""
+    """Tokens by region, the budget, what was kept and dropped; for an error what was needed and free. O(messages)."""
     found = _figures(subject)
     own = {NAMESPACE + name: value for name, value in found.items()}
     if "model" in found:
@@ -56,7 +56,7 @@ def attributes(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, V
 
 
 def fields(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value]:
-    """The numbers of a build as keyword arguments of a structured logger, named as in the library's records.
+    """The numbers of a build as keyword arguments for a structured logger, named as in the library's records.
 
     `structlog.get_logger().info("built", **fields(context))`.
     """
@@ -74,9 +74,9 @@ def _figures(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Val
 
 
 def set_attributes(subject: Context[Any] | Plan | ContextLengthError, *, span: Span | None = None) -> None:
-    """Note the numbers of a build on a span; without one on OpenTelemetry's current span.
+    """Set the numbers of a build on a span, by default OpenTelemetry's current one.
 
-    Raises `MissingExtraError` where that is asked for and OpenTelemetry is not installed.
+    Raises `MissingExtraError` if the current one is needed and OpenTelemetry is not installed.
     """
     if span is not None and not callable(getattr(span, "set_attributes", None)):
         raise WrongTypeError(wrong("span", "a span of OpenTelemetry", span))
@@ -84,9 +84,9 @@ def set_attributes(subject: Context[Any] | Plan | ContextLengthError, *, span: S
 
 
 def note(subject: Context[Any] | ContextLengthError) -> None:
-    """Note the numbers of a build on the span of a framework, where OpenTelemetry is in use and records.
+    """Set the numbers of a build on the current span of a framework, if OpenTelemetry is in use and recording.
 
-    What the framework itself says of its call, under `gen_ai.`, is left as it is.
+    The framework's own attributes under `gen_ai.` are not changed.
     """
     trace: Any = sys.modules.get("opentelemetry.trace")
     if trace is not None and (span := trace.get_current_span()).is_recording():

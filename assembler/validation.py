@@ -1,4 +1,4 @@
-"""Checks of arguments: each error says what was expected."""
+"""Checks arguments. Each error says what was expected."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from budgets.value import Value
 
 
 def name_of_value(value: object) -> str:
-    """What to call a value in an error: its type, and of a class that it is one."""
+    """The name of a value in an error: its type, or, for a class, that it is one."""
     return f"the class {value.__name__}: call it" if isinstance(value, type) else type(value).__name__
 
 
 def wrong(place: str, expected: str, value: object) -> str:
-    """`place: expected …, got TYPE`: the text of a refusal."""
+    """The text of an error: `place: expected …, got TYPE`."""
     return f"{place}: expected {expected}, got {name_of_value(value)}"
 
 
@@ -30,13 +30,13 @@ def must_be(
     expected: str,
     error: Callable[[str], Exception] = BudgetError,
 ) -> None:
-    """Raise `error` for what is of none of these types; a bool is no number."""
+    """Raise `error` unless the value has one of these types. A bool does not count as a number."""
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise error(wrong(place, expected, value))
 
 
 LONGEST_NAME = 40
-"""Characters. What is longer is no misspelled name, and nothing like it is looked for."""
+"""Characters. No similar name is searched for a longer text."""
 
 OFTEN_MEANT = {
     "chat": "openai_chat",
@@ -46,13 +46,12 @@ OFTEN_MEANT = {
     "openai": "openai_chat",
     "responses": "openai_responses",
 }
-"""What people type for an API that has several names, by the name it has here."""
+"""Common names of APIs, and the dialects that are meant."""
 
 
 def unknown_dialect(name: str, known: Iterable[str], otherwise: str) -> BudgetError:
-    """The refusal of a text that names no dialect: with the nearest name, what to do with a model's, or `otherwise`.
-
-    It does not quote the text.
+    """The error for a text that is not a dialect's name. It suggests the nearest name, the dialect if the text names a
+    model, or `otherwise`, and does not quote the text.
     """
     import difflib  # most names are right
 
@@ -68,11 +67,11 @@ def unknown_dialect(name: str, known: Iterable[str], otherwise: str) -> BudgetEr
 
 
 LARGEST = 1e15
-"""Numbers to draw have 15 digits at most: their sums are exact then, and no text of them fills a picture."""
+"""Numbers to draw have at most 15 digits, so that their sums are exact and their texts fit into a chart."""
 
 
 def finite(place: str, value: object) -> float:
-    """A number of any type as a float, or `BudgetError`; no bool, no text, nothing beyond `LARGEST`."""
+    """A number of any type as a float. Raises `BudgetError` for a bool, a text, or a number beyond `LARGEST`."""
     number = math.nan
     if not isinstance(value, bool | str | bytes):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
@@ -83,7 +82,7 @@ def finite(place: str, value: object) -> float:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is one number that can be ordered, however large: no bool, no text, no NaN."""
+    """Whether a value is a number that can be ordered, of any size: not a bool, a text or NaN."""
     if isinstance(value, bool | str | bytes) or not isinstance(value, SupportsFloat):
         return False
     with contextlib.suppress(TypeError, ValueError):
@@ -95,12 +94,12 @@ def is_number(value: object) -> bool:
 
 
 def finite_numbers(place: str, values: object) -> tuple[float, ...]:
-    """Numbers of any types as floats, or `BudgetError`. O(values)."""
+    """Numbers of any types as floats. Raises `BudgetError` for anything else. O(values)."""
     return tuple(finite(f"{place}[{at}]", value) for at, value in enumerate(as_tuple(place, values, "numbers")))
 
 
 def iterates(value: object) -> bool:
-    """Whether a value can be gone through. An array without dimensions is an `Iterable` by its type, and cannot."""
+    """Whether a value can be iterated. (An array without dimensions is an `Iterable`, but cannot.)"""
     with contextlib.suppress(TypeError):
         iter(cast("Iterable[object]", value))
         return True
@@ -108,46 +107,46 @@ def iterates(value: object) -> bool:
 
 
 def as_tuple(place: str, values: object, of: str) -> tuple[object, ...]:
-    """What can be gone through, gone through; or `BudgetError`."""
+    """An iterable as a tuple. Raises `BudgetError` for anything else."""
     with contextlib.suppress(TypeError):
-        return tuple(iter(cast("Iterable[object]", values)))  # not by `len`, which a class of the caller's may say
+        return tuple(iter(cast("Iterable[object]", values)))  # not `len`, which a class may define wrongly
     raise BudgetError(wrong(place, f"a list of {of}", values))
 
 
 @attrs.frozen(eq=False, repr=False)
 class Is(Value):
-    """A validator: one of these types and no other, or an error with what is `expected`."""
+    """A validator that accepts only these types. Its error says what is `expected`."""
 
     kinds: tuple[type, ...]
     expected: str
     error: Callable[[str], Exception] = BudgetError
 
     def __call__(self, owner: object, field: attrs.Attribute[Any], value: object) -> None:
-        """Let the value pass, or raise."""
+        """Raise unless the value is valid."""
         must_be(f"{type(owner).__name__}: {field.name}", value, self.kinds, self.expected, self.error)
 
 
 @attrs.frozen(eq=False, repr=False)
 class Does(Value):
-    """A validator: an object with this method (a function, where it is `__call__`), or BudgetError."""
+    """A validator that accepts objects with this method; `__call__` accepts functions."""
 
     method: str
     expected: str
 
     def __call__(self, owner: object, field: attrs.Attribute[Any], value: object) -> None:
-        """Let the value pass, or raise."""
+        """Raise unless the value is valid."""
         if isinstance(value, type) or not callable(getattr(value, self.method, None)):
             raise BudgetError(wrong(f"{type(owner).__name__}: {field.name}", self.expected, value))
 
 
 @attrs.frozen(eq=False, repr=False)
 class OneOf(Value):
-    """A validator: one of these words, or BudgetError that lists them."""
+    """A validator that accepts only these words. Its error lists them."""
 
     words: tuple[str, ...]
 
     def __call__(self, owner: object, field: attrs.Attribute[Any], value: object) -> None:
-        """Let the value pass, or raise."""
+        """Raise unless the value is valid."""
         if not isinstance(value, str) or value not in self.words:
             raise BudgetError(wrong(f"{type(owner).__name__}: {field.name}", f"one of {', '.join(self.words)}", value))
 
@@ -157,13 +156,13 @@ A_TEXT_OR_NONE = Is((str, type(None)), "a text (str) or None")
 
 
 def as_int(value: int) -> int:
-    """A whole number of any type, numpy's included, as an int; whatever else comes, as it came, for a validator."""
+    """A whole number of any type, numpy's included, as an int. Anything else is returned unchanged, for a validator."""
     number = numbers.index_of(value)
     return value if number is None else number
 
 
 def as_number(value: float) -> float:
-    """A whole number of any type as an int, as `as_int` has it, where a share is taken too."""
+    """`as_int`, for fields that also accept a share."""
     number = numbers.index_of(value)
     return value if number is None else number
 
