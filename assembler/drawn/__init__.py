@@ -1,1 +1,1 @@
-"""What test suites draw, before any API spells it, and how a request is broken: the ground of `assembler.testing`."""
+"""Draws conversations independent of any API, and breaks requests. `assembler.testing` is built on this."""

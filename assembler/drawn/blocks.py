@@ -1,4 +1,4 @@
-"""The spelling that the APIs of blocks share: thinking, words and calls in one message, results in the user's next."""
+"""Writes drawn conversations for block APIs: thinking, texts and calls in one message, results in the user's next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assembler.drawn.spelling import Request
 
 @attrs.frozen(kw_only=True)
 class Blocks:
-    """How one API writes each kind of block."""
+    """Functions that write each kind of block for one API."""
 
     text: Callable[[str], Request]
     thought: Callable[[str], Request]
@@ -20,14 +20,14 @@ class Blocks:
     result: Callable[[Call], Request]
     assistant: str = "assistant"
     content: str = "content"
-    """The key of a message under which its blocks stand."""
+    """The key of a message's blocks."""
 
     def messages(self, conversation: Conversation) -> list[Request]:
-        """Every message of the conversation, new ones each time."""
+        """Return every message of the conversation, new ones each time."""
         return [message for exchange in conversation.exchanges for message in self._exchange(exchange)]
 
     def texts(self, texts: tuple[str, ...]) -> list[Request]:
-        """A block for each text."""
+        """Return a block for each text."""
         return [self.text(text) for text in texts]
 
     def _exchange(self, exchange: Exchange) -> Iterator[Request]:

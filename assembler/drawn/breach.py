@@ -1,6 +1,6 @@
-"""The few ways in which a request is broken, whatever its API.
+"""The ways to break a request of any API.
 
-Every breach is done to a fresh request whose last exchange makes at least one call and ends with its results.
+A breach changes a fresh request whose last exchange makes at least one call and ends with its results.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def history_of(request: Request) -> list[Request]:
 
 
 def nothing_said(_draw: DrawFn, request: Request) -> None:
-    """The history is empty."""
+    """Empty the history."""
     history_of(request).clear()
 
 
 def before_a_question(message: Request) -> Breach:
-    """A message too many, before one of the user's own."""
+    """Insert a message before one of the user's own."""
 
     def breach(draw: DrawFn, request: Request) -> None:
         history = history_of(request)
@@ -45,13 +45,13 @@ def before_a_question(message: Request) -> Breach:
 
 
 def pinned(draw: DrawFn, request: Request) -> None:
-    """A key that speaks to this library and goes out to the API."""
+    """Add a key that is meant for this library, not for the API."""
     questions = [message for message in history_of(request) if is_question(message)]
     draw(st.sampled_from(questions))["pinned"] = True
 
 
 def first(message: Request) -> Breach:
-    """A message too many, at the front of the conversation: after the system messages."""
+    """Insert a message at the front of the conversation, after the system messages."""
 
     def breach(_draw: DrawFn, request: Request) -> None:
         history = history_of(request)
@@ -62,18 +62,18 @@ def first(message: Request) -> Breach:
 
 
 def last(*messages: Request) -> Breach:
-    """Messages too many, at the end."""
+    """Append messages."""
     return lambda _draw, request: history_of(request).extend(copy.deepcopy(messages))
 
 
 def step_again(_draw: DrawFn, request: Request) -> None:
-    """The last step, its calls and its results, comes twice."""
+    """Repeat the last step, with its calls and its results."""
     history = history_of(request)
     history.extend(same(history[-2:]))
 
 
 def gone(word: str) -> Breach:
-    """A message that `pick` finds by this word is gone."""
+    """Remove a message that `pick` finds by this word."""
 
     def breach(draw: DrawFn, request: Request) -> None:
         del history_of(request)[pick(draw, request, word)]
@@ -82,7 +82,7 @@ def gone(word: str) -> Breach:
 
 
 def doubled(word: str) -> Breach:
-    """A message that `pick` finds by this word comes twice."""
+    """Repeat a message that `pick` finds by this word."""
 
     def breach(draw: DrawFn, request: Request) -> None:
         history, place = history_of(request), pick(draw, request, word)
@@ -92,7 +92,7 @@ def doubled(word: str) -> Breach:
 
 
 def changed(word: str, change: Callable[[Request], object]) -> Breach:
-    """A message that `pick` finds by this word is changed in place."""
+    """Change a message that `pick` finds by this word in place."""
 
     def breach(draw: DrawFn, request: Request) -> None:
         change(history_of(request)[pick(draw, request, word)])
@@ -101,7 +101,7 @@ def changed(word: str, change: Callable[[Request], object]) -> Breach:
 
 
 def without(key: str) -> Breach:
-    """A key of the request is gone."""
+    """Remove a key of the request."""
 
     def breach(_draw: DrawFn, request: Request) -> None:
         del request[key]
@@ -110,7 +110,7 @@ def without(key: str) -> Breach:
 
 
 def with_ids(old: str, new: str) -> Breach:
-    """Every id that begins with `old` begins with `new` instead, in calls and answers alike."""
+    """Replace the prefix `old` of every id by `new`, in calls and answers."""
 
     def breach(_draw: DrawFn, request: Request) -> None:
         history = history_of(request)
@@ -137,14 +137,14 @@ _RESULTS = ("tool_result", "toolResult", "function_response")
 
 
 def is_question(message: Request) -> bool:
-    """Whether a message is the user's own words: no results in it."""
+    """True if a message is the user's and holds no results."""
     if message.get("role") != "user":
         return False
     return not any(kind in block or block.get("type") == kind for block in _blocks(message) for kind in _RESULTS)
 
 
 def pick(draw: DrawFn, request: Request, *words: str) -> int:
-    """The place of a message that has one of the keys, or is of one of the types or roles; drawn among all that are."""
+    """Draw the place of a message that has one of these keys, types or roles."""
     found = [place for place, message in enumerate(history_of(request)) if _speaks(message, words)]
     return draw(st.sampled_from(found))
 
@@ -156,11 +156,11 @@ def _speaks(message: Request, words: tuple[str, ...]) -> bool:
 
 
 def _blocks(message: Request) -> list[Request]:
-    """The parts of a message that are objects; none where its content is a text."""
+    """Return the parts of a message that are objects; none if its content is a text."""
     parts: Any = message.get("content") or message.get("parts") or ()
     return [cast("Request", part) for part in parts if isinstance(part, dict)]
 
 
 def same(value: Any) -> Any:
-    """A copy that shares nothing with the request."""
+    """Return a copy that shares nothing with the request."""
     return json.loads(json.dumps(value))

@@ -1,4 +1,4 @@
-"""The spelling that OpenAI's Chat Completions, Mistral and the plain dialect share, and where they differ."""
+"""Writes drawn conversations for Chat Completions, Mistral and the plain dialect, which share most of their form."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _openai_chat(conversation: Conversation) -> Request:
     request = _request(conversation, {call.number: f"call_{call.number}" for call in conversation.calls})
     for message in request["messages"]:
         if message["role"] == "tool":
-            del message["name"]  # Chat Completions has none on a tool message
+            del message["name"]  # a tool message of Chat Completions has no name
     return request
 
 

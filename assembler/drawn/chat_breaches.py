@@ -1,4 +1,4 @@
-"""What breaks the rules of OpenAI Chat Completions, of Mistral and of the plain dialect, one at a time."""
+"""Breaks the rules of OpenAI Chat Completions, Mistral and the plain dialect, one at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _call_missing(draw: DrawFn, request: Request) -> None:
 
 
 def _first_function(change: Request) -> breach.Breach:
-    """Another name or other arguments for the first call of a message."""
+    """Change the name or the arguments of a message's first call."""
     return breach.changed("tool_calls", lambda message: message["tool_calls"][0]["function"].update(change))
 
 

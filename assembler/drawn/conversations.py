@@ -1,4 +1,4 @@
-"""Draws conversations, before any API spells them."""
+"""Draws conversations independent of any API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assembler.drawn.texts import identifiers, texts
 
 @attrs.frozen
 class Property:
-    """One argument of a tool: `kind` is a place in `KINDS`."""
+    """One argument of a tool. `kind` is an index into `KINDS`."""
 
     name: str
     kind: int
@@ -31,7 +31,7 @@ class Definition:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of its arguments, a new one each time."""
+        """Return the JSON schema of its arguments, a new one each time."""
         schema: dict[str, Any] = {
             "type": "object",
             "properties": {each.name: dict(KINDS[each.kind][0]) for each in self.properties},
@@ -42,7 +42,7 @@ class Definition:
 
 @attrs.frozen
 class Call:
-    """A call and its answer. `number` counts the calls of the conversation: every spelling makes its id of it."""
+    """A call and its answer. `number` counts the calls of the conversation, and becomes the call's id."""
 
     number: int
     name: str
@@ -53,7 +53,7 @@ class Call:
 
 @attrs.frozen
 class Step:
-    """Thoughts, words, calls; and the order in which the calls are answered."""
+    """Thoughts, texts and calls, and the order in which the calls are answered."""
 
     thinking: str | None
     words: tuple[str, ...]
@@ -62,13 +62,13 @@ class Step:
 
     @property
     def answered(self) -> tuple[Call, ...]:
-        """The calls in the order of their answers."""
+        """Return the calls in the order of their answers."""
         return tuple(self.calls[place] for place in self.order)
 
 
 @attrs.frozen
 class Exchange:
-    """What the user says, the steps that follow, and the answer: empty where the user goes on without one."""
+    """The user's texts, the steps that follow, and the answer, which is empty if the user continues without one."""
 
     question: tuple[str, ...]
     speaker: str | None
@@ -79,7 +79,7 @@ class Exchange:
 
 @attrs.frozen
 class Conversation:
-    """A whole conversation. The last exchange has no answer yet: it ends as a request ends."""
+    """A whole conversation. The last exchange has no answer yet, as in a request."""
 
     system: str | None
     exchanges: tuple[Exchange, ...]
@@ -93,7 +93,7 @@ class Conversation:
 
 KINDS: tuple[tuple[dict[str, Any], SearchStrategy[Any]], ...] = (
     ({"type": "string"}, texts()),
-    ({"type": "integer"}, st.integers(-(2**53) + 1, 2**53 - 1)),  # what every JSON parser keeps exact: RFC 8259, 6
+    ({"type": "integer"}, st.integers(-(2**53) + 1, 2**53 - 1)),  # exact in every JSON parser: RFC 8259, 6
     ({"type": "number", "description": "a measure"}, st.sampled_from([0.5, -1.25, 1e-9, 3.0])),
     ({"type": "boolean"}, st.booleans()),
     ({"type": "string", "enum": ["low", "high"]}, st.sampled_from(["low", "high"])),
@@ -103,7 +103,7 @@ KINDS: tuple[tuple[dict[str, Any], SearchStrategy[Any]], ...] = (
         st.fixed_dictionaries({"where": texts()}),
     ),
 )
-"""Kinds of properties: a JSON schema, and the values that obey it."""
+"""Kinds of properties: a JSON schema, and its values."""
 
 _PROPERTIES = (
     (),
@@ -114,9 +114,9 @@ _PROPERTIES = (
 )
 """The arguments that a tool may take."""
 _STEPS = ((), (), (1,), (), (2,), (1, 1), (), (3, 1), (1, 2, 1), (1, 1, 1, 1, 1))
-"""The steps of an exchange: how many calls each makes at once."""
+"""The steps of an exchange: the number of parallel calls of each."""
 
-# Shapes are sampled whole, not built choice by choice: every choice costs a tenth of a millisecond.
+# Shapes are sampled whole, because every single choice costs a tenth of a millisecond.
 _ORDERS = {size: st.sampled_from([*itertools.permutations(range(size))]) for size in (1, 2, 3)}
 _PICKS = {size: st.integers(0, size - 1) for size in (1, 2, 3)}
 _DEFINITION_PROPERTIES = st.sampled_from(_PROPERTIES)
@@ -126,7 +126,7 @@ _SPEAKERS = st.sampled_from((None, None, None, "ann", "Bob_2-x"))
 
 @st.composite
 def definitions(draw: DrawFn) -> Definition:
-    """One tool. Shrinks to one without arguments."""
+    """Draw one tool. Shrinks to one without arguments."""
     return Definition(draw(identifiers), draw(texts()), draw(_DEFINITION_PROPERTIES))
 
 
@@ -138,7 +138,7 @@ def _call(draw: DrawFn, number: int, tool: Definition, words: SearchStrategy[str
 
 @attrs.frozen
 class _Words:
-    """What is drawn again and again of one conversation's texts."""
+    """The strategies for the texts of one conversation, made once."""
 
     word: SearchStrategy[str]
     maybe: SearchStrategy[str | None]
@@ -173,10 +173,10 @@ def said(
     fewest_tools: int,
     fewest_steps: int = 0,
 ) -> SearchStrategy[Conversation]:
-    """Conversations of `turns` (fewest, most) exchanges.
+    """Draw conversations of `turns` (fewest, most) exchanges.
 
-    `fewest_answers` is the number of parts that an answer has at least: with 0 the user may go on without one.
-    `fewest_steps`, 0 or 1, is the number of steps that an exchange has at least where there is a tool to call.
+    `fewest_answers` is the least number of parts of an answer: with 0 the user may continue without one.
+    `fewest_steps`, 0 or 1, is the least number of steps in an exchange if there is a tool to call.
     """
     tools = st.lists(definitions(), min_size=fewest_tools, max_size=max(_PICKS), unique_by=_name)
     return _conversations(tools, _Words.of(words), turns, (fewest_answers, fewest_steps))
@@ -202,7 +202,7 @@ def _name(tool: Definition) -> str:
 
 
 def _numbered(exchanges: list[Exchange]) -> Iterator[Exchange]:
-    """The exchanges with their calls counted through, so that what is drawn can shrink by leaving an exchange out."""
+    """Number the calls of all exchanges. This happens last, so that shrinking can remove an exchange."""
     number = 0
     for exchange in exchanges:
         steps: list[Step] = []

@@ -1,4 +1,4 @@
-"""Hypothesis, or the error that says how to get it. Whatever is not run by Hypothesis itself imports it from here."""
+"""Imports Hypothesis, or raises the error that says how to install it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ UNASKED = (
     HealthCheck.nested_given,
     HealthCheck.too_slow,
 )
-"""Hypothesis' advice to the author of a test: what is checked may be slow, and a check may run inside of a property."""
+"""Hypothesis' health checks that are switched off: the subject may be slow, and a check may run inside a property."""
 
 
 def steadily(max_examples: int, *phases: Phase) -> settings:
-    """Settings that draw the same examples each time, without a store, also inside of another property."""
+    """Return settings that draw the same examples each time, without a store, also inside another property."""
     return settings(
         max_examples=max_examples,
         database=None,

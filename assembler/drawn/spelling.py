@@ -15,20 +15,21 @@ Request: TypeAlias = dict[str, Any]
 
 @attrs.frozen
 class Spelling:
-    """How one API spells: `request` makes a new request each time, whose history stands under `history`."""
+    """Writes requests of one API: `request` makes a new request each time, with the history under `history`."""
 
     name: str
     history: str
     request: Callable[[Conversation], Request]
     tool: Callable[[Definition], Request]
     fewest_answers: int = 0
-    """1 where the API refuses a user who goes on without an answer: the least number of parts of an answer."""
+    """The least number of parts of an answer: 1 if the API refuses two user messages without an answer between."""
 
 
 SPELLINGS: Mapping[str, Spelling] = FromFolders("assembler.dialects", "drawn", "SPELLING")
 """Every spelling, by the name of its dialect: `drawn.py` in the dialect's folder, which shares no code with it."""
 
 
+
 def text_or_parts(texts: tuple[str, ...], kind: str = "text") -> str | list[Request]:
-    """One text as it is, several as typed parts."""
+    """Return one text as a text, and several as typed parts."""
     return texts[0] if len(texts) == 1 else [{"type": kind, "text": text} for text in texts]

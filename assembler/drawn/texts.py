@@ -1,4 +1,4 @@
-"""Texts that people and attackers write: every script, hostile fragments, long runs."""
+"""Draws texts that people and attackers write: every script, hostile fragments, long runs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ HOSTILE = (
     "a\r\nb\rc\u2028d\u2029e\x85f",
     "\\u0000 \\x00 %00 \\ud800",
 )
-"""What breaks out of tags, JSON, chat formats, templates or its line. XML and UTF-8 can carry all of it."""
+"""Texts that try to break out of tags, JSON, chat formats, templates or lines. XML and UTF-8 can carry all of them."""
 
 _WORDS = ("a", "yes", "look it up", "0", "-1", "null", "{}", "C:\\temp", "a\tb\n  c")
 _RUNS = ("a", "word ", "no\n", "漢", "é", "/", " \n", "👍")
@@ -74,12 +74,12 @@ _LONGEST_RUN = 1_500
 
 _VISIBLE = st.characters(codec="utf-8", exclude_categories=["C", "Z"])
 _ANY = st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"], include_characters="\t\n\r")
-# Noncharacters at the end of the basic plane are no Char of XML 1.0 (section 2.2): no document can carry them.
+# XML 1.0 (section 2.2) excludes the noncharacters at the end of the basic plane, so no document can carry them.
 _XML = st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")
 
 
 def texts() -> SearchStrategy[str]:
-    """Texts that every API takes: not blank, no lone surrogate, now and then thousands long. Shrinks to `a`."""
+    """Draw texts that every API accepts: not blank, no lone surrogates, sometimes thousands long. Shrinks to `a`."""
     return _TEXTS
 
 
@@ -104,7 +104,7 @@ document_texts: SearchStrategy[str] = st.one_of(
     st.text("ab \n</>&\"'", max_size=20),
     texts().map(lambda text: text.replace("\ufffe", "").replace("\uffff", "")),
 )
-"""What a page may hold: empty and blank texts too, and all that `texts` draws."""
+"""Texts for a page: empty and blank ones too, and all that `texts` draws."""
 
 identifiers: SearchStrategy[str] = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=10)
-"""Names that every API takes for a tool."""
+"""Tool names that every API accepts."""

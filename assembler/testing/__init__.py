@@ -1,9 +1,9 @@
-"""For test suites: Hypothesis strategies, a check for any history trimmer, assertions. Never imported by the library.
+"""Tools for test suites: Hypothesis strategies, checks for trimmers and contracts, assertions.
 
     from assembler.testing import conversations, check_fitter, assert_fits
 
-The strategies and the check need Hypothesis (`pip install 'context-assembler[testing]'`); the assertions do not. Each
-name is loaded at its first use.
+The strategies and the checks need Hypothesis (`pip install 'context-assembler[testing]'`); the assertions do not. Each
+name is loaded at its first use. The library itself never imports this package.
 """
 
 from budgets.later import load_later as _load_later

@@ -1,4 +1,4 @@
-"""Assertions about raw requests, with any builder: they fit, they are valid. Needs neither Hypothesis nor pytest."""
+"""Asserts that raw requests, built by any code, fit and are valid. Needs neither Hypothesis nor pytest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from budgets import Budget, Count, Grade, Tokens
 from budgets.count import total
 
 _MOST_ROWS = 12
-"""Items in a failure's table: the dearest ones. The rest is one line."""
+"""The number of items in a failure's table, most expensive first. The rest is one line."""
 
 
 def assert_fits(
@@ -27,12 +27,12 @@ def assert_fits(
     dialect: str | Dialect | None = None,
     max_output_tokens: Tokens = 0,
 ) -> Count:
-    """The request costs no more than the model's window leaves beside `max_output_tokens`; returns what it costs.
+    """Assert that the request fits the model's window less `max_output_tokens`, and return its cost.
 
-    `request` is the body of the API's call. `budget` stands in for the published window, or both for each other's
-    part: its model is the default of `model`, and so is the model that the body names. Without `dialect` the model
-    decides. `AssertionError` lists the dearest items, and none of their texts; `TypeError` where there is neither
-    model nor budget, `UnknownModelError` for a model without a published window.
+    `request` is the body of the API's call. `budget` replaces the model's published window. The model is `model`, else
+    the budget's, else the one in the body, and decides the dialect if none is given. `AssertionError` lists the most
+    expensive items without their texts. Raises `TypeError` with neither a model nor a budget, and `UnknownModelError`
+    for a model without a published window.
     """
     __tracebackhide__ = True
     _refuse_no_body(request)
@@ -50,10 +50,10 @@ def assert_fits(
 
 
 def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = None, model: str | None = None) -> None:
-    """The request breaks no rule of its API that `assembler.verify` knows.
+    """Assert that the request breaks no rule of its API that `assembler.verify` knows.
 
-    Without `dialect` the model decides: `model`, or the one that the body names. `AssertionError` lists every breach:
-    the rule, the place, the problem, and the API's own error text where one is known; never the text of a message.
+    Without `dialect`, the dialect of `model` or of the body's model is used. `AssertionError` lists every breach: the
+    rule, the place, the problem, and the API's own error text if it is known; never the text of a message.
     """
     __tracebackhide__ = True
     _refuse_no_body(request)

@@ -1,4 +1,4 @@
-"""Whole conversations that an API accepts, as data: what your code is given."""
+"""Draws whole conversations that an API accepts, as plain data."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from assembler.verify import Named
 from budgets.numbers import whole
 
 DEFAULT = "openai_chat"
-"""The dialect of everything here that names none."""
+"""The default dialect."""
 FEW_TURNS = 4
-"""Exchanges in a conversation, at most, unless more are asked for: enough for a cut with something on either side."""
+"""The default maximum of exchanges in a conversation: enough for a cut with turns on either side."""
 
 
 def requests(
@@ -25,12 +25,12 @@ def requests(
     max_turns: int = FEW_TURNS,
     texts: SearchStrategy[str] = texts(),  # noqa: B008 - a strategy is a value
 ) -> SearchStrategy[Request]:
-    """Whole requests: `assembler.verify(request, dialect=dialect)` finds nothing in them.
+    """Draw whole valid requests: `assembler.verify(request, dialect=dialect)` finds nothing in them.
 
-    A system text or none, up to three tools, `min_turns` to `max_turns` exchanges of several texts, steps of up to
-    three parallel calls answered in any order, thinking where the API has it; the last exchange ends with the user or
-    with results. Every text is drawn from `texts`, which must draw none that is blank. Shrinks to one user message.
-    Raises `ValueError` for an unknown dialect and for turns out of order.
+    They have a system text or none, up to three tools, `min_turns` to `max_turns` exchanges of several texts, steps of
+    up to three parallel calls answered in any order, and thinking if the API has it. The last exchange ends with the
+    user or with results. Every text is drawn from `texts`, which must draw no blank text. Shrinks to one user message.
+    Raises `ValueError` for an unknown dialect and for `min_turns` above `max_turns`.
     """
     spelling = spelling_of(dialect)
     _check_turns(min_turns, max_turns)
@@ -45,9 +45,9 @@ def conversations(
     max_turns: int = FEW_TURNS,
     texts: SearchStrategy[str] = texts(),  # noqa: B008 - a strategy is a value
 ) -> SearchStrategy[list[dict[str, Any]]]:
-    """Histories that the API accepts: the messages, contents or items of `requests`, with the same arguments.
+    """Draw valid histories: the messages, contents or items of `requests`, with the same arguments.
 
-    By default OpenAI Chat messages, where a system message may stand at the head.
+    By default OpenAI Chat messages, which may begin with a system message.
     """
     history = spelling_of(dialect).history
     drawn = requests(dialect, min_turns=min_turns, max_turns=max_turns, texts=texts)
@@ -55,9 +55,9 @@ def conversations(
 
 
 def messages(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
-    """Single messages, taken from conversations: of any role, with calls, results, thinking, one text or several.
+    """Draw single messages from conversations: of any role, with calls, results, thinking, one text or several.
 
-    The role is drawn before the message: most messages of a short conversation are the user's. Shrinks to the user's.
+    The role is drawn first, because most messages of a short conversation are the user's. Shrinks to the user's.
     """
     spelling = spelling_of(dialect)
     least = spelling.fewest_answers
@@ -66,15 +66,15 @@ def messages(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
 
 
 def tools(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
-    """Definitions of one tool, with up to three arguments of the kinds that JSON schema has.
+    """Draw definitions of one tool, with up to three arguments of any JSON schema type.
 
-    A list of them needs names of its own: `st.lists(tools(), unique_by=lambda tool: tool["function"]["name"])`.
+    For a list, make the names unique: `st.lists(tools(), unique_by=lambda tool: tool["function"]["name"])`.
     """
     return definitions().map(spelling_of(dialect).tool)
 
 
 def _by_role(history: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """The messages of each role or, where the API's items have none, of each type: in order of their first."""
+    """Group the messages by role or, for items without one, by type, in the order of first occurrence."""
     groups: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
     for message in history:
         groups.setdefault((message.get("role"), message.get("type")), []).append(message)
@@ -93,7 +93,7 @@ def _check_turns(fewest: int, most: int) -> None:
 
 
 def spelling_of(dialect: str | Named) -> Spelling:
-    """The spelling of a dialect, by its name or by any value that has one. Raises `ValueError` for one without."""
+    """Return the spelling of a dialect, given by name or as a value. Raises `ValueError` if it has none."""
     name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
     if not isinstance(name, str):
         known = f"one of {', '.join(SPELLINGS)}, by name or as a value"

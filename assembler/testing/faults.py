@@ -1,4 +1,4 @@
-"""Conversations that an API refuses, each for one reason that has a name."""
+"""Draws conversations that an API refuses, each for one named reason."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from assembler.verify import Named
 from budgets.later import FromFolders
 
 BREACHES: Mapping[str, Mapping[str, Breach]] = FromFolders("assembler.dialects", "drawn", "BREACHES")
-"""How a valid request is made to break one rule: `drawn.py` in each API's folder. By dialect, by the id of the rule as
-`assembler.verify.rules` lists it.
-"""
+"""The functions that make a valid request break one rule, by dialect and rule id: `drawn.py` in each API's folder."""
 
 
 @attrs.frozen
@@ -37,7 +35,7 @@ class Broken:
 
 
 def broken_conversations(dialect: str | Named = DEFAULT, *, rule: str | None = None) -> SearchStrategy[Broken]:
-    """Requests that are valid but for one rule, drawn among all that a history or its request can break; or `rule`.
+    """Draw requests that break exactly one rule: `rule`, or any that a history or its request can break.
 
     Shrinks to a question, a call, its answer, and the breach. Raises `ValueError` for an unknown dialect or rule.
     """
@@ -60,7 +58,7 @@ def _broken(draw: DrawFn, dialect: str, rule: str) -> Broken:
 
 
 def _calling(conversation: Conversation) -> Conversation:
-    """The same, ending with one more step: so that there is a call to break, without drawing until there is one."""
+    """Add a step at the end, so that there is always a call to break."""
     number = sum(1 for _ in conversation.calls)
     call = Call(number, conversation.tools[0].name, {}, "a", failed=False)
     *before, newest = conversation.exchanges

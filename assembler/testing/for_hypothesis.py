@@ -1,6 +1,6 @@
-"""Lets `st.from_type` draw the library's values. Imports neither the library nor Hypothesis before a program does.
+"""Lets `st.from_type` draw the library's values. Imports neither the library nor Hypothesis before the program does.
 
-Each value is registered when the module of its class has been loaded: whoever holds the class has loaded it. The
+A value is registered when the module of its class is loaded, which happens before anybody can use the class. The
 strategies are loaded when one of them is drawn.
 """
 
@@ -39,7 +39,7 @@ _DRAWN: Mapping[str, Mapping[str, str]] = {
 
 
 def load() -> None:
-    """Register what is loaded now, and what will be. Called by Hypothesis when it is imported; twice does no harm."""
+    """Register the loaded values now, and the others later. Hypothesis calls this at import; twice does no harm."""
     for home in _DRAWN.keys() & sys.modules.keys():
         _register(sys.modules[home])
     waiting = _DRAWN.keys() - sys.modules.keys()
@@ -64,7 +64,7 @@ def _later(name: str) -> Callable[[type[Any]], SearchStrategy[Any]]:
 
 
 class _AfterImport(MetaPathFinder):
-    """Waits for the imports of some modules, once each; finds nothing itself."""
+    """Waits for the first import of some modules. It finds no module itself."""
 
     def __init__(self, waiting: set[str]) -> None:
         self._waiting = waiting
@@ -84,7 +84,7 @@ class _AfterImport(MetaPathFinder):
 
 
 def _run_after(spec: ModuleSpec) -> None:
-    """Let this one execution of the module be followed by the registration; the loader stays the module's own."""
+    """Register the module's values after its execution. The module keeps its own loader."""
     loader = spec.loader
     execute = loader.exec_module  # type: ignore[union-attr]
 

@@ -1,4 +1,4 @@
-"""Two fixtures, so that a test need not import what it asserts with. Loads the library when a test asks for one."""
+"""Pytest fixtures for the two assertions. The library is loaded when a test uses one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library's own values, one function each: what `st.from_type` draws."""
+"""Strategies for the library's own values, one function each, for `st.from_type`."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _TOKENS = st.integers(0, 200_000)
 
 
 def messages() -> SearchStrategy[Message]:
-    """Messages of any role and part, read from any API's spelling."""
+    """Draw messages with any role and parts, read from any API's form."""
     spelled = st.sampled_from(list(SPELLINGS)).flatmap(_read_by)
     system = texts().map(lambda text: {"role": "system", "content": text})  # most APIs have none among their messages
     return st.one_of(spelled, spelled, spelled, system.map(lambda raw: read_message(raw, 0)))
 
 
 def _read_by(name: str) -> SearchStrategy[Message]:
-    """Messages in the spelling of a dialect, as the dialect reads them."""
+    """Draw messages in a dialect's form, read by the dialect."""
 
     def read(raw: Request) -> Message:
         layout = DIALECTS[name].parse({SPELLINGS[name].history: [raw]})
@@ -41,7 +41,7 @@ def _read_by(name: str) -> SearchStrategy[Message]:
 
 
 def calls() -> SearchStrategy[Call]:
-    """Calls with or without an id, their arguments as compact JSON."""
+    """Draw calls with or without an id, with arguments as compact JSON."""
     return st.builds(Call, _IDS, identifiers, _ARGUMENTS.map(compact_json))
 
 
@@ -52,7 +52,7 @@ def results() -> SearchStrategy[Result]:
 
 
 def thoughts() -> SearchStrategy[Thinking]:
-    """Thinking as Anthropic spells it, signed."""
+    """Draw signed thinking of Anthropic."""
     return texts().map(lambda text: Thinking(text, {"type": "thinking", "thinking": text, "signature": "c2ln"}))
 
 
@@ -68,7 +68,7 @@ def limits() -> SearchStrategy[Limit]:
 
 
 def counts() -> SearchStrategy[Count]:
-    """Counts of every grade; the upper bound is the count itself where that is exact."""
+    """Draw counts of every grade; an exact one equals its upper bound."""
     exact = _TOKENS.map(Count)
     return exact | st.builds(_bounded, _TOKENS, st.integers(0, 500), st.sampled_from((Grade.BOUNDED, Grade.ESTIMATED)))
 
@@ -83,7 +83,7 @@ def region_costs() -> SearchStrategy[RegionCosts]:
 
 
 def drafts() -> SearchStrategy[Draft]:
-    """What an assembler has gathered."""
+    """Draw the drafts of assemblers."""
     return assemblers().map(lambda drawn: drawn.inside[0])
 
 

@@ -1,4 +1,4 @@
-"""Whether something of your own keeps its contract: a check for each kind, and its error."""
+"""Checks that your own policy, dialect, counter or strategy keeps its contract."""
 
 from assembler.testing.conformance.broken import ContractError
 from assembler.testing.conformance.counters import check_counter

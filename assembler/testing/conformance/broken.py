@@ -1,4 +1,4 @@
-"""What the checks of contracts share: their error, how they run examples, and what is demanded of any request."""
+"""Code that the checks of contracts share: their error, how they run examples, and checks of any request."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from assembler.verify import verify
 from budgets.errors import Evidence
 
 AMPLE = 1_000_000
-"""A window, in tokens, that nothing drawn here fills."""
+"""A window, in tokens, that no drawn conversation fills."""
 EDGE = 2
-"""Tokens beside an edge, where `<` and `<=` differ."""
+"""Offsets from an edge, where `<` and `<=` differ."""
 WORDS = st.text("abcdefghijklmnop", min_size=6, max_size=12)
-"""Texts that every API takes and every layout carries as they are, and that stand in no name or note by chance."""
+"""Texts that every API and layout carries unchanged, and that occur in no name or note by chance."""
 
 
 class ContractError(Evidence, AssertionError):
-    """Something of your own breaks its contract: `subject` names it, `law` what it broke, `problem` says where.
+    """Your own `subject` breaks the `law` of its contract; `problem` shows where.
 
-    Raised for the smallest example that was found. Every text that it shows was drawn by the check.
+    Raised for the smallest example that was found. Every text in the error was drawn by the check.
     """
 
     def __init__(self, subject: str, law: str, problem: str) -> None:
@@ -31,7 +31,7 @@ class ContractError(Evidence, AssertionError):
 
 
 def examples(number: int) -> settings:
-    """The same examples each time, without a store, also inside of another property."""
+    """Return settings with the same examples each time, without a store, also inside another property."""
     return steadily(number, Phase.explicit, Phase.generate, Phase.shrink)
 
 
@@ -42,11 +42,11 @@ class Checked:
     name: str
 
     def broken(self, law: str, problem: str) -> ContractError:
-        """The error to raise."""
+        """Return the error to raise."""
         return ContractError(self.name, law, problem)
 
     def fits_and_is_valid(self, context: Context[Any], dialect: str) -> None:
-        """Raise unless what was built keeps to its budget, and to the rules of its API."""
+        """Raise unless the built request fits its budget and keeps the rules of its API."""
         if context.count.upper > (context.input_limit or 0):
             raise self.broken("what is built fits", f"{context.count.upper} of {context.input_limit} tokens")
         if wrong := verify(context.request(), dialect=dialect):

@@ -1,4 +1,4 @@
-"""Whether a counter is what it promises: pure, total, never negative, and blind to control tokens."""
+"""Checks a counter's promises: pure, total, never negative, and it counts control tokens as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from budgets.counters.guard import attribute_of, name_of
 
 _NOTHING: Mapping[str, Tokens] = {}
 _CONTROL = {"<|endoftext|>": "<|endofnovel|>", "<|im_start|>": "<|im_stark|>", "</s>": "</q>", "[INST]": "[UNST]"}
-"""Control tokens of well-known vocabularies, each with a text that looks like it and is none."""
+"""Control tokens of well-known vocabularies, each with a similar text that is not one."""
 _HARD = (
     *("\n", " ", "\t\r\n", "\x00", "\u200d", "e\u0301", "مرحبا", "你好", "👩‍👩‍👧", "\U0010ffff"),
     *_CONTROL,
@@ -29,10 +29,10 @@ def check_counter(
 ) -> None:
     """Raise `ContractError` unless `counter` keeps what every counter promises.
 
-    It answers any text without lone surrogates with an int of 0 or more, "" with 0; the same text always with the same
-    number, in any order and from several threads; a text that looks like a control token as the text that it is. What
-    it declares holds: `name`, `grade`, `notes`, and `additive_at_tag_seams`, where it has them. `known` are
-    texts with the counts that another source gives. Asks the counter about five times an example.
+    It returns an int of 0 or more for any text without lone surrogates, and 0 for "". It returns the same number for
+    the same text, in any order and from several threads. It counts a text that looks like a control token as text. Its
+    `name`, `grade`, `notes`, and `additive_at_tag_seams`, if it has them, are true. `known` are texts with counts from
+    another source. Calls the counter about five times an example.
     """
     __tracebackhide__ = True
     held = _Held(name_of(counter), counter)
@@ -78,7 +78,7 @@ class _Held(Checked):
             raise self.broken("its notes are a tuple of texts", f"got {notes!r}")
 
     def each_alone(self, max_examples: int) -> None:
-        """The same number for the same text, whatever was counted in between; and no text in its notes."""
+        """Check that equal texts get equal numbers whatever is counted in between, and that no note quotes a text."""
 
         @examples(max_examples)
         @given(_TEXTS, _TEXTS)

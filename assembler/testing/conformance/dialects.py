@@ -1,4 +1,4 @@
-"""Whether a dialect is what it promises: it loses nothing silently, shares nothing, and bills what it emits."""
+"""Checks a dialect's promises: it loses nothing silently, shares nothing, and bills what it emits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from assembler.verify import verify
 from budgets import Budget, Grade
 
 Rules: TypeAlias = Callable[[Mapping[str, Any]], Sequence[object]]
-"""What is wrong with a request: nothing of one that the API accepts."""
+"""Returns the faults of a request; none for one that the API accepts."""
 
 _COMPLETE = "it says everything, or notes what it leaves out"
 _BESIDE = "a key that carries no region stays"
@@ -40,7 +40,7 @@ _FOREIGN = "kept_beside"
 """A key that no API has, as a model or a temperature is to a dialect."""
 _TOOL: Mapping[str, Any] = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _A_WORD = 3
-"""Characters of a name that a note may hold by chance, at most."""
+"""The longest name that a note may contain by chance."""
 
 
 def check_dialect(
@@ -48,18 +48,18 @@ def check_dialect(
 ) -> None:
     """Raise `ContractError` unless `dialect`, a value or its name, keeps what every dialect promises.
 
-    Conversations with tools and calls are drawn, gathered and emitted. Each request is plain JSON, the same each time,
-    shares no list and no dict with what was given, and leaves that unchanged. Every text and every tool's name is in
-    it, or a note says that something was folded or left out; no note quotes a text. Read back by `parse` it makes the
-    same request, and `count_request` of it is the count of the context. A part that the dialect does not know raises
-    `UnsupportedContentError`, or leaves a note. Some conversations repeat the ids of calls, and calls without any are
-    told apart, or have none in the request either. With `emit_after` a request grows to what `emit` makes of the whole.
+    The check draws and emits conversations with tools and calls. Each request is plain JSON, the same each time, and
+    shares no list or dict with the arguments, which stay unchanged. Every text and every tool name is in the request,
+    or a note says that something was folded or left out. No note quotes a text. `parse` reads the request back to the
+    same request, and `count_request` of it equals the context's count. An unknown part raises
+    `UnsupportedContentError`, or leaves a note. Call ids may repeat, and calls without an id get different ids, or none
+    in the request either. `emit_after` gives the same request as `emit`.
 
-    A key that carries no region stays in a fitted request, a body of another API raises `ConversationError`, and no
-    price is graded above its counter. A request is an estimate for a model that nobody knows, unless the dialect brings
-    a tokenizer of its own. What only other APIs have, like calls of custom tools, is billed as it is sent.
+    A key of no region stays in a fitted request, a body of another API raises `ConversationError`, and no price has a
+    better grade than its counter. An unknown model's count is an estimate, unless the dialect has its own tokenizer.
+    Parts of other APIs, such as calls of custom tools, are billed as they are sent.
 
-    `rules` says what is wrong with a request; without it `assembler.verify` does for the dialects that it knows.
+    `rules` returns the faults of a request. By default it is `assembler.verify`, for the dialects that it knows.
     """
     __tracebackhide__ = True
     spoken = read_dialect(dialect)
@@ -88,7 +88,7 @@ def check_dialect(
 
 
 def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any]:
-    """The same conversation; with `repeated`, the calls of every step have the same ids, which begin so."""
+    """Return the same conversation; with `repeated`, the calls of every step have the same ids with this prefix."""
     named: dict[str, str] = {}
     for message in request["messages"] if repeated is not None else ():
         for place, call in enumerate(message.get("tool_calls", ())):
@@ -104,7 +104,7 @@ _UNNAMED: tuple[Mapping[str, Any], ...] = (
     {"role": "model", "parts": [{"function_call": {"name": "look", "args": {}}} for _ in range(2)]},
     {"role": "user", "parts": [{"function_response": {"name": "look", "response": {}}} for _ in range(2)]},
 )
-"""Two calls without ids, as Gemini has them, and their answers."""
+"""Two calls without ids, in Gemini's form, and their answers."""
 
 
 _CUSTOM = {"name": "look", "input": "north by northwest"}
@@ -136,7 +136,7 @@ _OF_OTHERS: Mapping[str, Sequence[Mapping[str, Any]]] = {
         {"role": "user", "content": [_FAILED, {"type": "text", "text": "Again."}]},
     ),
 }
-"""What only some APIs have, in their words; each history ends so that any may be asked to go on."""
+"""Parts that only some APIs have, in their form. Each history ends so that any API may continue it."""
 
 _STRANGER = "nobodys-model-1"
 
@@ -169,7 +169,7 @@ class _Held(Checked):
                 raise self.broken("its members are declared", f"{value!r} is no {kind.__name__}")
 
     def emission(self, layout: Layout) -> Emission:
-        """What it emits, of the type that the contract names, and the same each time."""
+        """Emit a layout, and check the result's type and that it is the same each time."""
         first, again = self.dialect.emit(layout), self.dialect.emit(layout)
         if not isinstance(cast(object, first), Emission):
             raise self.broken("emit returns an Emission", f"got {type(first)}")
@@ -243,7 +243,7 @@ class _Held(Checked):
         )
 
     def tells_calls_apart(self) -> None:
-        """Calls without ids are sent with one each, which their answers name; or without, or in words."""
+        """Check that calls without ids get one each, which their answers name; or none, or become text."""
         unnamed = Layout(messages=[read_message(message, index) for index, message in enumerate(_UNNAMED)])
         try:
             read = self.dialect.parse(self.emission(attrs.evolve(unnamed, tools=read_tools([_TOOL]))).request)
@@ -257,7 +257,7 @@ class _Held(Checked):
             raise self.broken("calls without ids are told apart", problem)
 
     def keeps_what_is_beside(self, body: Mapping[str, Any]) -> None:
-        """A key that no region owns is among the options, and in the body that is fitted."""
+        """Check that a key of no region is among the options, and in the fitted body."""
         if self.dialect.api.history not in body:
             return  # a prompt: one text, beside which nothing is read
         whole = {**body, _FOREIGN: 0.5}
@@ -271,7 +271,7 @@ class _Held(Checked):
             raise self.broken(_BESIDE, "fit_request drops a key that parse leaves to Layout.options")
 
     def reads_its_own_alone(self, body: Mapping[str, Any]) -> None:
-        """A body without its history is none of its own, and costs nothing that could be said."""
+        """Check that a body without the history's key is refused."""
         try:
             self.dialect.parse({f"{key}_elsewhere": value for key, value in body.items()})
         except ConversationError:
@@ -293,7 +293,7 @@ class _Held(Checked):
             raise self.broken("its prices are graded no higher than their counter", problem)
 
     def guesses_for_a_stranger(self, body: Mapping[str, Any]) -> None:
-        """A model that nobody knows may count otherwise, so that by another's counter its request is an estimate."""
+        """Check that an unknown model's count is an estimate with another model's counter."""
         told = count_request(body, dialect=self.dialect, model=_STRANGER)
         asks = told.tokens != count_request(body, dialect=self.dialect, counter=len).tokens
         if asks and told.grade is not Grade.ESTIMATED:  # else it has a tokenizer of its own
@@ -301,7 +301,7 @@ class _Held(Checked):
             raise self.broken("it guesses for a model that nobody knows", problem)
 
     def bills_what_others_say(self) -> None:
-        """Parts that only other APIs have cost what they are sent as."""
+        """Check that parts of other APIs cost what is sent for them."""
         for said, history in _OF_OTHERS.items():
             assembler = Assembler(dialect=self.dialect).add_capability([_TOOL]).add_messages(history)
             try:
@@ -328,19 +328,19 @@ class _Held(Checked):
                 raise self.broken("its notes quote no text", f"a note holds {text!r}")
             if written.count(text) < times and not emission.notes:
                 raise self.broken(_COMPLETE, f"{text!r} is gone without a note")
-        finished = self.dialect.api.history not in emission.request  # a prompt: one text, which holds all of it
+        finished = self.dialect.api.history not in emission.request  # a rendered prompt, which holds everything
         for tool in layout.tools:
             if tool.name not in (written if finished else strings) and not emission.notes:
                 raise self.broken(_COMPLETE, f"the tool {tool.name!r} is gone without a note")
 
     def _grows(self, emission: Emission, layout: Layout) -> None:
-        """What `emit_after` makes of each beginning is what `emit` makes of the whole."""
+        """Check that `emit_after` from each beginning equals `emit` of the whole."""
         if not isinstance(growing := cast(object, self.dialect), GrowingDialect):
             return
         for stop in range(1, len(layout.messages)):
             try:
                 before = self.dialect.emit(attrs.evolve(layout, messages=layout.messages[:stop]))
-            except ConversationError:  # nothing can be sent yet, so that nothing grows from it
+            except ConversationError:  # this beginning cannot be sent yet
                 continue
             grown = growing.emit_after(before, layout.messages[stop:])
             if grown is not None and (grown.request, grown.notes) != (emission.request, emission.notes):
@@ -358,7 +358,7 @@ class _Held(Checked):
 
 
 def _texts(message: Message) -> Iterator[str]:
-    """Every text that a message says, calls by their names."""
+    """Yield every text of a message, and the names of its calls."""
     for part in message.parts:
         if isinstance(part, str):
             yield part

@@ -1,4 +1,4 @@
-"""Whether a policy is what it promises: pure, lawful in what it cuts and rewrites, and as its traits declare."""
+"""Checks a policy's promises: it is pure, its cuts and changes are lawful, and its traits are true."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from assembler.testing.conversations import requests
 from budgets import Budget, ContextLengthError, Tokens
 
 _DIALECTS = ("openai_chat", "anthropic")
-"""One whose results are messages, one whose results are parts of the user's."""
+"""One dialect whose results are messages, and one whose results are parts of user messages."""
 _MOST_CHANGES = 10_000
-"""Changes of one short conversation, at most: more never end."""
+"""The most changes of one short conversation: a policy with more never ends."""
 _TEXTS = WORDS | WORDS.map(lambda word: f"{word}. " * 60)
 _PURE = "the same ledger and tokens left give the same answer"
 _LAWFUL = "its answers are lawful"
@@ -37,21 +37,21 @@ _UNCHANGED = "it changes nothing that it is given"
 def check_policy(policy: Policy, *, max_examples: int = 50) -> None:
     """Raise `ContractError` unless `policy` keeps what every policy promises.
 
-    Conversations with tools and calls are drawn, half of them as OpenAI and half as Anthropic spells them, and tokens
-    left at the price of some of their turns, give or take two; a token is a character. A policy that cuts is asked
-    twice and answers the same; it begins where a turn begins, keeps the newest turn, lets nothing grow, and asked about
-    what it kept keeps all of it. What does not fit is the least that it keeps however few are left. One that rewrites
-    proposes the same twice, and a message that is rewritten has the role, the calls and the results of the one before.
-    `traits` hold: `KeepsAll`, `KeepsNewest`, `KeepsChosen`. Each request that is built fits and is valid, and the
-    caller's messages are as they were.
+    The check draws conversations with tools and calls, half in OpenAI's and half in Anthropic's form, and tokens
+    left within two of the price of some of their turns. A token is a character. A policy that cuts gives the same
+    answer twice. Its cut begins where a turn begins, keeps the newest turn, and makes nothing grow. Asked about what it
+    kept, it keeps all of it. If it keeps more than fits, no smaller number of tokens left makes it keep less. A policy
+    that rewrites proposes the same twice, and a rewritten message keeps its role, calls and results. The traits
+    `KeepsAll`, `KeepsNewest` and `KeepsChosen` are true. Each built request fits and is valid, and the caller's
+    messages are unchanged.
 
-    A policy that asks a model is called by `build()`; all else is asked of what it declares as `unasked`.
+    If a policy asks a model, only `build()` calls it; everything else is checked with its `unasked` policy.
     """
     __tracebackhide__ = True
     rung = rung_of(policy)
     held = _Held(rung.name, policy, rung)
 
-    for dialect in _DIALECTS:  # each in turn: of few examples drawn at random, all may be of one
+    for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
 
         @examples(-(-max_examples // len(_DIALECTS)))
         @given(_windows(dialect))
@@ -118,7 +118,7 @@ class _Held(Checked):
             raise self.broken(_UNCHANGED, "the caller's messages changed")
 
     def _built(self, window: _Window, raws: list[Any]) -> None:
-        """What a request of the same size is like."""
+        """Check the built request of this window."""
         fixed = self._fixed(window)
         context = self._context(window, fixed + window.tokens_left, raws)
         if context is None:
@@ -156,7 +156,7 @@ class _Cutting:
         ledger, tokens_left = self.window.ledger(self.rung, self.raws), self.window.tokens_left
         whole = ledger.since(ledger.first).upper
         if whole <= tokens_left or ledger.first == ledger.length:
-            return  # a policy is asked where something must give way
+            return  # a policy is only asked if the conversation is too large
         cut = self._same_twice(ledger, tokens_left)
         left = ledger.kept(cut).upper
         if left > whole:
@@ -184,7 +184,7 @@ class _Cutting:
                 raise self.held.broken("what does not fit is the least that it keeps", problem)
 
     def _again(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
-        """A conversation of what was kept; pins by index would mean other messages there."""
+        """Ask again about the kept messages, except with pins by index, which would mean other messages."""
         if cut.summary is not None or ledger.pins or ledger.kept(cut).upper > tokens_left:
             return
         kept = self.window.ledger(self.rung, [*self.raws[: ledger.first], *self.raws[cut.first_kept :]])
@@ -290,9 +290,9 @@ class _Rewriting:
 
 
 _KEPT = object()
-"""In place of a message that was left as it came in."""
+"""Stands for an unchanged message."""
 _NAMED = 3
-"""Messages that an error names, at most."""
+"""The most messages that an error names."""
 
 
 def _same(before: object, after: Message | None) -> bool:

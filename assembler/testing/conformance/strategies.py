@@ -1,4 +1,4 @@
-"""Whether a strategy is what it promises: it loses no document silently, quotes nothing, and fits where it can."""
+"""Checks a strategy's promises: it loses no document silently, quotes no text, and fits if it can."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assembler.testing.conformance.broken import AMPLE, EDGE, WORDS, Checked, Co
 from budgets import Budget, BudgetError, ContextLengthError, Tokens
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
-"""What a piece of the system text must not begin with: a tokenizer may join it to the line break before."""
+"""The characters with which a piece must not begin: a tokenizer may merge them with the line break before."""
 _PURE = "the same regions give the same layout"
 _UNQUOTED = "its names, reasons and notes quote no text"
 
@@ -30,12 +30,12 @@ _UNQUOTED = "its names, reasons and notes quote no text"
 def check_strategy(strategy: Strategy, *, max_examples: int = 50) -> None:
     """Raise `ContractError` unless `strategy` keeps what every strategy promises.
 
-    Instructions, documents and questions are drawn, and tokens left at the price of a layout, give or take two; a token
-    is a character. A layout is the same each time, and changes nothing that it is given. The instruction stands in it.
-    Each document does too, or is among `omitted`, or its text went into one of `sources`. Each piece belongs to the
-    instruction or to knowledge, and pieces of the system text meet where counts add. No name, reason or note quotes a
-    text. Text stands around the question only where there is one. What does not fit is the least that `choose` lays
-    out. Each request that is built is valid, and costs what `count_request` says.
+    The check draws instructions, documents and questions, and tokens left within two of the price of a layout. A token
+    is a character. A layout is the same each time, and changes no argument. It contains the instruction. Each document
+    is in it, or among `omitted`, or its text is in one of `sources`. Each piece belongs to the instruction or to
+    knowledge, and pieces of the system text meet where counts add up. No name, reason or note quotes a text. There is
+    text around the question only if there is one. If `choose` lays out more than fits, it cannot lay out less. Each
+    built request is valid, and costs what `count_request` says.
     """
     __tracebackhide__ = True
     try:
@@ -55,12 +55,12 @@ def check_strategy(strategy: Strategy, *, max_examples: int = 50) -> None:
 
 @attrs.frozen
 class _Case:
-    """What is laid out, the text of the question, and how far the tokens left lie from the edge that was drawn."""
+    """The regions, the text of the question, and the distance of the tokens left from the drawn edge."""
 
     regions: Regions
     question: str | None
     share: float
-    """Where the edge lies: 0 for the least layout, 1 for the largest."""
+    """The place of the edge: 0 for the smallest layout, 1 for the largest."""
     beside: Tokens
     answered: bool
     """Whether the conversation ends with the result of a tool."""
@@ -92,7 +92,7 @@ def _cases(draw: DrawFn) -> _Case:
 
 @attrs.frozen
 class _Characters:
-    """The space of a strategy, where a token is a character."""
+    """The `Space` of a strategy in which a token is a character."""
 
     question: str | None
     tokens: Tokens | None
@@ -129,7 +129,7 @@ class _Held(Checked):
             raise self.broken("it changes nothing that it is given", "the documents changed")
 
     def laid_out(self, regions: Regions, lay_out: Callable[[], Rendered]) -> Rendered:
-        """A layout, of the type that the contract names, and the same each time."""
+        """Make a layout, and check its type and that it is the same each time."""
         try:
             first, again = lay_out(), lay_out()
         except Exception as error:
@@ -176,7 +176,7 @@ class _Held(Checked):
                 raise self.broken("pieces of the system text meet after a line break, before a word or a tag", problem)
 
     def _said(self, rendered: Rendered) -> Iterator[str]:
-        """All that a report shows of a layout."""
+        """Yield every text of a layout that a report shows."""
         yield from (piece.name for piece in rendered.every_piece)
         for omitted in rendered.omitted:
             yield from (omitted.name, omitted.reason)
@@ -184,7 +184,7 @@ class _Held(Checked):
             yield from self.strategy.notes(rendered, ["as [Source 1] says"])
 
     def _choosing(self, case: _Case, strategy: ChoosingStrategy) -> None:
-        """What it chooses with any number of tokens left, with none, and with about as many as one layout costs."""
+        """Check its choice without a budget, with no tokens left, and with about the price of a layout."""
 
         def chosen(tokens: Tokens | None) -> Rendered:
             space = _Characters(case.question, tokens)
@@ -231,7 +231,7 @@ def _shown(field: attrs.Attribute[Any], _: object) -> bool:
 
 
 def _conversation(case: _Case) -> list[dict[str, Any]]:
-    """An older turn, the question, and what a tool answered to it."""
+    """Return an older turn, the question, and perhaps a tool's answer to it."""
     talk: list[dict[str, Any]] = [
         {"role": "user", "content": "older"},
         {"role": "assistant", "content": "answer"},

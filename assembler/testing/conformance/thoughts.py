@@ -1,4 +1,4 @@
-"""Whether a dialect does with other models' reasoning what it says of it."""
+"""Checks that a dialect's `hears` is right about other models' reasoning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _THOUGHTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def misheard(dialect: Dialect) -> str | None:
-    """What `hears` says wrongly of a spelling of reasoning; None where it is right, or the dialect has no such word."""
+    """Return the first form of reasoning about which `hears` is wrong; None if there is none, or no `hears`."""
     if not isinstance(cast(object, dialect), ReasoningDialect):
         return None
     for spelling, message in _THOUGHTS.items():

@@ -1,1 +1,1 @@
-"""A check for any function that trims a history: the laws it should keep, and the smallest case where it does not."""
+"""Checks any function that trims a history against the laws of trimming, and finds the smallest failing case."""

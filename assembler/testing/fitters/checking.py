@@ -1,4 +1,4 @@
-"""Runs a fitter on many histories, most of them with a window on the edge of what fits, and shrinks what it finds."""
+"""Runs a fitter on many histories, most with a window on the edge of what fits, and shrinks failures."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from budgets import AssemblyError
 Case: TypeAlias = tuple[History, int]
 
 _NUDGE = 2
-"""A window is drawn at the cost of some end of the history, or this much beside it: off-by-one lives there."""
+"""The offsets of a window from the cost of some end of the history, where off-by-one errors show."""
 _PHASES = (Phase.generate, Phase.shrink)
 _SEARCH_LONGER = 5
-"""The search for the smallest example may take this many times the examples in which the law was seen broken."""
+"""The search for the smallest example may run this many times the number of failing examples."""
 
 
 def check_fitter(
@@ -34,12 +34,12 @@ def check_fitter(
     spell: Spell = list,
     max_examples: int = 200,
 ) -> Verdict:
-    """Hold `fit(messages, window) -> messages` to the laws of trimming; `FitterError` tells the first that is broken.
+    """Check `fit(messages, window) -> messages` against the laws of trimming. `FitterError` names the first broken one.
 
-    `count` says what a list of messages costs, in the unit of the window. `refuses` are the errors by which the fitter
-    may say that nothing fits; any other is a crash. The histories are OpenAI Chat messages; `spell` turns a list of
-    them into the fitter's own, one for one, and `conversations` draws others (`assembler.testing.conversations()`).
-    The same examples each time. Calls `fit` three to four times an example. Raises `ValueError` without an invariant.
+    `count` returns the cost of a list of messages, in the unit of the window. `refuses` are the errors that the fitter
+    may raise if nothing fits; any other error is a crash. The histories are OpenAI Chat messages; `spell` turns a list
+    of them into the fitter's own, one for one, and `conversations` draws others (`assembler.testing.conversations()`).
+    The examples are the same each time. Calls `fit` three to four times an example. Raises `ValueError` without a law.
     """
     __tracebackhide__ = True
     if not invariants:
@@ -53,13 +53,13 @@ def check_fitter(
         return verdict
     messages, window = _smallest(subject, broken, cases, max_examples) or survey.seen[broken.name]
     trial = subject.run(messages, window)
-    problem = broken.broken(trial) or "only in some of the runs: it does not do the same each time"
+    problem = broken.broken(trial) or "only in some of the runs: its results differ from run to run"
     raise FitterError(trial, broken, problem, verdict)
 
 
 @attrs.define
 class _Survey:
-    """What the examples showed so far: local to one check."""
+    """The results of the examples so far, in one check."""
 
     examples: int = 0
     refused: int = 0
@@ -97,7 +97,7 @@ def _surveyed(
 
 
 def _smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], max_examples: int) -> Case | None:
-    """The smallest case that Hypothesis finds; None where the law breaks too rarely, or not each time."""
+    """Return the smallest case that Hypothesis finds; None if the law breaks too rarely, or not each time."""
 
     def is_broken(case: Case) -> bool:
         return broken.broken(subject.run(*case)) is not None
@@ -110,7 +110,7 @@ def _smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], 
 
 @st.composite
 def _cases(draw: DrawFn, subject: Subject, drawn: SearchStrategy[History]) -> Case:
-    """A history, and a window near what the head and some end of the history cost."""
+    """Draw a history, and a window near the cost of the head and some end of the history."""
     history: list[dict[str, Any]] = draw(drawn)
     head = [message for message in history if message["role"] in ("system", "developer")]
     place = draw(st.integers(0, len(history)))

@@ -1,4 +1,4 @@
-"""Histories to trim, drawn by their pattern: two choices each, so that thousands take seconds."""
+"""Draws histories to trim. A pattern makes each from two choices, so that thousands take seconds."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ History: TypeAlias = list[dict[str, Any]]
 
 _HEADS = ("", "", "s", "sd")
 _KINDS = {"0": "q", "1": "a", "2": "1", "3": "Q", "4": "2", "5": "A", "6": "3", "7": "!"}
-"""What each drawn digit stands for: a question, an answer, a step of 1, 2 or 3 calls; capital and `!`: a long one."""
+"""The meaning of each digit: a question, an answer, a step of 1, 2 or 3 calls; a capital or `!` means a long one."""
 _LONGEST = 14
-"""Messages and steps: enough for several turns on either side of a cut."""
+"""The most messages and steps: enough for several turns on either side of a cut."""
 _PADDING = " and so on" * 4
 
 
 def histories() -> SearchStrategy[History]:
-    """OpenAI Chat histories, ready to be sent: whole steps, parallel calls, one to many turns. Every text is unique.
+    """Draw valid OpenAI Chat histories: whole steps, parallel calls, one to many turns. Every text is unique.
 
-    A system and a developer message may stand at the head, a greeting of the assistant after it; the user may speak
-    twice in a row. The last message is a user's, or the result of a call. Shrinks to one question.
+    The head may have a system and a developer message, and an assistant's greeting may follow. The user may speak twice
+    in a row. The last message is the user's, or the result of a call. Shrinks to one question.
     """
     patterns = st.text("".join(_KINDS), min_size=1, max_size=_LONGEST)
     return st.builds(_history, st.sampled_from(_HEADS), patterns)
@@ -30,7 +30,7 @@ def histories() -> SearchStrategy[History]:
 def _history(head: str, digits: str) -> History:
     pattern = "".join(_KINDS[digit] for digit in digits)
     if pattern[0] in "123!":
-        pattern = f"q{pattern}"  # nothing is called before anybody has asked
+        pattern = f"q{pattern}"  # a call needs a question before it
     if pattern[-1] in "aA" or not {"q", "Q"} & {*pattern}:
         pattern += "q"
     messages: History = []

@@ -1,6 +1,6 @@
-"""The laws of trimming, one value each: a name, a claim, what to do about it, and the test.
+"""The laws of trimming, each a value with a name, a claim, advice, and a test.
 
-A broken law answers with a sentence that says where; one that holds, or does not apply, with None.
+The test returns a sentence that describes the fault, or None if the law holds or does not apply.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assembler.testing.fitters.trial import Trial
 
 @attrs.frozen
 class Invariant:
-    """A law: `broken` says what is wrong in a trial, or None. `cure` is what an author does about it."""
+    """A law. `broken` returns the fault in a trial, or None. `cure` is advice to the trimmer's author."""
 
     name: str
     claim: str
@@ -27,7 +27,7 @@ class Invariant:
 def _crashed(trial: Trial) -> str | None:
     if trial.crash is None:
         return None
-    return f"it raised {type(trial.crash).__name__}, which is not among the errors by which it refuses"
+    return f"it raised {type(trial.crash).__name__}, which is not in `refuses`"
 
 
 def _input_was_changed(trial: Trial) -> str | None:
@@ -36,7 +36,7 @@ def _input_was_changed(trial: Trial) -> str | None:
 
 def _stranger(trial: Trial) -> str | None:
     if None in (trial.kept or ()):
-        return f"message {(trial.kept or ()).index(None)} of the result is none of those given"
+        return f"message {(trial.kept or ()).index(None)} of the result was not in the input"
     late = next((after for before, after in pairwise(trial.known) if after <= before), None)
     return None if late is None else f"message #{late} comes back out of order, or twice"
 
@@ -266,7 +266,7 @@ ESSENTIAL: tuple[Invariant, ...] = (
     DETERMINISTIC,
     IDEMPOTENT,
 )
-"""What every trimmer should hold, whatever its policy: without them a request is refused, wrong, or a surprise.
+"""The laws that every trimmer should keep: a breach makes a request invalid, wrong or surprising.
 
-`NEWEST_TURN_STAYS`, `SUFFIX`, `MAXIMAL` and `MONOTONE` are matters of policy: add those that yours promises.
+`NEWEST_TURN_STAYS`, `SUFFIX`, `MAXIMAL` and `MONOTONE` depend on the policy: add those that yours promises.
 """

@@ -1,4 +1,4 @@
-"""One run of a fitter on one history and one window, and what came of it."""
+"""One run of a fitter on one history and one window, and its result."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, TypeAlias
 import attrs
 
 Fit: TypeAlias = Callable[[list[Any], int], Iterable[Any]]
-"""`(messages, window)` to the messages that stay."""
+"""Takes `(messages, window)` and returns the messages that stay."""
 CountMessages: TypeAlias = Callable[[list[Any]], int]
-"""What a list of messages costs, in the unit of the window."""
+"""Returns the cost of a list of messages, in the unit of the window."""
 Spell: TypeAlias = Callable[[list[dict[str, Any]]], Sequence[Any]]
-"""OpenAI Chat messages to the fitter's own, one for one."""
+"""Turns OpenAI Chat messages into the fitter's own, one for one."""
 Places: TypeAlias = tuple[int | None, ...]
-"""Which of the given messages came back, in the order in which they did; None for one that was never given."""
+"""The places of the returned messages in the input, in order; None for one that was not in the input."""
 
 
 @attrs.frozen(eq=False)
 class Subject:
-    """A fitter with all that is needed to run it."""
+    """A fitter with everything that is needed to run it."""
 
     fit: Fit
     count: CountMessages
@@ -28,18 +28,18 @@ class Subject:
     refuses: tuple[type[Exception], ...]
 
     def spelled(self, messages: Sequence[dict[str, Any]]) -> list[Any]:
-        """The messages as the fitter wants them, new objects each time. Raises `ValueError` unless one for one."""
+        """Return the messages in the fitter's form, new objects each time. Raises `ValueError` unless one for one."""
         spelled = list(self.spell(pickle.loads(pickle.dumps(list(messages)))))  # a tenth of what a deepcopy costs
         if len(spelled) != len(messages):
             raise ValueError(f"spell made {len(spelled)} messages of {len(messages)}; expected one for each")
         return spelled
 
     def cost(self, messages: Sequence[dict[str, Any]]) -> int:
-        """What these messages cost."""
+        """Return the cost of these messages."""
         return self.count(self.spelled(messages))
 
     def run(self, messages: Sequence[dict[str, Any]], window: int) -> Trial:
-        """What the fitter makes of a fresh copy of these messages."""
+        """Run the fitter on a fresh copy of these messages."""
         given = self.spelled(messages)
         pristine = self.spelled(messages)
         listed = list(given)
@@ -61,7 +61,7 @@ class Subject:
 
 
 def _places(kept: list[Any], given: list[Any], pristine: list[Any]) -> Places:
-    """Where each kept message stood: by identity, else the last equal one that stands before those already found."""
+    """Find each kept message in the input: by identity, else the last equal one before those already found."""
     places: list[int | None] = []
     by_identity = {id(message): place for place, message in enumerate(given)}
     below = len(given)

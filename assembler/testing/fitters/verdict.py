@@ -1,4 +1,4 @@
-"""What a check found: how many examples, which laws broke how often, and the smallest case of the first."""
+"""The result of `check_fitter`: its numbers, and the error with the smallest failing case."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from assembler.testing.fitters.trial import Trial
 from budgets.errors import Evidence
 
 _SHOWN_CHARACTERS = 16
-"""Of a drawn text: enough to know the message by."""
+"""The characters of a drawn text that are shown, to identify its message."""
 
 
 @attrs.frozen
 class Verdict:
-    """`examples` is how many were run, `refused` how many of them the fitter refused, `broken` counts those in which a
-    law was broken, by its name, in the order of the laws.
-    """
+    """The number of `examples`, how many of them the fitter `refused`, and by law how many it broke."""
 
     examples: int
     refused: int
@@ -32,11 +30,11 @@ class Verdict:
 
 
 class FitterError(Evidence, AssertionError):
-    """A history trimmer breaks a law. Every text that it shows was drawn by the check.
+    """A history trimmer breaks a law. Every text in the error was drawn by the check.
 
-    `invariant` is the first of the asked laws that is broken in any example; `messages` (OpenAI Chat) and `window` are
-    the smallest example that was found, `kept` the places of the messages that came back (None where it raised, None
-    for a message that was never given), `problem` what is wrong there, `verdict` the numbers of the whole run.
+    `invariant` is the first of the checked laws that an example breaks. `messages` (OpenAI Chat) and `window` are the
+    smallest failing example. `kept` are the places of the returned messages: None if the trimmer raised, and None for a
+    message that was not in the input. `problem` says what is wrong. `verdict` has the numbers of the whole run.
     """
 
     def __init__(self, trial: Trial, invariant: Invariant, problem: str, verdict: Verdict) -> None:

@@ -1,4 +1,4 @@
-"""What a policy forgets: facts planted in a session, and which of them its requests hold when they are asked about."""
+"""Measures what a policy forgets: how many planted facts are still in the requests that ask for them."""
 
 from assembler.testing.survival.outcome import Share, Survival, survival_table
 from assembler.testing.survival.planting import Fact, Planted, planted

@@ -1,4 +1,4 @@
-"""What survived, by kind and by age, and what it cost. Counts; runs nothing."""
+"""The result of `survival`: what survived, by kind and by age, and its cost."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import attrs
 
 AGES = ("oldest quarter", "third quarter", "second quarter", "newest quarter")
-"""How long ago a fact was told, in quarters of the conversation."""
+"""The age of a fact, in quarters of the conversation."""
 
 
 @attrs.frozen
 class Share:
-    """So many of so many."""
+    """A number out of a total."""
 
     survived: int = 0
     planted: int = 0
 
     @property
     def share(self) -> float:
-        """From 0 to 1; 1 where nothing was planted."""
+        """The share from 0 to 1; 1 if the total is 0."""
         return self.survived / self.planted if self.planted else 1.0
 
     def __add__(self, other: Share) -> Share:
@@ -32,10 +32,10 @@ class Share:
 
 @attrs.frozen
 class Survival:
-    """What was still there when it was asked about, and what the sessions cost on the way.
+    """The facts that survived, and the cost of the sessions.
 
-    `requests` were made, `unfit` of them could not be, were too large or invalid. `tokens` went out in all, and
-    `fresh` of them behind the first difference from the request before: what a prefix cache could not serve.
+    `unfit` of all `requests` could not be made, were too large or invalid. `tokens` were sent in all. A prefix cache
+    could not serve `fresh` of them, which come after the first difference from the request before.
     """
 
     kinds: Mapping[str, Share]
@@ -47,11 +47,11 @@ class Survival:
 
     @property
     def facts(self) -> Share:
-        """All kinds together."""
+        """The facts of all kinds."""
         return sum(self.kinds.values(), Share())
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers as plain data."""
+        """Return the numbers as plain data."""
         return attrs.asdict(self)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Survival:
 
 
 def survival_table(outcomes: Mapping[str, Survival]) -> str:
-    """A line for each: what survived in all, by kind and by age, tokens, fresh tokens, requests that were unfit."""
+    """Return a table with a line for each outcome: survival in all, by kind and by age, tokens, fresh tokens, unfit."""
     kinds = list(dict.fromkeys(kind for outcome in outcomes.values() for kind in outcome.kinds))
     ages = [age for age in AGES if any(age in outcome.ages for outcome in outcomes.values())]
     head = ["", "facts", *kinds, *ages, "tokens", "fresh", "unfit"]

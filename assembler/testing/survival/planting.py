@@ -1,7 +1,7 @@
-"""Conversations with facts in them: what was said, where, what is asked about it later, and what must be read then.
+"""Makes conversations with planted facts from a seed.
 
-Everything follows from a seed. A fact is told in one sentence among others about the same subject, so that the words of
-the question stand in many turns and the answer stands in one.
+One sentence tells a fact, among others about the same subject. So the words of its question are in many turns, and its
+answer is in one.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _SAID = {
     "task": ("What have I still got to do for the {subject}?", "Remind me about the {subject}: I must {needle}."),
     "tool result": ("What did the register say of the {subject}?", "{subject}: {needle}, checked"),
 }
-"""How each kind of fact is asked for, and the sentence that tells it."""
+"""The question for each kind of fact, and the sentence that tells it."""
 KINDS = tuple(_SAID)
-"""What people and tools say that must be there later."""
+"""The kinds of facts."""
 
 
 @attrs.frozen
 class Fact:
-    """`needle` is the text that answers `question`; it stands in one message of turn `turn`, and nowhere else."""
+    """`needle` is the text that answers `question`. It is in one message of turn `turn`, and nowhere else."""
 
     kind: str
     turn: int
@@ -43,7 +43,7 @@ class Fact:
 
 @attrs.frozen
 class Planted:
-    """A conversation and the facts in it. Messages of one's own will do, if each needle stands in them once."""
+    """A conversation and its facts. You may use your own messages if each needle occurs in them once."""
 
     messages: Sequence[Message] = attrs.field(repr=False)
     facts: Sequence[Fact]
@@ -56,7 +56,7 @@ _SUBJECTS = (
     "opera costumes", "water meter", "cargo bicycle", "lighthouse lamp", "street market", "weather balloon",
 )  # fmt: skip
 _AT_ONCE = 6
-"""Subjects of one conversation: people come back to a few, so that the words of a question stand in many turns."""
+"""The number of subjects in a conversation: a few, so that the words of a question are in many turns."""
 _FIRST = ("Mara", "Tomas", "Ines", "Yusuf", "Greta", "Olek", "Priya", "Sven", "Noor", "Luca", "Edda", "Kofi")
 _LAST = ("Lindqvist", "Okafor", "Brandt", "Vasquez", "Moreau", "Tanaka", "Petrov", "Haddad", "Silva", "Novak")
 _MADE_OF = ("oak", "zinc", "linen", "slate", "copper", "cork", "granite", "birch", "steel", "clay", "wool", "brass")
@@ -69,10 +69,9 @@ _WORDS: tuple[str, ...] = (
 
 
 def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
-    """A conversation of so many turns with so many facts, spread evenly from its first turn to its last but one, and
-    at most one a turn.
+    """Make a conversation of `turns` turns with `facts` facts, spread evenly over all turns but the last, one a turn.
 
-    Every third turn or so calls a tool. 80 turns have about 20,000 tokens. The same seed gives the same conversation.
+    About every third turn calls a tool. 80 turns have about 20,000 tokens. The same seed gives the same conversation.
     """
     draw = random.Random(seed)
     subjects = draw.sample(_SUBJECTS, _AT_ONCE)

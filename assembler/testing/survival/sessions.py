@@ -1,4 +1,4 @@
-"""Sessions under a policy or any trimmer, asked at their end for every fact that was planted in them."""
+"""Runs sessions under a policy or any trimmer, and asks at the end for every planted fact."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from assembler.verify import verify
 from budgets import AssemblyError, Budget, Tokens, memoised
 
 Trimmer: TypeAlias = Callable[[list[Message], Tokens], Iterable[Any]]
-"""`(messages, tokens) -> messages`: all that were said, as OpenAI's dicts, and what of them is to be sent."""
+"""`(messages, tokens) -> messages`: takes all messages so far, as OpenAI's dicts, and returns those to send."""
 
 WINDOW = 2_048
 
 
 @attrs.define(eq=False)
 class _Requests:
-    """What goes out, request by request."""
+    """Counts the requests of the sessions, and their tokens."""
 
     count: Callable[[str], Tokens]
     requests: int = 0
@@ -37,7 +37,7 @@ class _Requests:
     before: list[str] = attrs.field(factory=list[str])
 
     def send(self, messages: Sequence[Message] | None) -> None:
-        """Note a request; None for one that could not be made."""
+        """Count a request; None for one that could not be made."""
         self.requests += 1
         if messages is None:
             self.unfit += 1
@@ -59,15 +59,15 @@ def survival(
     budget: Budget | None = None,
     dialect: Dialect | str = openai_chat,
 ) -> Survival:
-    """How many planted facts are in the request when they are asked about, by kind and age, and what that cost.
+    """Measure how many planted facts are in the request when they are asked about, by kind and age, and the cost.
 
-    `ladder` is what `on_overflow` takes, or a function `(messages, tokens) -> messages` over OpenAI's dicts: another
+    `ladder` is the value of `on_overflow`, or a function `(messages, tokens) -> messages` over OpenAI's dicts: another
     project's trimmer, or a summarizer. `budget` is 2,048 tokens of o200k_base by default. Each conversation is built at
-    every message that a model would answer, as a session does; then each fact's question is put as the next message,
-    every time to the session as it stood at its end. A fact survives where its needle is in the request.
+    every message that a model would answer, as in a session. Then each fact's question is asked as the next message,
+    each time in a copy of the finished session. A fact survives if its needle is in the request.
 
-    A request is unfit where the policies raise, and a function's where `verify` finds a fault in it or its texts alone
-    cost more than the budget. Tokens are those of the messages as JSON. Offline and deterministic.
+    A request is unfit if the policies raise. A function's request is unfit if `verify` finds a fault in it, or if its
+    texts alone cost more than the budget. Tokens are those of the messages as JSON. Offline and deterministic.
     O(requests · cost of one).
     """
     tokens_left = Budget(WINDOW) if budget is None else budget
@@ -90,7 +90,7 @@ def survival(
 
 
 _Session: TypeAlias = Callable[[Sequence[Message]], "list[Message] | None"]
-"""What is sent after these messages; None where nothing can be. Called with one message more each time, or a fork."""
+"""Returns what is sent after these messages, or None if nothing can be. Called with one more message each time."""
 
 
 def _ask_all(session: _Session, conversation: Planted, requests: _Requests) -> Iterator[tuple[Fact, bool]]:
@@ -114,7 +114,7 @@ def _session(ladder: object, budget: Budget, dialect: Dialect | str, count: Call
     assembler = Assembler(budget, dialect=dialect, on_overflow=cast("Policy | Sequence[Policy]", ladder))
 
     def sent(messages: Sequence[Message]) -> list[Message] | None:
-        assembler.add_messages(messages)  # what it knows of the messages that stay the same, it keeps
+        assembler.add_messages(messages)  # recognises the earlier messages
         try:
             return cast("list[Message]", assembler.build().request()["messages"])
         except AssemblyError:
@@ -133,7 +133,7 @@ def _of_function(trim: Trimmer, budget: Budget, dialect: Dialect | str, count: C
 
 
 def _counted_texts(message: Message) -> Iterator[str]:
-    """What any trimmer counts: contents, and the names and arguments of calls."""
+    """Yield the texts that every trimmer counts: contents, and the names and arguments of calls."""
     yield from _texts([{"content": message.get("content")}])
     for call in message.get("tool_calls") or ():
         yield from (call["function"]["name"], call["function"]["arguments"])
@@ -144,7 +144,7 @@ def _broken(messages: list[Message], dialect: Dialect | str) -> bool:
 
 
 def _texts(messages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Every text in the messages, wherever it stands."""
+    """Yield every text in the messages, at any depth."""
     waiting: list[object] = list(messages)
     while waiting:
         held = waiting.pop()
