@@ -47,9 +47,6 @@ class ProviderRows:
     """The field by which the provider names the answer. Two lines with the same one are refused."""
     dialect: Callable[[Row], str]
     """The API that a line is for. Raises `RowError` for one that no dialect speaks."""
-    into: Callable[[Row], dict[str, Any]] = dict
-    """The request as the dialect spells it, and back by `out_of`."""
-    out_of: Callable[[Row], dict[str, Any]] = dict
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -70,7 +67,7 @@ class ProviderRows:
         if not isinstance(row.get(self.id), str):
             raise RowError(f"{self.id}: expected a text; the provider names the answer by it")
         spoken = read_dialect(self.dialect(row))
-        fitted = built(fit_steps(RawRequest.of(self.into(cast(Row, body)), spoken), base))
+        fitted = built(fit_steps(RawRequest.of(cast(Row, body), spoken), base))
         budget = base.budget
         counted = count_request(
             fitted.body,
@@ -78,7 +75,7 @@ class ProviderRows:
             model=None if budget is None else budget.model,
             counter=None if budget is None else budget.token_counter,
         )
-        return Assembled(compact(self.out_of(fitted.body)), counted, fitted.context.inside.left_out)
+        return Assembled(compact(fitted.body), counted, fitted.context.inside.left_out)
 
     def line(self, written: Row) -> dict[str, Any]:
         """A line of the batch file, from the line that the run wrote of it."""
@@ -111,44 +108,12 @@ def _gemini(_: Row) -> str:
     return "gemini"
 
 
-_SPELLINGS = {"systemInstruction": "system_instruction", "toolConfig": "tool_config"}
-_BESIDE = ("system_instruction", "tools", "tool_config", "safety_settings", "cached_content")
-"""What stands beside the contents in Gemini's REST API, and in `config` in its Python SDK."""
-
-_GENERATION = ("generationConfig", "generation_config")
-
-
-def _into_sdk(body: Row) -> dict[str, Any]:
-    """A REST request as the Python SDK takes it, which is how the dialect reads one."""
-    config: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
-    for name, value in body.items():
-        if name in _GENERATION and isinstance(value, Mapping):
-            config |= {"generation_config": dict(cast(Row, value))}
-        elif (known := _SPELLINGS.get(name, name)) in _BESIDE:
-            config[known] = value
-        else:
-            rest[name] = value
-    generation = config.pop("generation_config", {})
-    return {**rest, "config": {**generation, **config}}
-
-
-def _out_of_sdk(body: Row) -> dict[str, Any]:
-    config = dict(cast(Row, body.get("config", {})))
-    beside = {name: config.pop(name) for name in _BESIDE if name in config}
-    system: object = beside.get("system_instruction")
-    if isinstance(system, str):
-        beside["system_instruction"] = {"parts": [{"text": system}]}
-    rest = {name: value for name, value in body.items() if name != "config"}
-    return {**rest, **beside, **({"generation_config": config} if config else {})}
-
-
 OWN = OwnRows()
 FORMATS: Mapping[str, Format] = {
     "rows": OWN,
     "openai": ProviderRows("openai", body="body", id="custom_id", dialect=_by_url),
     "anthropic": ProviderRows("anthropic", body="params", id="custom_id", dialect=_anthropic),
-    "gemini": ProviderRows("gemini", body="request", id="key", dialect=_gemini, into=_into_sdk, out_of=_out_of_sdk),
+    "gemini": ProviderRows("gemini", body="request", id="key", dialect=_gemini),
 }
 """Every format, by the name that the command line has for it. All of them travel to worker processes."""
 

@@ -313,7 +313,9 @@ def test_a_body_of_geminis_rest_api_comes_out_as_one(key: str) -> None:
     assert len(fitted["contents"]) < len(contents)
 
 
-@pytest.mark.parametrize("body", [{}, {"safetySettings": []}, {"model": "m", "generationConfig": {"topK": 1}}])
+@pytest.mark.parametrize(
+    "body", [{}, {"safetySettings": []}, {"model": "m", "generationConfig": {"topK": 1}}, {"model": "models/m"}]
+)
 def test_an_instruction_goes_into_a_rest_body_as_a_content(body: dict[str, Any]) -> None:
     asked = {"contents": [{"role": "user", "parts": [{"text": "Where?"}]}], **body}
     assembler = base(240, gemini).add_instruction("Plan trips.")

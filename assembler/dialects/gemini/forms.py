@@ -20,7 +20,7 @@ _BESIDE_CONTENTS = frozenset(["system_instruction", "tools", "tool_config"])
 
 def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
     """Return the request with its `config` written as the body writes it. Only its top level is new."""
-    if "config" in body or "config" not in request or ("model" in body and body.keys() <= _OF_THE_SDK):
+    if "config" not in request or _is_of_the_sdk(body):
         return request
     written: Request = {key: value for key, value in request.items() if key != "config"}
     for name, value in request["config"].items():
@@ -32,6 +32,12 @@ def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
         else:
             written.setdefault(_spelled("generation_config", body), {})[_camel(name)] = value
     return written
+
+
+def _is_of_the_sdk(body: Mapping[str, Any]) -> bool:
+    """Whether a body is the SDK's arguments. A body without settings is, if it names a model as the SDK does."""
+    named = str(body.get("model", "models/"))
+    return "config" in body or (body.keys() <= _OF_THE_SDK and not named.startswith("models/"))
 
 
 def _content(system: object, came: Mapping[str, Any]) -> object:

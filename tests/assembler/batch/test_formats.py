@@ -86,11 +86,7 @@ def test_gemini_gets_a_request_of_its_rest_api_back(system: str, generation: str
     request = {"contents": GEMINI_LONG, system: told, generation: {"temperature": 0.5}}
     assert ran("gemini", "gemini-2.5-flash", [{"key": "a", "request": request}]) == 0
     (line,) = read(Path("out.jsonl"))
-    assert line["key"] == "a"
-    assert line["request"]["contents"] == GEMINI_LONG[2:]
-    assert line["request"]["system_instruction"]["parts"] == told["parts"]
-    assert line["request"]["generation_config"] == {"temperature": 0.5}
-    assert "config" not in line["request"]
+    assert line == {"key": "a", "request": {**request, "contents": GEMINI_LONG[2:]}}
 
 
 def test_a_bad_line_is_in_the_log_and_not_in_the_file(capsys: pytest.CaptureFixture[str]) -> None:
