@@ -29,7 +29,6 @@ SPELLINGS: Mapping[str, Spelling] = FromFolders("assembler.dialects", "drawn", "
 """Every spelling, by the name of its dialect: `drawn.py` in the dialect's folder, which shares no code with it."""
 
 
-
 def text_or_parts(texts: tuple[str, ...], kind: str = "text") -> str | list[Request]:
     """Return one text as a text, and several as typed parts."""
     return texts[0] if len(texts) == 1 else [{"type": kind, "text": text} for text in texts]
