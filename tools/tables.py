@@ -1,4 +1,4 @@
-"""The parts of the docs that list what the library brings: policies, strategies and counters, each from its table.
+"""The parts of the docs that list policies, strategies, counters and dialects, each from its table.
 
 `python -m tools.reference` writes them anew, between two comments that name the part.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 from typing import Any
 
 import attrs
 
 from assembler.cli.request_file.options import named_in, takes_words_alone, types_of, words_of
+from assembler.dialects import DIALECTS
 from assembler.policies import built_in as policies
 from assembler.strategies import built_in as strategies
 from tools.reference import claim, exported
@@ -39,6 +39,11 @@ def entries(table: str) -> str:
     """The names of a table, for the reference: a heading and a docstring each."""
     package = table.removesuffix(".built_in").removesuffix(".counters").partition(".")[0]
     return "\n".join(f"::: {package}.{name}\n" for name in exported(table))
+
+
+def values_of_dialects() -> str:
+    """Every dialect, for the reference: its value."""
+    return "\n".join(f"::: assembler.dialects.{name}\n    options:\n      members: false\n" for name in DIALECTS)
 
 
 def what_gives_way() -> str:
@@ -85,8 +90,9 @@ def _claim_of(made: type) -> str:
 
 
 PARTS: Mapping[str, Callable[[], str]] = {
+    "dialects": values_of_dialects,
     "policies": what_gives_way,
-    "policies in files": lambda: in_files(import_module("assembler.policies.built_in"), "policy"),
+    "policies in files": lambda: in_files(policies, "policy"),
     "strategies in files": lambda: in_files(strategies, "strategy"),
 }
-"""The parts that are tables, by their names."""
+"""The parts that are no plain entries of a stub, by their names."""

@@ -1,4 +1,6 @@
-"""Valid requests of every dialect, drawn from one small abstract conversation. Shares no code with `assembler`.
+"""Valid requests of every dialect, drawn from one small abstract conversation.
+
+How an API is spelled here shares no code with `assembler`. A dialect that is not spelled here is by its own `drawn.py`.
 
 A conversation is a list of exchanges: the user's text, then steps (calls, each with its result), then the answer. The
 last exchange may stop after its results or before the model speaks, so that the request ends as an API wants it.
@@ -6,11 +8,16 @@ last exchange may stop after its results or before the model speaks, so that the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
+
+from assembler.drawn import conversations as ours
+from assembler.drawn.spelling import SPELLINGS as DRAWN
+from assembler.drawn.spelling import Spelling
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).map(lambda text: f"x{text}x")
 ID_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -182,7 +189,29 @@ def plain(conversation: Conversation) -> Request:
     return {"system": conversation.system, "messages": messages, **_tools(_chat_tool, conversation)}
 
 
-SPELLINGS: dict[str, Callable[[Conversation], Request]] = {
+def by_its_folder(spelling: Spelling) -> Callable[[Conversation], Request]:
+    """A spelling of conversations as `drawn.py` of a dialect spells them."""
+
+    def spelled(conversation: Conversation) -> Request:
+        numbers = itertools.count()
+
+        def step(calls: tuple[Call, ...]) -> ours.Step:
+            made = [ours.Call(next(numbers), c.name, c.arguments, c.result, failed=False) for c in calls]
+            return ours.Step(None, (), tuple(made), tuple(range(len(made))))
+
+        exchanges = [
+            ours.Exchange(
+                (each.question,), None, tuple(map(step, each.steps)), None, tuple(filter(None, [each.answer]))
+            )
+            for each in conversation.exchanges
+        ]
+        tools = [ours.Definition(name, "d", ()) for name in NAMES if conversation.has_tools]
+        return spelling.request(ours.Conversation(conversation.system, tuple(exchanges), tuple(tools)))
+
+    return spelled
+
+
+BY_HAND: dict[str, Callable[[Conversation], Request]] = {
     "anthropic": anthropic,
     "bedrock": bedrock,
     "chat_template": chat_template,
@@ -192,7 +221,9 @@ SPELLINGS: dict[str, Callable[[Conversation], Request]] = {
     "openai_responses": openai_responses,
     "plain": plain,
 }
+OTHERS = {name: spelling for name, spelling in DRAWN.items() if name not in BY_HAND}
+SPELLINGS = BY_HAND | {name: by_its_folder(spelling) for name, spelling in OTHERS.items()}
 """How each dialect spells a conversation."""
 
-TURNS = {"openai_responses": "input", "gemini": "contents"}
+TURNS = {"openai_responses": "input", "gemini": "contents"} | {name: each.history for name, each in OTHERS.items()}
 """The key of the conversation, where it is not `messages`."""

@@ -28,7 +28,7 @@ parameters object enabled
 
 def stepped(dialect: str) -> Request:
     """A valid request that a test may change: it shares nothing with another."""
-    assert dialect in SPELLINGS, f"give {dialect} a line in SPELLINGS of tests/assembler/verify/conversations.py"
+    assert dialect in SPELLINGS, f"give {dialect} a file assembler/dialects/{dialect}/drawn.py that says SPELLING"
     return copy.deepcopy(SPELLINGS[dialect](STEPPED))
 
 
