@@ -281,16 +281,20 @@ def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _one(run: list[Message]) -> Message:
+    """One turn of the model. A turn that was read from a request stands for several items already."""
     parts = tuple(part for message in run for part in message.parts)
-    items: list[object] = [message.seen for message in run]
     return Message(
         "assistant",
         parts,
-        [message.raw for message in run],
+        [came for message in run for came in _listed(message.raw)],
         RESPONSES,
-        items,
+        [item for message in run for item in _listed(message.seen)],
         pinned=any(message.pinned for message in run),
     )
+
+
+def _listed(came: object) -> list[object]:
+    return cast("list[object]", came) if isinstance(came, list) else [came]
 
 
 def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
