@@ -175,9 +175,10 @@ def test_what_tells_this_library_a_size_is_not_sent(name: str, image: dict[str, 
     assert verify(request, dialect=name) == []
 
 
+@pytest.mark.parametrize("content", [None, "", []], ids=["null", "empty text", "empty list"])
 @pytest.mark.parametrize("name", EVERY)
-def test_a_refusal_without_content_is_told_to_every_api(name: str) -> None:
-    refused = {"role": "assistant", "content": None, "refusal": "m1m"}
+def test_a_refusal_without_content_is_told_to_every_api(name: str, content: Any) -> None:
+    refused = {"role": "assistant", "content": content, "refusal": "m1m"}
     history = [{"role": "user", "content": "m0m"}, refused, {"role": "user", "content": "m2m"}]
     context = Assembler(dialect=EVERY[name]).add_messages(history).build()
     assert marks(context.request()) == {"m0m": 1, "m1m": 1, "m2m": 1}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
-from assembler.conversation.messages.extra_fields import OF_ANSWERS, thoughts_beside, unread
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_beside, unread
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
@@ -90,7 +90,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         parts, shape = (*parts, *calls), _of_chat(shape)
     elif not parts and not (role == "assistant" and (thoughts or _is_answer(raw))):
         raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
-    elif content is None and isinstance(refusal := seen.get("refusal"), str):
+    elif (refusal := refusal_of(seen)) is not None:
         parts, shape, refused = (refusal,), "openai", ()
     if thoughts:
         parts, shape = (*parts, *thoughts), _of_chat(shape)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
-from assembler.conversation.messages.extra_fields import REASONING, field_of
+from assembler.conversation.messages.extra_fields import REASONING, field_of, refusal_of
 from assembler.conversation.messages.message import Call, Message, Part, Result
 from assembler.conversation.messages.objects import is_message_object
 from assembler.conversation.messages.parts import compact_json
@@ -116,7 +116,10 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
     """Write the `content` of a dict, and its `tool_calls` if the calls are beside the content."""
     content = seen.get("content")
     listed = int(isinstance(content, str))
-    if isinstance(content, list | tuple):
+    if refusal_of(seen) is not None:
+        listed = 1
+        _write_refusal(seen, new[0])
+    elif isinstance(content, list | tuple):
         blocks = cast("Sequence[Any]", content)
         listed = len(blocks)
         seen["content"] = _list(blocks, old[:listed], new[:listed], _block)
@@ -133,6 +136,15 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
             del seen["tool_calls"]
     elif "function_call" in seen and len(old) > listed:
         _write_function_call(seen, old[listed], new[listed])
+
+
+def _write_refusal(seen: dict[str, Any], said: Part | None) -> None:
+    """The refusal of a message that says nothing else."""
+    seen["content"] = None
+    if isinstance(said, str):
+        seen["refusal"] = said
+    else:
+        del seen["refusal"]
 
 
 def _write_function_call(seen: dict[str, Any], old: Part, new: Part | None) -> None:
@@ -240,7 +252,7 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
     if not is_message_object(raw):
         return _read_back(raw, seen)
     fields: dict[str, Any] = {
-        key: private_copy(seen[key]) for key in ("content", "tool_calls") if key in seen and hasattr(raw, key)
+        key: private_copy(seen[key]) for key in ("content", "tool_calls", "refusal") if key in seen and hasattr(raw, key)
     }
     fields |= _cleared(raw, seen)
     update = getattr(raw, "model_copy", None)

@@ -63,6 +63,18 @@ def loses_fields_of_answers(message: Message, own: str) -> bool:
 _HAVE_THEM = ("openai", "chat_template", "plain")
 
 
+def refusal_of(seen: _Raw) -> str | None:
+    """The refusal that is all a Chat message says: nothing stands in its content, and it calls nothing."""
+    said: object = seen.get("refusal")
+    if not isinstance(said, str) or seen.get("tool_calls") or seen.get("function_call"):
+        return None
+    content: object = seen.get("content")
+    return said if content is None or (said and content in _EMPTY) else None
+
+
+_EMPTY: tuple[object, ...] = ("", [], ())
+
+
 def field_of(part: Part) -> str | None:
     """The field of a Chat message that holds this reasoning; None if it is among the content's parts."""
     if type(part) is not Thinking or len(part.raw) != 1:

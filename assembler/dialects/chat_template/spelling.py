@@ -10,6 +10,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.extra_fields import refusal_of
 from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
@@ -80,7 +81,7 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
 def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> Spoken:
     spoken: Spoken = private_copy(message.seen)
     spoken.pop(PIN, None)
-    if spoken.get("content") is None:
+    if spoken.get("content") is None or refusal_of(spoken) is not None:
         spoken.pop("content", None)  # transformers drops it too
         if not traits.contentless or "refusal" in spoken:  # no template reads `refusal`, so it becomes the content
             spoken["content"] = PART_SEAM.join(_texts(message))

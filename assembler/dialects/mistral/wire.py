@@ -13,7 +13,7 @@ import attrs
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
-from assembler.conversation.messages.extra_fields import words_beside
+from assembler.conversation.messages.extra_fields import refusal_of, words_beside
 from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.dialects.call_ids import nine
@@ -133,7 +133,7 @@ def _is_openais_own(message: Message) -> bool:
     seen = message.seen
     if message.shape != "openai":
         return False
-    refused = "refusal" in seen and seen.get("content") is None
+    refused = refusal_of(seen) is not None
     new = any("function" not in call and "custom" not in call for call in seen.get("tool_calls") or ())
     return seen["role"] == "function" or bool(seen.get("function_call")) or refused or new
 

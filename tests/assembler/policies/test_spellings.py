@@ -34,6 +34,13 @@ class Frozen:
     content: str
 
 
+@dataclasses.dataclass
+class Refused:
+    refusal: str
+    role: str = "assistant"
+    content: Any = None
+
+
 def function(arguments: str) -> dict[str, Any]:
     return {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
 
@@ -47,6 +54,16 @@ SESSIONS: dict[str, tuple[Any, list[Any]]] = {
             {"role": "assistant", "content": TEXT, "tool_calls": [function(JSON)]},
             {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": BODY}]},
             {"role": "assistant", "content": [{"type": "refusal", "refusal": TEXT}]},
+        ],
+    ),
+    "refusals": (
+        openai_chat,
+        [
+            {"role": "user", "content": TEXT},
+            {"role": "assistant", "content": None, "refusal": TEXT},
+            {"role": "assistant", "content": "", "refusal": TEXT},
+            {"role": "assistant", "refusal": TEXT},
+            Refused(TEXT),
         ],
     ),
     "legacy functions": (
