@@ -239,6 +239,8 @@ class Priced:
                     self._look_around(index, message)
             else:
                 price = self._pricer.message(message)
+            if not price.upper and self._parts_answers(index):
+                self.prices.overpriced.add(index)
         except TokenCountError as error:
             raise error.at(f"conversation[{index}]") from error.__cause__ or error
         except UnsupportedContentError as error:
@@ -282,6 +284,10 @@ class Priced:
         with the calls, before all results, and costs less than its price.
         """
         return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._waits(index)
+
+    def _parts_answers(self, index: int) -> bool:
+        """Whether a message stands behind an answer: where it is not sent, the next answer goes out beside that one."""
+        return index > self._sight.head and _may_answer(self._sight.message(index - 1))
 
     def _note_thought(self, index: int) -> None:
         """Record an item of pure reasoning, and whether no item of the model follows, so that it is not sent."""

@@ -18,7 +18,7 @@ from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from budgets import Budget
 from tests.scaled import scaled
 
-from .decorated import FORMS, Drawn, decorated, marks
+from .decorated import FORMS, PNG, Drawn, decorated, marks
 from .dialects.test_chat_template import TOKENIZERS
 
 TOOL: dict[str, Any] = {
@@ -221,3 +221,14 @@ def test_an_id_that_comes_again_within_a_step_is_another_id_where_its_calls_are_
     assert verify(request, dialect=name) == []
     assert marks(request) == {"m0m": 1, "m1m": 1, "m2m": 1}
     assert re.findall("m[0-9]m", str(request)) == ["m0m", "m1m", "m2m"]
+
+
+@pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
+def test_an_item_that_is_not_sent_parts_no_answer_from_the_picture_that_another_one_shows(name: str) -> None:
+    shown = [{"type": "input_text", "text": "m0m"}, {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}]
+    approved = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
+    step = [_asked("a"), _asked("b"), {**_told("a", ""), "output": shown}, approved, _told("b", "m1m")]
+    history = [{"role": "user", "content": "q"}, *step, {"role": "user", "content": "q"}]
+    request = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build().request()
+    assert verify(request, dialect=name) == []
+    assert re.findall("m[0-9]m", str(request)) == ["m0m", "m1m"]

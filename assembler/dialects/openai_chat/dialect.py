@@ -15,7 +15,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
-from assembler.conversation.messages.foreign_parts import as_chat_sends
+from assembler.conversation.messages.foreign_parts import as_chat_sends, says_nothing_to
 from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -152,8 +152,9 @@ class OpenAIChatPricer(OpenAIBill):
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""
-        turns = all_shown_beside(join_steps(messages), "openai")
-        return answered_at_once(answers_first(turns), self.answers_together)
+        heard = [turn for turn in join_steps(messages) if not says_nothing_to(turn, "openai")]
+        turns = all_shown_beside(heard, "openai")
+        return answered_at_once(answers_first(turns, "openai"), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """True if two neighbours are results of one step, which the model gets as one list."""
