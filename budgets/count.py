@@ -36,11 +36,10 @@ class Grade(enum.IntEnum):
         return self.name.lower()
 
 
-def _as_exact(count: Count) -> Tokens:
-    return count.tokens
+_ITS_TOKENS = cast("Tokens", object())
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.frozen(eq=False, repr=False, init=False)
 class Count(Value):
     """Tokens with their grade and an upper bound. A budget is checked against the bound.
 
@@ -49,20 +48,26 @@ class Count(Value):
     """
 
     tokens: Tokens
-    grade: Grade = Grade.EXACT
-    upper: Tokens = attrs.field(default=attrs.Factory(_as_exact, takes_self=True))
+    grade: Grade
+    upper: Tokens
 
-    def __attrs_post_init__(self) -> None:
+    # By hand, since every price is one: what attrs would make takes three calls and three looks for a name.
+    def __init__(self, tokens: Tokens, grade: Grade = Grade.EXACT, upper: Tokens = _ITS_TOKENS) -> None:
+        if upper is _ITS_TOKENS:
+            upper = tokens
         try:
-            counts = 0 <= self.tokens <= self.upper
+            counts = 0 <= tokens <= upper
         except Exception as error:  # no number: whatever cannot be compared with one
-            kinds = f"{type(self.tokens).__name__} and {type(self.upper).__name__}"
+            kinds = f"{type(tokens).__name__} and {type(upper).__name__}"
             raise BudgetError(f"a count: expected whole tokens and an upper bound, got {kinds}") from error
         if not counts:
             raise BudgetError(
-                f"a count of {self.tokens} tokens, at most {self.upper}: tokens are 0 or more, and never above the "
+                f"a count of {tokens} tokens, at most {upper}: tokens are 0 or more, and never above the "
                 "upper bound; subtract two counts for a Difference"
             )
+        _set_tokens(self, tokens)
+        _set_grade(self, grade)
+        _set_upper(self, upper)
 
     @overload
     def __add__(self, other: Count) -> Count: ...
@@ -78,6 +83,9 @@ class Count(Value):
 
     def __sub__(self, other: Count) -> Difference:
         return Difference(self.tokens - other.tokens, max(self.grade, other.grade), self.upper - other.upper)
+
+
+_set_tokens, _set_grade, _set_upper = (vars(Count)[name].__set__ for name in ("tokens", "grade", "upper"))
 
 
 @attrs.frozen(eq=False, repr=False)

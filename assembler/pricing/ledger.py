@@ -89,7 +89,7 @@ class Ledger(Priced):
         found = self.prices.overpriced
         if found and any(self.first <= index < self.length for index in found.copy()):
             return True
-        return self.length - 1 in self.prices.thoughts
+        return self._sight.length - 1 in self.prices.thoughts
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""

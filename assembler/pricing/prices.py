@@ -219,7 +219,10 @@ class Priced:
     def between(self, start: int, stop: int) -> Iterable[Count]:
         """The prices of the messages from `start` to before `stop`."""
         known = self.prices.messages[start:stop]
-        return cast("list[Count]", known) if all(known) else map(self.message, range(start, stop))
+        if not all(known):  # a count is never false
+            for place, price in enumerate(known):
+                known[place] = price or self._priced(start + place)
+        return cast("list[Count]", known)
 
     def _priced(self, index: int) -> Count:
         message = self._sight.readings.messages[index] or self._sight.message(index)  # a message is never false
@@ -229,10 +232,10 @@ class Priced:
             if message.role != "assistant" and index - 1 in self.prices.thoughts:
                 self.prices.overpriced.add(index - 1)
             if not joins and message.role == "assistant":
-                before = message  # a text in a spelling that several APIs share may continue an item
-                if index > self._sight.head:
+                joins = message.shape == RESPONSES
+                if not joins and index:  # a text in a spelling that several APIs share may continue an item
                     before = self._sight.readings.messages[index - 1] or self._sight.message(index - 1)
-                joins = RESPONSES in (message.shape, before.shape)
+                    joins = before.shape == RESPONSES and index > self._sight.head
             if joins:
                 price = self._said(index, message)
                 if message.role == "assistant":
@@ -325,14 +328,15 @@ class Priced:
         return index + 1 < self._sight.length and self._continues(index + 1)
 
     def _run_start(self, index: int, earliest: int = 0) -> int:
-        earliest = max(self._sight.head, earliest)
-        while index > earliest and self._continues(index):
+        earliest = max(earliest, 0)
+        while index > earliest and self._continues(index) and index > self._sight.head:
             index -= 1
         return index
 
     def _continues(self, index: int) -> bool:
-        message, before = self._sight.message(index), self._sight.message(index - 1)
-        if _may_answer(message) and _may_answer(before):
+        known = self._sight.readings.messages  # a message is never false
+        message, before = known[index] or self._sight.message(index), known[index - 1] or self._sight.message(index - 1)
+        if message.role == before.role == "tool" or (_may_answer(message) and _may_answer(before)):
             return is_joining(self._pricer) and self._pricer.answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
             return False

@@ -7,7 +7,7 @@ Plain texts need no rule: a message costs `family.per_message`, one token for th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from assembler.conversation.messages.message import Call
@@ -119,7 +119,10 @@ def _compact(arguments: str) -> str:
 def _read(arguments: str) -> Any:
     """Parse the arguments. Raises `ValueError` for invalid JSON, and for a lone surrogate, which cannot be counted."""
     text = arguments.strip(_BLANKS)
-    read, end = _parsed(text)
+    try:
+        read, end = _parsed(text, 0)
+    except StopIteration:  # the scanner raises it where no value begins
+        raise ValueError("no value") from None
     if end < len(text):
         raise ValueError("more than one value")
     if "\\u" in arguments:
@@ -193,6 +196,8 @@ def _parted(piece: str) -> Sequence[str]:
 def _data_of(text: str) -> Any:
     """Parse a text as JSON, or return the text."""
     if text[:1] not in _BEGINS:  # most results; cheaper than a parse error
+        return text
+    if (begins := text.lstrip(_BLANKS)[:1]) not in _BEGINS_MANY and (not begins or text.strip(_BLANKS) not in _WORDS):
         return text
     try:
         return _read(text)
@@ -294,9 +299,11 @@ def _keep_value(key: str, value: object) -> object:
 # Made once: `json.dumps` with such settings makes an encoder for each text, which takes a third of its time.
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _listed = json.JSONEncoder(ensure_ascii=False).encode
-_parsed = json.JSONDecoder().raw_decode
-_BEGINS = frozenset(' \t\n\r{["-0123456789tfnNI')
-"""The first characters of texts that Python reads as JSON, including blanks."""
+_parsed: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder())["scan_once"]
+_BEGINS_MANY = frozenset('{["-0123456789')
+"""The first characters of texts that Python reads as JSON, except `_WORDS`."""
+_WORDS = frozenset(["true", "false", "null", "NaN", "Infinity"])
+_BEGINS = _BEGINS_MANY | frozenset(" \t\n\r") | {word[0] for word in _WORDS}
 _BLANKS = " \t\n\r"
 """JSON's white space (RFC 8259, section 2)."""
 

@@ -75,11 +75,14 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
 
 
 def _spelled_alone(message: Message, seen: dict[str, Any]) -> dict[str, Any] | None:
-    if holds_opaque(message) or shown_media(message):  # these are written differently for different APIs
-        return None
+    if not _MOST.issuperset(map(type, message.parts)) and (holds_opaque(message) or shown_media(message)):
+        return None  # these are written differently for different APIs
     if not _goes_as_it_came(message):
         return None
     return seen if _stands(seen) else _as_it_came(message)
+
+
+_MOST = frozenset({str, Call})
 
 
 def holds_opaque(message: Message) -> bool:
@@ -94,6 +97,17 @@ def holds_opaque(message: Message) -> bool:
 def is_sent_alone(message: Message) -> bool:
     """True if the message's dict does not depend on earlier ones. A legacy answer's does: it names no call."""
     return as_it_came(message) is not None and (message.role != "tool" or message.seen["role"] == "tool")
+
+
+def sent_alone(messages: Iterable[Message]) -> list[Mapping[str, Any]] | None:
+    """Return what is sent for each message; None unless `is_sent_alone` holds for all of them."""
+    sent: list[Mapping[str, Any]] = []
+    for message in messages:
+        spelled = message.sent or as_it_came(message)
+        if spelled is None or (message.role == "tool" and message.seen["role"] != "tool"):
+            return None
+        sent.append(spelled)
+    return sent
 
 
 _SPOKEN = (NEUTRAL, "openai")

@@ -30,9 +30,9 @@ from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import FUNCTION_ROLE, price_calls, price_function_call, price_results
 from assembler.dialects.openai.wire import (
     is_foreign_thought,
-    is_sent_alone,
     result_texts,
     says_nothing,
+    sent_alone,
     stays,
     tool_definition,
     wire_messages,
@@ -110,10 +110,10 @@ class OpenAIChat:
 
         A message that sends nothing may join the next one: an item of reasoning, and its answer.
         """
-        if any(note.endswith(SILENT) for note in before.notes):
+        if before.notes and any(note.endswith(SILENT) for note in before.notes):
             return None
-        sent = [message.sent for message in added if is_sent_alone(message)]
-        if len(sent) < len(added):
+        sent = sent_alone(added)
+        if sent is None:
             return None
         return Emission({**before.request, "messages": [*before.request["messages"], *sent]}, before.notes)
 
@@ -152,15 +152,16 @@ class OpenAIChatPricer(OpenAIBill):
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""
-        heard = [turn for turn in join_steps(messages) if not says_nothing_to(turn, "openai")]
-        turns = all_shown_beside(heard, "openai")
-        return answered_at_once(answers_first(turns, "openai"), self.answers_together)
+        if not all(map(_is_one_answer, messages)):  # results alone need no rearranging
+            heard = [turn for turn in join_steps(messages) if not says_nothing_to(turn, "openai")]
+            messages = answers_first(all_shown_beside(heard, "openai"), "openai")
+        return answered_at_once(messages, self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """True if two neighbours are results of one step, which the model gets as one list."""
-        if not (self.family.results_in_one and message.answers):
+        if not self.family.results_in_one:
             return False
-        return before.answers and not (_is_legacy(message) or _is_legacy(before))  # texts are sent after all answers
+        return _answers_by_id(message) and _answers_by_id(before)  # texts are sent after all answers
 
     def options(self, layout: Layout) -> Count:
         """Price a forced tool, serial calls and an output schema. Other options are free."""
@@ -289,6 +290,12 @@ def as_billed(listed: Iterable[object]) -> Iterator[object]:
 _SAID_OTHERWISE = (*REASONING_FIELDS, "tool_calls", "function_call", "refusal", "audio", "parts")
 
 
-def _is_legacy(message: Message) -> bool:
-    """True if a message is the answer to a legacy function call, which is a separate message in the prompt."""
-    return message.shape == "openai" and message.seen["role"] == "function"
+def _is_one_answer(message: Message) -> bool:
+    """True if a message is a tool result of one text: it is sent as one message, in its place."""
+    return message.shallow and message.role == "tool" and message.shape == "openai"
+
+
+def _answers_by_id(message: Message) -> bool:
+    """True if a message holds results, except the answer to a legacy function call, which is a message of its own."""
+    is_legacy = message.shape == "openai" and message.seen["role"] == "function"
+    return not is_legacy and Result in map(type, message.parts)
