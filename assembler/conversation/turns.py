@@ -88,6 +88,15 @@ class Open:
             return self if self._on_server else None
         return Open(self._asked, self._size, self.left & ~(1 << place))
 
+    @classmethod
+    def of(cls, calls: Iterable[Call]) -> Open:
+        """Calls that wait, none of whose ids is another's."""
+        asked, size = _Asked(), 0
+        for call in calls:
+            asked.add(size, call)
+            size += 1
+        return cls(asked, size, (1 << size) - 1)
+
     def with_calls(self, calls: Iterable[Call]) -> Open:
         """The open calls and more. No id of theirs may be open already."""
         asked, size, left = self._asked, self._size, self.left
@@ -246,7 +255,7 @@ def _add_calls(waiting: Open, calls: list[Call], message: Message, index: int) -
         if call.id in seen or (waiting.left and waiting.holds(call.id)):
             raise ConversationError(f"call id {call.id!r} is used twice in one message", index=index, call_id=call.id)
         seen.add(call.id)
-    return (waiting if waiting.left else Open()).with_calls(calls)
+    return waiting.with_calls(calls) if waiting.left else Open.of(calls)
 
 
 def _name_call(call: Call) -> str:

@@ -70,12 +70,11 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     Raises `ConversationError` for a missing role or content and for parts that cannot be read.
     """
     word, content = raw.get("role"), raw.get("content")
-    role = ROLES[word] if type(word) is str and word in ROLES else role_of(word, index=index)
     source = raw if origin is None else origin
-    if type(content) is str and (plain := _plain(raw, role, content, source, index)) is not None:
-        return plain
-    if "tool_calls" in raw and (calling := _calling(raw, content, source)) is not None:
-        return calling
+    given: Any = raw  # untyped, because the two type checkers narrow `raw` differently
+    if _is_exactly(dict, raw) and (usual := read_usual(given, source, index)) is not None:
+        return usual
+    role = ROLES[word] if type(word) is str and word in ROLES else role_of(word, index=index)
     seen = sendable_copy(raw, index=index)
     if "tool_call_id" in seen and not isinstance(seen["tool_call_id"], str | None):
         raise ConversationError("tool_call_id is no text; give it the id of the call", index=index)
@@ -123,53 +122,61 @@ def _of_no_model(part: Part) -> Part:
     return Opaque(str(part.raw.get("type", "reasoning")), part.raw, FOREIGN) if isinstance(part, Thinking) else part
 
 
-def _plain(raw: Raw, role: Role, content: str, source: object, index: int) -> Message | None:
-    """Read the most frequent messages fast: a role and a text, or a tool result of one text. None for any other."""
-    word = raw["role"]
+def read_usual(raw: dict[str, Any], source: object, index: int) -> Message | None:
+    """Read the most frequent messages fast: a text, a tool result of one text, or OpenAI function calls. None for any
+    other. `source` is the caller's object.
+    """
+    size, word, content = len(raw), raw.get("role"), raw.get("content")
+    if type(word) is not str:
+        return None
+    if type(content) is not str or (size == 3 and "tool_calls" in raw):
+        return _calling(raw, content, source) if size == 3 and word == "assistant" else None
+    if size == 2:
+        role = ROLES.get(word)
+        if role is None or role == "tool":
+            return None
+        if not content.isascii():
+            refuse_surrogates(content, field=f"conversation[{index}]")
+        # Positional arguments, because keywords would take a fifth of the time here.
+        return Message(role, (content,), source, NEUTRAL if word == role else FOREIGN, raw.copy(), None, False, True)
+    call_id = raw.get("tool_call_id")
+    if size != 3 or word != "tool" or type(call_id) is not str or not call_id.isascii():
+        return None
     if not content.isascii():
         refuse_surrogates(content, field=f"conversation[{index}]")
-    if len(raw) == 2 and role != "tool":
-        seen = dict(raw)
-        # Positional arguments, because keywords would take a fifth of the time here.
-        return Message(role, (content,), source, NEUTRAL if word == role else FOREIGN, seen, None, False, True)
-    call_id = raw.get("tool_call_id")
-    if len(raw) == 3 and word == "tool" and type(call_id) is str and call_id.isascii():
-        return Message("tool", (Result(call_id or None, (content,)),), source, "openai", dict(raw), None, False, True)
-    return None
+    return Message("tool", (Result(call_id or None, (content,)),), source, "openai", raw.copy(), None, False, True)
 
 
-def _calling(raw: Raw, content: object, source: object) -> Message | None:
-    """Read an assistant message with only OpenAI function calls fast. None for any other."""
-    word: object = raw["role"]
-    listed: Any = raw["tool_calls"]
-    if len(raw) != 3 or type(word) is not str or word != "assistant" or not listed or not _is_exactly(list, listed):
+def _calling(raw: dict[str, Any], content: object, source: object) -> Message | None:
+    """Read an assistant message with only OpenAI function calls that need no further check. None for any other."""
+    listed: Any = raw.get("tool_calls")
+    if not _is_exactly(list, listed) or set(map(type, listed)) != _DICTS_ALONE:
         return None
     if "content" not in raw or not (content is None or (type(content) is str and content.isascii())):
         return None
     copies: list[dict[str, Any]] = []
     parts: list[Part] = [] if content is None else [content]
     for call in listed:
-        function: Any = call.get("function") if _is_exactly(dict, call) and len(call) == 3 else None
-        if not _is_exactly(dict, function) or len(function) != 2:
+        call_id, kind, function = call.get("id"), call.get("type"), call.get("function")
+        if (len(call), type(call_id), type(kind), type(function)) != (3, str, str, dict):
             return None
-        read = _call_alone(call.get("id"), call.get("type"), function.get("name"), function.get("arguments"))
-        if read is None:
+        name, arguments = function.get("name"), function.get("arguments")
+        if (len(function), type(name), type(arguments)) != (2, str, str):
             return None
-        parts.append(read)
+        if kind != "function" or not (call_id and call_id.isascii() and arguments.isascii()):
+            return None
+        if CALL_NAME.fullmatch(name) is None:
+            return None
+        parts.append(Call(call_id, name, arguments))
         copies.append({**call, "function": function.copy()})
     return Message("assistant", tuple(parts), source, "openai", {**raw, "tool_calls": copies})
 
 
+_DICTS_ALONE = {dict}
+
+
 def _is_exactly(kind: type, value: Any) -> bool:
     return type(value) is kind
-
-
-def _call_alone(call_id: object, kind: object, name: object, arguments: object) -> Call | None:
-    """A function call that needs no further check, or None."""
-    if type(call_id) is not str or type(kind) is not str or type(name) is not str or type(arguments) is not str:
-        return None
-    stands = kind == "function" and call_id and call_id.isascii() and arguments.isascii()
-    return Call(call_id, name, arguments) if stands and CALL_NAME.fullmatch(name) else None
 
 
 def _of_chat(shape: str) -> str:

@@ -25,9 +25,9 @@ from budgets.value import Value
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Call(Value):
-    """A call of a tool. `arguments` is the JSON text as the model wrote it, byte for byte.
+    """A call of a tool. `arguments` is the JSON text as the model wrote it, byte for byte. Never changed.
 
     If the provider sends an object instead of a text, `arguments` is its compact JSON and `given` the object. `id` is
     None if the provider gives none (Gemini).
@@ -40,9 +40,11 @@ class Call(Value):
     signature: str | bytes | None = attrs.field(default=None, repr=False)
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Result(Value):
-    """The result of a call. `parts` hold text and media only; `given` is its JSON object if it came as one."""
+    """The result of a call. `parts` hold text and media only; `given` is its JSON object if it came as one. Never
+    changed.
+    """
 
     call_id: str | None
     parts: tuple[str | Media | Opaque, ...] = attrs.field(repr=False)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages.dicts import ROLES, read_dict
+from assembler.conversation.messages.dicts import ROLES, read_dict, read_usual
 from assembler.conversation.messages.dumps import dump_of, plain_fields
 from assembler.conversation.messages.gemini import read_gemini
 from assembler.conversation.messages.message import Message
@@ -25,13 +25,12 @@ def read_message(raw: object, index: int) -> Message:
     """
     given: Any = raw  # untyped, because the two type checkers narrow `raw` differently
     try:
-        # The usual case, a role and a text: no other spelling needs to be tried.
-        if (
-            type(raw) is dict
-            and "type" not in given
-            and "parts" not in given
-            and type(given.get("content", given)) in _TEXT_OR_NONE
-        ):
+        if type(raw) is not dict:
+            return _read(given, index)
+        if (usual := read_usual(given, given, index)) is not None:
+            return usual
+        # A role and a text: no other spelling needs to be tried.
+        if "type" not in given and "parts" not in given and type(given.get("content", given)) in _TEXT_OR_NONE:
             return read_dict(given, index=index)
         return _read(given, index)
     except (ConversationError, MarkupError, MemoryError):
