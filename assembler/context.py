@@ -258,7 +258,7 @@ def context_of(plan: Planned, emission: Emission | None) -> Context[Any]:
     return Context(
         system=plan.measured.system,
         messages=plan.objects,
-        tool_classes=[*{id(tool.raw): tool.raw for tool in plan.measured.regions.tools}.values()],
+        tool_classes=[*plan.measured.tool_classes],
         inside=plan,
     )
 

@@ -271,7 +271,7 @@ class Sight:
 
     def first_changed(self, start: int, stop: int) -> int | None:
         """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""
-        return None if self.readings.says_still(start, stop) else self.looked_through(start, stop)
+        return None if self.readings.says_still((start, stop)) else self.looked_through(start, stop)
 
     def looked_through(self, start: int, stop: int) -> int | None:
         """`first_changed` if some messages are objects or were not read, so that no single comparison can tell.

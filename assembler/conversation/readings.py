@@ -185,14 +185,18 @@ class Readings:
             self.messages[index] = found
         return found
 
-    def says_still(self, start: int, stop: int) -> bool:
-        """Whether the dicts from `start` to before `stop` are unchanged. False if any message is not a dict."""
+    def says_still(self, *stretches: Span) -> bool:
+        """Whether the dicts in these stretches are unchanged. False if any message is not a dict."""
         if self.objects:
             return False
+        raws, seen = self._raws, self.seen
         try:  # as `alike` does, at each build
-            return self._raws[start:stop] == self.seen[start:stop]
+            for start, stop in stretches:
+                if raws[start:stop] != seen[start:stop]:
+                    return False
         except Exception:
             return False
+        return True
 
     def raws(self, start: int, stop: int) -> list[object]:
         """The caller's own objects from `start` to before `stop`."""
@@ -226,10 +230,11 @@ class Readings:
         Returns the index where its turn begins, or None in the head. Open calls are allowed.
         """
         message = self.message(index)
-        head = self.head(index + 1) if self._head is None else self._head
+        parts, head = message.parts, self.head(index + 1) if self._head is None else self._head
         if index < head:
             return None
-        if index == head or opens_turn(message):
+        is_text = len(parts) == 1 and type(parts[0]) is str  # most by far: no calls and no results
+        if index == head or (message.role == "user" if is_text else opens_turn(message)):
             start, before = index, opening(message) if message.role == "tool" else NOTHING_OPEN
         else:
             known = self.starts[index - 1]
@@ -237,7 +242,9 @@ class Readings:
             waiting = self._waiting[index - 1]
             before = self.open_calls(start, index) if waiting is None else waiting
         self.starts[index] = start
-        self._waiting[index] = after(before, message, index, self.message(index - 1) if before.left else None)
+        if not is_text or before.left:
+            before = after(before, message, index, self.message(index - 1) if before.left else None)
+        self._waiting[index] = before
         return start
 
     def open_after(self, start: int, stop: int) -> Open:

@@ -42,11 +42,6 @@ def request_to_read(plan: Planned) -> dict[str, Any]:
     return plan.emission.request
 
 
-def copy_request(plan: Planned, request: dict[str, Any]) -> dict[str, Any]:
-    """A copy of a request for the caller. Remembers how to copy each entry, for the next request."""
-    return plan.remembered.copiers.fresh(request)
-
-
 def emission_for(plan: Planned, dialect: Dialect | str | None = None) -> Emission:
     """The request of a plan in its own dialect or another, with notes. Callers must not change it.
 
@@ -66,10 +61,14 @@ def make_request(
     Raises `UnsupportedContentError` for what the dialect cannot express, and `ConversationError` if the conversation
     cannot be sent yet.
     """
-    emission = emission_for(plan, dialect)
+    if dialect is None:
+        plan.refuse_unfinished()
+        emission = plan.spelled.emission
+    else:
+        emission = emission_for(plan, dialect)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
-        return copy_request(plan, emission.request)
+        return plan.remembered.copiers.fresh(emission.request)
     from assembler.dialects.marking import marked  # most requests carry none
 
     spoken = plan.settings.dialect if dialect is None else read_dialect(dialect)

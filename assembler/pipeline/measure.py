@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -36,6 +36,8 @@ class Measured:
     """A cache of `report`."""
     system: str | None = attrs.field(init=False, repr=False)
     """The system text."""
+    tool_classes: Sequence[object] = attrs.field(init=False, repr=False)
+    """The tools as the caller passed them, each once."""
     instruction: Count = attrs.field(init=False, repr=False)
     """The cost of the instruction and of the system messages at the head of the history."""
     knowledge: Count = attrs.field(init=False, repr=False)
@@ -47,6 +49,7 @@ class Measured:
 
     def __attrs_post_init__(self) -> None:
         self.system = self.rendered.system
+        self.tool_classes = [*{id(tool.raw): tool.raw for tool in self.regions.tools}.values()]
         self.instruction = total([*self._pieces("instruction"), *self.prices.head])
         self.knowledge = total(self._pieces("knowledge"))
         self.capability = total(self.prices.tools) + self.prices.tooling + self.prices.output

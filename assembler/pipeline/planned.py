@@ -178,8 +178,8 @@ class Planned:
     @found_once
     def objects(self) -> list[object]:
         """The caller's own objects that stay, the head first. Shortened messages and a summary are new objects."""
-        raws = self.sight.raws
-        objects = raws(0, self.sight.head)
+        raws, head = self.sight.readings.raws, len(self.measured.head)
+        objects = raws(0, head) if head else []
         if self.trimmed.cut.summary is not None:
             summary: Any = self.trimmed.cut.summary.raw
             objects.append(write_like(raws(0, 1)[0], summary))

@@ -146,9 +146,9 @@ def still_holds(known: Standing, sight: Sight) -> bool:
     if known.length > length or readings.head(length) != known.head:
         return False
     stop = min(start + GLANCE, known.hangs_on)
-    for first, last in ((known.hangs_on, length), (0, known.front), (start, stop), *known.apart):
-        if first < last and not readings.says_still(first, last) and sight.looked_through(first, last) is not None:
-            return False
+    hangs_on = ((known.hangs_on, length), (0, known.front), (start, stop), *known.apart)
+    if not readings.says_still(*hangs_on) and any(sight.looked_through(*span) is not None for span in hangs_on):
+        return False
     marked = pinned_among(readings.raws(start, stop))  # they may not have been read, but pins show without reading
     return not marked or {start + index for index in marked}.issubset(known.pins)
 
@@ -163,25 +163,24 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     if known is None or prices is None or decided is None:
         return None
     start, length, pins = known.length, sight.length, known.pins
-    conversation, waiting, trimmed = known.conversation, known.waiting, known.trimmed
+    conversation, waiting, trimmed, everything = known.conversation, known.waiting, known.trimmed, known.trimmed.is_all
     ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
     if length > start:
         try:
             waiting = sight.readings.open_after(start, length)
             if sight.compacted(settings.dialect.api.shape) is not None:
                 return None
-            conversation = total(map(ledger.message, range(start, length)), conversation)
-            trimmed = known.trimmed.grown_to(ledger)
-            if trimmed is not known.trimmed:
-                conversation = trimmed.count(ledger)
+            conversation = total(ledger.between(start, length), conversation)
+            if trimmed.changed and (joined := trimmed.grown_to(ledger)) is not trimmed:
+                trimmed, conversation = joined, joined.count(ledger)
         except AssemblyError:  # deciding from scratch raises the full error
             return None
         if known.tokens_left is not None and conversation.upper > known.tokens_left:
             return None
-        if not known.trimmed.is_all and (settings.pins or pinned_among(sight.readings.raws(start, length))):
+        if not everything and (settings.pins or pinned_among(sight.readings.raws(start, length))):
             pins = pinned_messages(sight, settings.pins, start)
             ledger = attrs.evolve(ledger, pins=pins)
-    if settings.merging is not None and not known.trimmed.is_all and _may_cost_less(known, sight, settings.merging):
+    if settings.merging is not None and not everything and _may_cost_less(known, sight, settings.merging):
         return None
     plan = Planned(gathered.draft, settings, sight, known.measured, ledger, trimmed, last_length=start)
     found: dict[str, object] = {"decided": decided, "conversation": conversation}
@@ -192,7 +191,7 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     keep(plan, **found)
     # As sent, messages may cost more than one by one: the API's own words separate some, and results that are sent side
     # by side cost more.
-    if plan.merges and known.tokens_left is not None and not plan.fits(known.tokens_left):
+    if known.tokens_left is not None and plan.merges and not plan.fits(known.tokens_left):
         return None
     decided.standing = known.later(length, trimmed, conversation, waiting, pins)
     return plan

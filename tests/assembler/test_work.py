@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, ChatRegions, ContextLengthError, ConversationError, calibrate, count_request
 from assembler.batch.lines import answer as answer_row
 from assembler.conversation.messages import Message, copies
-from assembler.conversation.readings import Readings
+from assembler.conversation.readings import Readings, Span
 from assembler.dialects import DIALECTS, Dialect, openai_chat, plain
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.standing_decision import GLANCE
@@ -236,9 +236,9 @@ def appended(length: int, low_water: float | None) -> tuple[int, int, int]:
     compared, walked = list[int](), list[object]()
     says_still, looked_into = Readings.says_still, copies._looked_into  # pyright: ignore[reportPrivateUsage]
 
-    def compare(readings: Readings, start: int, stop: int) -> bool:
-        compared.append(max(stop - start, 0))
-        return says_still(readings, start, stop)
+    def compare(readings: Readings, *stretches: Span) -> bool:
+        compared.extend(max(stop - start, 0) for start, stop in stretches)
+        return says_still(readings, *stretches)
 
     def look(entries: list[Any], start: int, *before: Any) -> Any:
         walked.extend(entries[start:])
@@ -279,9 +279,9 @@ def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_histor
 ) -> None:
     compared, says_still = list[int](), Readings.says_still
 
-    def compare(readings: Readings, start: int, stop: int) -> bool:
-        compared.append(max(stop - start, 0))
-        return says_still(readings, start, stop)
+    def compare(readings: Readings, *stretches: Span) -> bool:
+        compared.extend(max(stop - start, 0) for start, stop in stretches)
+        return says_still(readings, *stretches)
 
     monkeypatch.setattr(Readings, "says_still", compare)
 
@@ -299,11 +299,11 @@ def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_histor
     assert most(4_000) == most(1_000) <= 2 * 41 + GLANCE + 20
 
 
-APPENDED = 122
+APPENDED = 112
 """Python calls of one appended message, its build and its request."""
-STEP = 212
+STEP = 176
 """The same of a step of an agent: a call of a tool and its answer."""
-REPORT = 162
+REPORT = 140
 """The same of a report of thirteen turns, of which one is new."""
 
 
@@ -321,7 +321,7 @@ def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
     assert calls_of(work) <= STEP
 
 
-MERGED = 610
+MERGED = 570
 """The same of an answer and a question, where the API sends neighbouring messages as one turn: what is sent is priced
 beside what is said."""
 
@@ -388,11 +388,11 @@ def after_a_bill(model: str) -> Assembler:
 @pytest.mark.parametrize(
     ("kind", "model", "most"),
     [
-        (under_limits, "gpt-4o", 150),
-        (under_limits, "claude-sonnet-4-5", 570),
-        (around_the_question, "gpt-4o", 610),
-        (after_a_bill, "gpt-4o", 450),
-        (after_a_bill, "claude-sonnet-4-5", 840),
+        (under_limits, "gpt-4o", 122),
+        (under_limits, "claude-sonnet-4-5", 515),
+        (around_the_question, "gpt-4o", 535),
+        (after_a_bill, "gpt-4o", 420),
+        (after_a_bill, "claude-sonnet-4-5", 790),
     ],
 )
 def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_counts_from(
@@ -418,7 +418,7 @@ def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_
     assert calls <= most
 
 
-COLD = 18
+COLD = 16
 """Python calls of one more message that stays, in a cold build of Chat's."""
 
 
@@ -433,7 +433,7 @@ def test_one_more_message_in_a_cold_build_calls_few_functions() -> None:
     assert many - few <= (long - short) * COLD
 
 
-ROW = 75
+ROW = 50
 """Python calls of a row of a batch of twelve messages, beside its build and its request."""
 
 
