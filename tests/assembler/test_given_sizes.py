@@ -1,0 +1,104 @@
+"""The sizes that callers say of their media stand beside a request that is read again as it was sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+
+from assembler.conversation.messages import Media, Message, Opaque, Result
+from assembler.pipeline.sizes import has_sizes, with_sizes
+from assembler.regions.layout import Layout
+
+SIZES = [{"width": 3}, {"height": 4}, {"pages": 5}, {"seconds": 6}]
+
+
+def said(*parts: Any) -> Message:
+    return Message("user", parts, None, "neutral", None)
+
+
+def image(**given: Any) -> Media:
+    return Media("image", {"type": "image", **given})
+
+
+def pdf(**given: Any) -> Opaque:
+    return Opaque("document_url", {"type": "document_url", **given})
+
+
+def result(*parts: Any) -> Result:
+    return Result("c", parts)
+
+
+def raws_of(messages: Any) -> list[Any]:
+    parts = [part for message in messages for part in message.parts]
+    inner = [held for part in parts for held in (part.parts if isinstance(part, Result) else (part,))]
+    return [held.raw for held in inner if not isinstance(held, str)]
+
+
+@pytest.mark.parametrize("given", SIZES, ids=str)
+def test_a_size_is_said_of_a_medium_wherever_it_stands_and_by_any_of_its_keys(given: Any) -> None:
+    film = Opaque("video", {"video": {"format": "mp4"}, **given})
+    for part in (image(**given), pdf(**given), film, result("text", image(**given)), result(pdf(**given))):
+        assert has_sizes([said("text"), said("before", part)])
+        assert not has_sizes([said("before", attrs.evolve(part, **without_sizes(part)))])
+
+
+def without_sizes(part: Any) -> dict[str, Any]:
+    if isinstance(part, Result):
+        return {"parts": tuple(one if isinstance(one, str) else image() for one in part.parts)}
+    return {
+        "raw": {key: value for key, value in part.raw.items() if key not in ("width", "height", "pages", "seconds")}
+    }
+
+
+def test_nobody_says_a_size_of_words_and_of_what_is_no_medium() -> None:
+    unknown = Opaque("widget", {"type": "widget", "pages": 3, "width": 2})
+    assert not has_sizes([])
+    assert not has_sizes([said("width"), said(result("pages")), said(unknown, result(unknown))])
+
+
+def test_each_medium_gets_back_the_sizes_that_were_said_of_it_and_keeps_what_it_is() -> None:
+    words = said("only words")
+    sent = Layout(
+        system="s",
+        messages=[
+            words,
+            said("a", image(url="1"), "b", result("c", image(url="2"), pdf(url="3"))),
+            said(image(url="4")),
+        ],
+    )
+    own = [
+        said("as it came", image(url="first", width=1, height=2, note="mine")),
+        said(result(image(url="second")), "between"),
+        said(result(pdf(pages=7)), image(seconds=8)),
+    ]
+    found = with_sizes(sent, own)
+    assert raws_of(found.messages) == [
+        {"type": "image", "url": "1", "width": 1, "height": 2},
+        {"type": "image", "url": "2"},
+        {"type": "document_url", "url": "3", "pages": 7},
+        {"type": "image", "url": "4", "seconds": 8},
+    ]
+    assert found.system == "s"
+    assert found.messages[0] is words
+    first, second = found.messages[1].parts[0], found.messages[1].parts[3]
+    assert (first, found.messages[1].parts[2]) == ("a", "b")
+    assert isinstance(second, Result)
+    assert (second.call_id, second.parts[0]) == ("c", "c")
+
+
+def test_what_stands_beside_media_and_is_none_takes_nobodys_size() -> None:
+    widget = Opaque("widget", {"type": "widget"})
+    found = with_sizes(
+        Layout(messages=[said(widget, image(), result(widget, image()))]), [said(image(width=1), image(width=2))]
+    )
+    assert [raw.get("width") for raw in raws_of(found.messages)] == [None, 1, None, 2]
+
+
+@pytest.mark.parametrize(
+    "sent", [[], [said(image())], [said(image(), Media("audio", {}))], [said(image(), image(), image())]], ids=len
+)
+def test_where_one_of_the_media_was_not_sent_nobody_guesses_which(sent: list[Message]) -> None:
+    layout = Layout(messages=sent)
+    assert with_sizes(layout, [said(image(width=1), image(width=2))]) is layout
