@@ -231,3 +231,22 @@ def test_a_model_as_openais_sdk_writes_it_keeps_its_titles_and_its_docstring_ins
     stop = written.schema["$defs"]["Stop"]
     assert (stop["required"], stop["additionalProperties"]) == (["town", "nights"], False)
     assert stop["properties"]["town"] == {"title": "Town", "type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "model", "alone"), [("openai_chat", "gpt-4o", 4), ("anthropic", "claude-sonnet-4-5", -1)]
+)
+def test_the_answer_format_costs_as_much_less_beside_a_system_message_as_beside_an_instruction(
+    dialect: str, model: str, alone: int
+) -> None:
+    """The one in the history's head: its server writes the format into the system text that it finds there."""
+
+    def added(instruction: str | None, *head: tuple[str, str]) -> int:
+        made = Assembler(Budget(100_000, model=model), dialect=DIALECTS[dialect]).set_instruction(instruction)
+        made.set_messages([*head, ("user", "hi")])
+        without = made.build().count.tokens
+        context = made.set_output_schema(SCHEMA).build()
+        assert context.count == count_request(context.request(), dialect=DIALECTS[dialect], model=model)
+        return context.count.tokens - without
+
+    assert added(None, ("system", "Be brief.")) == added("Be brief.") == added(None) - alone

@@ -1,0 +1,138 @@
+"""What a build goes on from: which messages a decision depends on, and what of it is known to the next build."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+
+from assembler import Assembler, TrimOldest
+from assembler.conversation.history import History
+from assembler.dialects import plain
+from assembler.errors import ConversationError
+from assembler.pipeline.decisions import decisions_of
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.ladder import Trimmed
+from assembler.pipeline.standing_decision import GLANCE, Standing, one_turn_more, still_holds
+from assembler.policies import Summarize
+from assembler.pricing.ledger import Cut, Ledger
+from budgets import Budget, Count
+
+LENGTH = 60
+FIRST, HANGS_ON = 1, LENGTH - 3
+"""Behind the first message and before the newest dropped turn, where the two newest turns of 8 tokens fit into 20."""
+
+
+def trimmed(kind: Any = dict, builds: int = 1, policy: Any = None) -> tuple[Assembler[Any], list[Any]]:
+    messages = [kind(role="user", content=f"{place:08}") for place in range(LENGTH)]
+    assembler = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=policy or TrimOldest())
+    assembler.add_messages(messages)
+    assembler.inside[0].history.sight().messages(0, LENGTH)  # as if an earlier build had read them all
+    for _ in range(builds):
+        assembler.build()
+    return assembler, messages
+
+
+def standing(assembler: Assembler[Any]) -> Standing:
+    draft, settings = assembler.inside
+    found = decisions_of(settings, Ledger.of(draft.history.sight(), settings.pricer)).standing
+    assert found is not None
+    return found
+
+
+def holds(known: Standing, assembler: Assembler[Any]) -> bool:
+    return still_holds(known, assembler.inside[0].history.sight())
+
+
+@pytest.mark.parametrize("kind", [dict, SimpleNamespace])
+@pytest.mark.parametrize(
+    ("builds", "glance"),
+    [(1, range(FIRST, FIRST + GLANCE)), (2, range(FIRST + GLANCE, HANGS_ON)), (3, range(FIRST, FIRST + GLANCE))],
+)
+def test_a_change_is_seen_at_the_front_among_what_stays_one_turn_before_and_where_this_build_looks(
+    kind: Any, builds: int, glance: range
+) -> None:
+    assembler, messages = trimmed(kind, builds)
+    known = standing(assembler)
+    assert holds(known, assembler)
+    for place, message in enumerate(messages):
+        fields = message if kind is dict else vars(message)
+        before, fields["content"] = fields["content"], "edited"
+        seen = place < FIRST or place in glance or place >= HANGS_ON
+        assert holds(known, assembler) is not seen, place
+        fields["content"] = before
+    assert holds(known, assembler)
+
+
+@pytest.mark.parametrize("builds", [1, 2])
+def test_a_mark_that_pins_is_seen_where_this_build_looks_though_nobody_read_the_message(builds: int) -> None:
+    messages = [{"role": "user", "content": f"{place:08}"} for place in range(LENGTH)]
+    settings = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=TrimOldest()).inside[1]
+    assembler = Assembler.around(Draft(history=History.of(messages)), settings)  # nobody has read them
+    for _ in range(builds):
+        assembler.build()
+    known, begin = standing(assembler), FIRST + (builds - 1) * GLANCE
+    for place in range(FIRST, HANGS_ON):
+        messages[place]["pinned"] = True
+        assert holds(known, assembler) is not (begin <= place < begin + GLANCE), place
+        assert holds(attrs.evolve(known, pins=(place,)), assembler)  # it was pinned before
+        del messages[place]["pinned"]
+
+
+def test_a_decision_holds_for_the_history_that_it_was_made_for_and_for_what_grew_from_it() -> None:
+    assembler, _ = trimmed()
+    shorter = assembler.fork()
+    known = standing(assembler)
+    assert holds(known, assembler)
+    assembler.add_message(("user", "more"))
+    assert holds(known, assembler)
+    shorter.add_messages(shorter.inside[0].history.raws(0, LENGTH - 1))
+    assert not holds(known, shorter)
+
+
+def test_the_turn_that_would_stay_next_is_the_newest_that_went_past_all_that_are_pinned() -> None:
+    plan = trimmed()[0].plan().inside
+    assert (plan.first, one_turn_more(plan)) == (LENGTH - 2, HANGS_ON)
+    for pins, found in [((HANGS_ON,), HANGS_ON - 1), ((HANGS_ON, HANGS_ON - 1), HANGS_ON - 2), ((0,), HANGS_ON)]:
+        pinned = attrs.evolve(plan.ledger, pins=tuple(sorted(pins)))
+        assert one_turn_more(attrs.evolve(plan, ledger=pinned)) == found
+    every = attrs.evolve(plan.ledger, pins=tuple(range(LENGTH)))
+    assert one_turn_more(attrs.evolve(plan, ledger=every)) == 0
+    assert one_turn_more(attrs.evolve(plan, trimmed=Trimmed(Cut(0, "")))) == 0
+
+
+def test_a_plan_with_another_decision_knows_what_was_met_on_the_way_and_nothing_that_was_counted() -> None:
+    plan = trimmed()[0].plan().inside
+    refused = ConversationError("it needs a user message")
+    counted = attrs.evolve(plan, refused=refused, looked=7, sealed=Count(9), corrected=Count(8), made_way=True)
+    kept, ledger = Trimmed(Cut(LENGTH - 1, "")), attrs.evolve(plan.ledger, pins=(3,))
+    found = counted.leaving(kept, ledger)
+    assert (found.trimmed, found.ledger, found.refused, found.looked) == (kept, ledger, refused, 7)
+    assert (found.sealed, found.corrected, found.made_way) == (None, None, False)
+    assert (found.draft, found.settings, found.sight, found.measured) == (
+        plan.draft,
+        plan.settings,
+        plan.sight,
+        plan.measured,
+    )
+    assert found.count.tokens == 8 + 8
+
+
+def test_a_fork_tells_in_its_state_what_was_summarised_of_the_messages_that_it_has() -> None:
+    """The summary speaks of the first six of eight messages: a fork of six has all of them, one of five has not."""
+    told: list[Any] = []
+
+    def summarizer(dropped: Any, *_: Any) -> str:
+        told.append(len(dropped))
+        return "told"
+
+    budget = Budget(119, counter=len)
+    messages = [{"role": "user", "content": "x" * 20} for _ in range(8)]
+    assembler = Assembler(budget, dialect=plain, on_overflow=Summarize(summarizer, 2)).add_messages(messages[:5])
+    five = assembler.fork()
+    six = assembler.add_message(messages[5]).fork()
+    assembler.add_message(messages[6]).add_message(messages[7]).build()
+    assert told == [6]
+    assert [len(one.build().state()["policies"]) for one in (five, six, assembler)] == [0, 1, 1]
