@@ -59,7 +59,7 @@ def _advise_window(found: Smallest | None, trial: Trial) -> str:
 def _next_step(overflow: TooLarge, trial: Trial) -> str:
     plan, excess = overflow.plan, overflow.excess
     if overflow.region is not None:
-        return _advise_limits(overflow, trial)
+        return _advise_limits(overflow, overflow.region, trial)
     # A template may add tokens beyond its parts. Without turns, all the required tokens belong to the fixed regions.
     alone = plan.fixed.upper if plan.ledger.first < plan.ledger.length else overflow.required
     if alone > overflow.available:
@@ -163,10 +163,9 @@ def _advise_pins(overflow: TooLarge) -> str | None:
     return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them{drops}."
 
 
-def _advise_limits(overflow: TooLarge, trial: Trial) -> str:
+def _advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     """Which region is over its limit, and which limits to change."""
-    region, limits = overflow.region or "", trial.budget.limits
-    needed = _tokens_of(overflow)
+    needed, limits = _tokens_of(overflow, region), trial.budget.limits
     said = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - overflow.excess}: "
     said += f"shorten it by {in_tokens(overflow.excess)}"
     if region in limits:
@@ -188,9 +187,9 @@ def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:
     return isinstance(trial.under(rungs, budget), Planned)
 
 
-def _tokens_of(overflow: TooLarge) -> Tokens:
+def _tokens_of(overflow: TooLarge, region: str) -> Tokens:
     measured = overflow.plan.measured
-    if overflow.region == "conversation":
+    if region == "conversation":
         return overflow.required - overflow.plan.fixed.upper
     regions = {"instruction": measured.instruction, "capability": measured.capability}
-    return regions.get(overflow.region or "", measured.knowledge).upper
+    return regions.get(region, measured.knowledge).upper

@@ -21,7 +21,7 @@ from assembler.dialects.bedrock import nova
 from assembler.pipeline.decisions import decisions_of
 from assembler.policies.passage import Change, StandingPassage
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
-from assembler.pricing.hosted import TABLE, price_beside_tools, price_hosted, row_of
+from assembler.pricing.hosted import TABLE, fixed_with_hosted, price_beside_tools, price_hosted, row_of
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
 from assembler.pricing.media import claude, openai
 from assembler.pricing.media.facts import MediaFacts, Source
@@ -447,6 +447,24 @@ def test_what_a_request_asks_for_beside_its_tools_costs_a_row_each() -> None:
     assert price_beside_tools({"web_search_options": {}}, []) == search
     assert price_beside_tools({"mcp_servers": servers}, []) == server + server + server
     assert price_beside_tools({"mcp_servers": servers, "web_search_options": {}}, [toolset]) == search + server + server
+
+
+def test_a_field_that_is_no_more_than_a_mark_of_a_cache_is_not_in_a_tools_words() -> None:
+    tool = {"type": "bash_20250124", "name": "bash"}
+    marked = {**tool, "cache_control": {"type": "ephemeral"}}
+    assert price_hosted(read_tool(marked)) == price_hosted(read_tool(tool))
+
+
+def test_each_tool_has_its_price_in_its_own_place_and_one_of_another_api_has_none() -> None:
+    own = read_tool({"type": "bash_20250124", "name": "bash"})
+    first, second = (read_tool({"name": name, "description": "", "parameters": {}}) for name in ("f", "longer_name"))
+    pricer = plain.pricer(None, Budget(10, counter=len).token_counter)
+    functions = pricer.fixed((), (), (first, second)).tools
+    assert functions[0] != functions[1]
+    tools = (own, first, own, second)
+    for shape, price in (("anthropic", price_hosted(own)), (None, price_hosted(own)), ("openai", Count(0))):
+        found = fixed_with_hosted(pricer, (), (), tools, shape)
+        assert found.tools == (price, functions[0], price, functions[1]), shape
 
 
 # ── Parts that nobody reads

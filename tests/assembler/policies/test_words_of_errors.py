@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler
-from assembler.dialects import openai_chat, plain
+from assembler import Assembler, calibrate
+from assembler.dialects import openai_chat, openai_responses, plain
 from assembler.errors import ConversationError
 from assembler.pipeline.answers import QUESTIONS
 from assembler.policies import ClearReasoning, Refuse, Summarize, TrimOldest, Truncate
+from assembler.policies.traits import Traits
+from assembler.pricing.ledger import Cut
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Needs, Rendered
 from budgets import Budget, ContextLengthError, Limit
@@ -23,6 +25,7 @@ SHORTER = "shorten its messages by {} tokens."
 BEHIND = "shorten its messages by {} tokens; Truncate({}) behind it does."
 SHORTENED = "shorten its messages by {} tokens; Truncate({}) at the end of on_overflow does."
 NEWEST = "The newest turn alone needs {} and {} are left for it: "
+PINNED = "The turns of the pinned messages 0 need 20 beside the newest: pin fewer of them. "
 ALONE = "Dropping turns cannot help: the fixed regions alone need {}. "
 FEWER = (
     ", or let documents go: Budget(…, limits={{'knowledge': Limit(cap={})}}) keeps those that fit, "
@@ -181,6 +184,27 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         NEWEST.format(51, 50) + SHORTER.format(41) + " Or choose a context_window of 91.",
     ),
     (
+        turns(20, 9, 20),
+        TrimOldest(pins={0, 2}),  # the newest is pinned too, and counted once
+        {"context_window": 35},
+        {},
+        PINNED + "Or choose a context_window of 40.",
+    ),
+    (
+        turns(20, 9, 20),
+        TrimOldest(pins={0}, note="n" * 10),
+        {"context_window": 30},
+        {},
+        PINNED + "Or choose a context_window of 49.",
+    ),
+    (
+        turns(20, 12, 20),
+        TrimOldest(pins={0}, note="n" * 10),  # nor would the newest fit beside the note
+        {"context_window": 29},
+        {},
+        "What stays in any case is too large: " + SHORTER.format(21) + " Or choose a context_window of 50.",
+    ),
+    (
         turns(10, 10, 30),
         TrimOldest(),
         {"context_window": 100, "limits": {"conversation": Limit(cap=25)}},
@@ -215,6 +239,22 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
     (
         turns(40, 40),
         TrimOldest(),
+        {"context_window": 100, "limits": {"conversation": Limit(share=0.6)}},
+        {"instruction": 50},
+        "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens, "
+        "or lower the floors, shares and priorities of the others. Or choose a context_window of 123.",
+    ),
+    (
+        turns(40, 40),
+        TrimOldest(),
+        {"context_window": 100, "limits": {"conversation": Limit(priority=1)}},
+        {"instruction": 50},
+        "The instruction needs 50 tokens and its limits leave it 20: shorten it by 30 tokens, "
+        "or lower the floors, shares and priorities of the others. Or choose a context_window of 130.",
+    ),
+    (
+        turns(40, 40),
+        TrimOldest(),
         {"context_window": 100, "limits": {"conversation": Limit(floor=60), "instruction": Limit(cap=45)}},
         {"instruction": 50},
         "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens, "
@@ -228,6 +268,22 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         {"instruction": 50},
         "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens. "
         "Or choose a context_window of 130.",
+    ),
+    (
+        turns(50),
+        TrimOldest(),
+        {"context_window": 60},
+        {"instruction": 20},
+        NEWEST.format(50, 40) + SHORTENED.format(10, 30) + " Or choose a context_window of 70.",
+    ),
+    (
+        turns(10),
+        TrimOldest(),
+        {"context_window": 200, "limits": {"knowledge": Limit(cap=150, select=lambda items, *_: range(len(items)))}},
+        {"instruction": 30, "documents": DOCUMENTS},
+        ALONE.format(314)
+        + "Shorten the instruction or the knowledge by 124 tokens. "  # its owner has said how documents give way
+        + "Or choose a context_window of 324.",
     ),
     (
         turns(30, 30, 30),
@@ -292,6 +348,26 @@ class Filling:
         return Rendered((Piece("knowledge", "k", "k" * (space.left(Rendered()) + 1)),))
 
 
+class Joined:
+    """Lays out all documents as one piece."""
+
+    def render(self, regions: Any) -> Rendered:
+        return Rendered((Piece("knowledge", "k", "".join(one.text for one in regions.documents)),))
+
+
+def test_knowledge_that_is_laid_out_as_one_is_missing_what_its_limit_lacks() -> None:
+    budget = Budget(300, counter=len, limits={"knowledge": Limit(cap=100)})
+    made = Assembler(budget, dialect=plain, strategy=Joined()).add_messages(turns(10))
+    for document in DOCUMENTS:
+        made.add_knowledge(document, type="t")
+    with pytest.raises(ContextLengthError) as caught:
+        made.build()
+    assert (caught.value.required, caught.value.available) == (150, 110)
+    assert caught.value.advice.startswith(
+        "The knowledge needs 140 tokens and its limits leave it 100: shorten it by 40 tokens, or raise its cap. "
+    )
+
+
 def test_where_what_is_laid_out_grows_with_the_window_none_is_advised() -> None:
     with pytest.raises(ContextLengthError) as caught:
         Assembler(Budget(100, counter=len), dialect=plain, strategy=Filling()).add_messages(turns(10)).build()
@@ -339,3 +415,37 @@ def test_what_is_needed_at_most_is_told_from_what_is_expected_where_that_would_f
     with pytest.raises(ContextLengthError) as raised:
         assembler(fixed.tokens - less).build()
     assert f"the fixed regions alone need {fixed.upper}{said.format(fixed.tokens)}. " in raised.value.advice
+
+
+def test_tokens_that_the_server_holds_are_of_no_region_that_could_be_shortened() -> None:
+    made = Assembler(Budget(40, counter=len), dialect=openai_responses).hold(60).add_messages(turns(3))
+    with pytest.raises(ContextLengthError) as raised:
+        made.build()
+    assert raised.value.advice == ALONE.format(64) + (
+        "Shorten what is sent by 31 tokens. Or choose a context_window of 71."
+    )
+
+
+class Pinning:
+    """Pins the first message, and lets nothing go."""
+
+    traits = Traits(pins=frozenset([0]))
+
+    def cut(self, ledger: Any, tokens_left: int) -> Cut:
+        return Cut(ledger.first, "nothing goes")
+
+
+def test_pins_of_a_policy_that_lets_nothing_go_are_no_more_to_blame_than_that() -> None:
+    with pytest.raises(ContextLengthError) as raised:
+        assembler_of(turns(20, 9, 20), Budget(35, counter=len), Pinning(), {}).build()
+    assert raised.value.advice == (
+        PINNED.replace("them.", "them, and end on_overflow with TrimOldest().") + "Or choose a context_window of 49."
+    )
+
+
+def test_a_newest_turn_that_would_fit_by_rule_is_not_said_to_be_what_is_too_large_under_a_bill() -> None:
+    made = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(turns(50))
+    made.anchor(calibrate(made.build(), 90)).add_message(("assistant", "y" * 20))
+    with pytest.raises(ContextLengthError) as raised:
+        made.build()
+    assert raised.value.advice.startswith("What stays in any case is too large: shorten its messages by ")
