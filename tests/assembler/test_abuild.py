@@ -211,6 +211,7 @@ def test_whoever_is_cancelled_takes_its_counter_and_its_thread_along() -> None:
 
     asyncio.run(serve())
     (thread,) = threads
+    assert thread.daemon, "a counter that never answers would keep the process from its end"
     thread.join(PATIENCE)
     assert not thread.is_alive()
 

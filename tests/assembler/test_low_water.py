@@ -235,3 +235,12 @@ def test_what_a_ladder_leaves_at_a_mark_does_not_depend_on_what_was_left_for_it_
         return said
 
     assert told(*rules, 10) == told(10)
+
+
+@pytest.mark.parametrize("behind", [[], [Truncate(500)]])
+def test_what_costs_nothing_cuts_nothing_from_a_room_that_is_full_to_the_token(behind: list[Policy]) -> None:
+    """The second turn overflows the room and fills it alone; the third adds no token to it."""
+    ladder = [TrimOldest(low_water=0.5), *behind]
+    assembler = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=ladder)
+    for sizes, kept in (([[5], [20]], 1), ([[5], [20], [0]], 2), ([[5], [20], [0], [1]], 2)):
+        assert len(assembler.fork().add_messages(history_of(sizes)).build().messages) == kept

@@ -15,7 +15,7 @@ from assembler import Assembler, ChatRegions, first_user
 from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import _adds_at_seams, _join_rows, demand_of, price_fixed  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.failing_part import _may_forget  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.failing_part import _may_forget, _texts_counted  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.fit_by_whole import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Decision, Made, Trimmed, keep_all, trim_by_rungs
 from assembler.pipeline.most_turns import Weighed, keep_most_turns
@@ -206,6 +206,21 @@ def test_a_memory_surely_holds_half_of_what_it_may_hold() -> None:
     assert [_may_forget(memory, each) for each in texts] == [False, True, False, True]
 
 
+@pytest.mark.parametrize("adds", [True, False])
+def test_of_pieces_whose_counts_add_each_was_counted_alone_and_else_the_whole_too(adds: bool) -> None:
+    class Promising:
+        additive_at_tag_seams = adds
+
+        def __call__(self, text: str) -> int:
+            return len(text)
+
+    settings = Assembler(Budget(100, counter=Promising()), dialect=plain).inside[1]
+    memory = cast(Budget, settings.budget).token_counter
+    pieces = [Piece("knowledge", text, f"{text}\n") for text in "ab"]
+    texts = _texts_counted(memory, settings, lambda pricer: pricer.fixed(pieces, (), ()))
+    assert texts == ({"a", "b"} if adds else {"a", "b", "a\nb"})
+
+
 def test_a_weight_foretells_another_by_its_own_error_within_a_half_and_twice() -> None:
     told = [Weighed(100, found).predicts(120) for found in (100, 150, 500, 80, 10)]
     assert told == [120, 180, 540, 96, 20]
@@ -341,6 +356,7 @@ class Asked:
 def test_steps_of_a_policy_that_must_be_asked_are_those_of_one_that_need_not() -> None:
     policy = Asked()
     assert steps(plan_of(5, 4, 3, 8, policy=policy)) == steps(plan_of(5, 4, 3, 8))
+    assert steps(plan_of(1, 0, policy=Asked())) == steps(plan_of(1, 0)) == [(0, 1, 1, 0), (1, 0, 0, 1)]
     assert policy.times <= 3 * 4
     assert len(steps(plan_of(*[1] * ASKED, policy=Asked()))) == ASKED
     assert len(steps(plan_of(*[1] * (ASKED + 1), policy=Asked()))) == 1
