@@ -164,7 +164,7 @@ def check_shortening(draft: Draft, window: int, advice: str) -> None:
     less = re.search(r"shorten its messages by (\d+) tokens?", advice)
     if less is None or draft.dialect is not plain:
         return
-    shorter = shortened(draft.history, int(less[1]))
+    shorter = shortened(draft, int(less[1]))
     if shorter is not None:
         assert draft.builds(window, history=shorter, ladder=[*calmed(draft), *rung]) is not None
 
@@ -184,10 +184,16 @@ def unpinned(draft: Draft) -> Draft:
     return attrs.evolve(draft, ladder=ladder, history=history)
 
 
-def shortened(history: History, less: int) -> History | None:
-    """The history whose newest turn says so many characters less; None where it does not say so many."""
+def shortened(draft: Draft, less: int) -> History | None:
+    """The history whose newest turn says so many characters less; None where it does not say so many.
+
+    Nothing is taken from a step that a policy takes out whole or in part: what has gone anyway frees no token.
+    """
+    history, steps_go = draft.history, any(isinstance(rung, TrimSteps | ClearToolResults) for rung in draft.ladder)
     newest, shorter = by_hand.turns_of(history)[-1], list(history)
     for place in range(len(history) - len(newest), len(history)):
+        if steps_go and (history[place]["role"] == "tool" or history[place].get("tool_calls")):
+            continue
         said = history[place].get("content")
         if isinstance(said, str) and less:
             taken = min(less, max(len(said) - 1, 0))
