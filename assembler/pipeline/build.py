@@ -91,4 +91,4 @@ def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> Context
         gathered = Gathered(draft, other, sight)
         return decide_plan(gathered, measure(gathered, choose(gathered)))
 
-    return add_advice(overflow, Trial(settings, decide, settings.budget or overflow.budget))
+    return add_advice(overflow, Trial(settings, decide, overflow.budget))

@@ -100,7 +100,7 @@ def choose(gathered: Gathered) -> Choice | None:
         return Choice(host, None)
     last_length = 0 if gathered.last is None else gathered.last.length
     pins = staying(sight, settings.pins, settings.dialect.api.shape, last_length)
-    least = _least_conversation(attrs.evolve(ledger, pins=pins) if pins else ledger, settings)
+    least = _least_conversation(attrs.evolve(ledger, pins=pins), settings)
     return Choice(host, settings.budget.input_limit - least, _limits(ledger, settings.budget, least))
 
 

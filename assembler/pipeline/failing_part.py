@@ -82,7 +82,7 @@ def _find_failing(memory: Memoised, settings: Settings, lay_out: Callable[[Price
 
 def _may_forget(memory: Memoised, texts: Collection[str]) -> bool:
     """Whether these may be more than the memory holds: then a text that is not in it may still have been counted."""
-    return len(texts) > memory.max_entries // 2 or sum(map(len, texts)) > memory.max_characters // 2
+    return 2 * len(texts) > memory.max_entries or 2 * sum(map(len, texts)) > memory.max_characters
 
 
 def _texts_counted(memory: Memoised, settings: Settings, price: Callable[[Pricer], object]) -> set[str]:
@@ -92,7 +92,7 @@ def _texts_counted(memory: Memoised, settings: Settings, price: Callable[[Pricer
 
 
 def _pricer(settings: Settings, counter: Guarded) -> Pricer:
-    return settings.dialect.pricer(None if settings.budget is None else settings.budget.model, counter)
+    return settings.dialect.pricer(settings.model, counter)
 
 
 def _parts(

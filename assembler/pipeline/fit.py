@@ -228,7 +228,7 @@ def _with_pins(plan: Planned) -> Ledger:
     pins = staying(plan.sight, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
     if (host := plan.measured.host) is not None:
         pins = tuple(sorted({*pins, host.index}))
-    return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
+    return attrs.evolve(plan.ledger, pins=pins)
 
 
 def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:

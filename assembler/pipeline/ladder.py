@@ -188,7 +188,7 @@ def replay_ladder(
     line = ledger.timeline()
     while stop < ledger.length:
         beside = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
-        spare = tokens_left - kept.count(ledger.until(stop)).upper if stop > kept.cut.first_kept else tokens_left
+        spare = tokens_left - kept.count(ledger.until(stop)).upper
         grown = stop + 1 if beside or spare < 0 else line.grown_by(stop, spare)
         if grown is None:
             break

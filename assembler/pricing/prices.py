@@ -53,9 +53,7 @@ class Sums:
     def reaching(self, length: int, price: Callable[[int], Tokens]) -> list[Tokens]:
         """The sums of the first 0 … `length` messages, and perhaps more. O(messages not summed yet)."""
         values = self.values
-        missing = length + 1 - len(values)
-        if missing > 0:
-            values.extend([None] * missing)
+        values.extend([None] * (length + 1 - len(values)))
         known = length
         while (whole := values[known]) is None:
             known -= 1
@@ -169,11 +167,9 @@ class Prices:
         """Make entries for `length` messages, or more if two threads do it at once. `running` grows last, because it is
         the one that is checked.
         """
-        missing = length - len(self.running)
-        if missing > 0:
-            nothing: list[Any] = [None] * missing
-            self.messages.extend(nothing)
-            self.running.extend(nothing)
+        nothing: list[Any] = [None] * (length - len(self.running))
+        self.messages.extend(nothing)
+        self.running.extend(nothing)
 
 
 @attrs.define(eq=False, repr=False)

@@ -216,6 +216,32 @@ def test_whoever_is_cancelled_takes_its_counter_and_its_thread_along() -> None:
     assert not thread.is_alive()
 
 
+def test_a_build_that_ends_after_its_loop_was_closed_ends_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, closed, raised = threading.Event(), threading.Event(), list[Any]()
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+
+    class Slow:
+        def cut(self, ledger: Any, tokens_left: int) -> Any:
+            started.set()
+            assert closed.wait(PATIENCE)
+            return TrimOldest().cut(ledger, tokens_left)
+
+    async def serve() -> list[threading.Thread]:
+        building = asyncio.create_task(of(talk(8), 100, Slow(), acount).abuild())
+        while not started.is_set():
+            await asyncio.sleep(0)
+        building.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await building
+        return [thread for thread in threading.enumerate() if thread.name == "assembler.abuild"]
+
+    (thread,) = asyncio.run(serve())
+    closed.set()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    assert raised == []
+
+
 def test_a_cancelled_summary_is_no_failure_and_is_asked_for_again() -> None:
     asked: list[int] = []
 

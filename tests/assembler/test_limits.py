@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, Context, ContextLengthError, TrimOldest
 from assembler.dialects import openai_chat, plain
+from assembler.pricing.pricer import Piece
+from assembler.strategies import Needs, Rendered
 from budgets import Budget, BudgetError, Limit
 
 TOOLS = [{"name": f"tool_{n}", "description": "x" * 20} for n in range(3)]
@@ -140,3 +142,22 @@ def test_documents_of_one_source_are_told_apart_when_their_room_shrinks() -> Non
         assert living.build().request() == made(messages).build().request()
         seen.add(len(living.build().sources))
     assert seen == {1, 2}
+
+
+class Choosing:
+    """Says what it was asked to do."""
+
+    needs = Needs.QUESTION
+
+    def render(self, regions: Any) -> Rendered:
+        return Rendered((Piece("knowledge", "k", "rendered"),))
+
+    def choose(self, regions: Any, space: Any) -> Rendered:
+        return Rendered((Piece("knowledge", "k", f"chosen with {len(regions.tools)}"),))
+
+
+def test_what_was_chosen_is_chosen_again_beside_the_tools_that_their_limit_leaves() -> None:
+    limits = {"capability": Limit(cap=60, select=lambda *_: [0])}
+    made = Assembler(Budget(1_000, counter=len, limits=limits), dialect=plain, strategy=Choosing())
+    context = made.add_capability(TOOLS).add_messages([("user", "q")]).build()
+    assert (context.system, context.tool_classes) == ("chosen with 1", TOOLS[:1])

@@ -540,6 +540,27 @@ def test_what_nobody_prices_is_refused_by_its_kind_and_the_provider_s_name(provi
         assert str(error.value) == f"a solid part{named} has no published price in {provider}; leave it out"
 
 
+@pytest.mark.parametrize(
+    ("provider", "price", "kinds"),
+    [
+        ("Claude", lambda facts: claude.price_media(facts, claude.STANDARD), ["document"]),
+        ("OpenAI", lambda facts: openai.price_media(facts, "auto", "gpt-4o"), ["document", "audio"]),
+        ("Gemini", lambda facts: gemini.price_media(facts, gemini.Tiles()), ["image", "document", "audio", "video"]),
+    ],
+)
+def test_what_is_of_a_size_that_nobody_knows_is_refused_with_the_key_that_would_say_it(
+    provider: str, price: Any, kinds: list[str]
+) -> None:
+    length = '{"seconds": …}'
+    said = {"image": '{"width": …, "height": …}', "document": '{"pages": …}', "audio": length, "video": length}
+    for kind in kinds:
+        with pytest.raises(UnsupportedContentError) as error:
+            price(MediaFacts(kind=kind, source=Source.URL))
+        assert error.value.kind == kind
+        assert f"{kind} part has no price in {provider}: how large it is cannot be read (behind an" in str(error.value)
+        assert f"beside it, {said[kind]}, or leave it out." in str(error.value)
+
+
 @given(width=st.integers(1, 9_000), height=st.integers(1, 9_000))
 def test_a_claude_image_is_scaled_down_as_little_as_possible(width: int, height: int) -> None:
     """By hand: the largest long side, tried one after the other from above in steps of 28 and less."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,3 +92,27 @@ def test_without_a_budget_there_is_no_end_of_what_is_left_and_without_a_question
     assert (empty.question, empty.left(Rendered(pieces("knowledge", ["abc"])))) == (None, WINDOW - 3)
     with pytest.raises(ValueError, match=r"look at Space\.question first"):
         empty.left(Rendered((), Around(pieces("knowledge", ["a"]))))
+
+
+class Noting:
+    """A price list that notes which pieces it is asked about at once."""
+
+    def __init__(self, behind: Any) -> None:
+        self.behind, self.asked = behind, list[list[str]]()
+
+    def fixed(self, priced: Any, head: Any, tools: Any) -> Any:
+        self.asked.append([piece.text for piece in priced])
+        return self.behind.fixed(priced, head, tools)
+
+
+@pytest.mark.parametrize(
+    ("counter", "at_once"), [(tiktoken_counter("o200k_base"), [["<a>\n", "<b>\n"]]), (len, [["<a>\n"], ["<b>\n"]])]
+)
+def test_a_piece_is_priced_once_however_often_it_is_asked_about(counter: Any, at_once: list[list[str]]) -> None:
+    space = space_of(counter, {}, QUESTION)
+    asked = pieces("knowledge", ["<a>\n", "<b>\n"])
+    noting = Noting(space._pricer)
+    space = attrs.evolve(space, pricer=noting)
+    assert space.price(asked) == space.price(asked) == [counter("<a>\n"), counter("<b>\n")]
+    assert space.price(asked[::-1]) == [counter("<b>\n"), counter("<a>\n")]
+    assert noting.asked == at_once

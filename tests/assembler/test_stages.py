@@ -12,16 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, first_user
+from assembler.conversation.messages import spoken
 from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import _adds_at_seams, _join_rows, demand_of, price_fixed  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.failing_part import _may_forget, _texts_counted  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.fit_by_whole import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.ladder import Decision, Made, Trimmed, keep_all, trim_by_rungs
+from assembler.pipeline.ladder import Decision, Made, Trimmed, brought_down, keep_all, trim_by_rungs
 from assembler.pipeline.most_turns import Weighed, keep_most_turns
+from assembler.pipeline.overflow import TooLarge, Trial, smallest
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.share import _make_way  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.share import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.state import _anchor, _anchor_again, _held_state, _recipe_again  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.steps import ASKED, Step, steps_of
 from assembler.pipeline.trimming import as_before
@@ -130,6 +132,23 @@ def test_a_ladder_that_goes_on_begins_with_what_stayed_and_forgets_what_was_miss
     assert (kept.cut.first_kept, kept.failures, kept.decisions) == (1, (), ())
     kept = trim_by_rungs(ledger, (rung_of(TrimOldest()),), 20, start)
     assert (kept.cut.first_kept, kept.decisions[0].saved) == (2, 10)
+
+
+@pytest.mark.parametrize(("summary", "first"), [("nnnnn", 2), ("sssss", 3)])
+def test_a_note_that_stands_already_is_given_its_tokens_once(summary: str, first: int) -> None:
+    """Of 25 tokens two turns of 10 stay beside the policy's own note of 5, one where another's summary stands too."""
+    ledger, standing = ledger_of(10, 10, 10, 10), spoken(summary)
+    rungs = (rung_of(TrimOldest(note="nnnnn")),)
+    kept = trim_by_rungs(ledger, rungs, 25, Trimmed(Cut(1, "as it was", standing)))
+    assert kept.cut.first_kept == first
+    assert kept.cut.summary is not None
+    assert kept.cut.summary.parts == (summary,)
+
+
+@pytest.mark.parametrize(("policy", "first"), [(TrimOldest(), 1), (KeepRelevant(keep_turns=1), 0)])
+def test_at_a_mark_what_has_gone_stays_away_but_for_a_policy_that_chooses_anew(policy: Any, first: int) -> None:
+    kept = brought_down(ledger_of(10, 10, 10), (rung_of(policy),), 30, Trimmed(Cut(1, "as it was")))
+    assert kept.cut.first_kept == first
 
 
 def kept_at(first: int) -> Trimmed:
@@ -277,7 +296,7 @@ def test_where_every_estimate_is_far_too_high_the_weighings_are_as_few_as_doubli
     rung = cast(CuttingRung, rung_of(TrimOldest()))
     kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 200, 0, scales, scales.weigh, Weighed())
     assert (ledger.length - kept.cut.first_kept, count.upper) == (2_009, 200)  # 20,099 hundredths are 200
-    assert scales.times <= 2 * 12
+    assert scales.times <= 3 + 10 + 10  # where the estimates point to, then doubling, then halving
 
 
 @pytest.mark.parametrize(
@@ -314,9 +333,68 @@ def test_one_weighing_and_a_promise_show_that_no_turn_more_fits() -> None:
     assert kept.is_all  # a note that nobody needs is not weighed against the turn that it would stand for
 
 
+def test_a_turn_that_may_have_become_lighter_is_weighed_again_before_it_is_said_to_be_full() -> None:
+    """Ten turns were weighed of which the newest held a thought of 20 tokens; with the next turn nobody pays for it."""
+    ledger = ledger_of(*[10] * 11)
+
+    class Forgetting(Scales):
+        def at_least(self, message: Any, price: Count) -> int:
+            return 0 if message is ledger.reading(9) else price.upper
+
+    scales: Any = Forgetting(ledger, 1.0, 0, promises=True)
+    rung = cast(CuttingRung, rung_of(TrimOldest()))
+    before = Weighed(expected=80, found=100, start=2, stop=10)
+    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 105, 0, scales, scales.weigh, before)
+    assert (kept.cut.first_kept, count.upper) == (1, 100)
+
+
 @pytest.mark.parametrize("limit", [0, 4, 5, 9, 12, 13, 14, 100])
 def test_a_conversation_asks_for_all_of_it_or_for_a_token_more_than_there_is_room(limit: int) -> None:
     assert demand_of(ledger_of(4, 5, 1, 3), limit) == min(13, limit + 1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "cap", "all_of_it"),
+    [((9, 8), None, True), ((9, 7), None, False), ((9, 1), 10, True), ((9,), 10, False), ((9, 9), 100, True)],
+)
+def test_a_conversation_asks_for_all_once_it_would_fill_what_framing_and_its_cap_leave(
+    sizes: tuple[int, ...], cap: int | None, all_of_it: bool
+) -> None:
+    plan = plan_of(*sizes)
+    measured = attrs.evolve(plan.measured, prices=attrs.evolve(plan.measured.prices, framing=Count(3)))
+    budget = Budget(20, counter=len, limits={} if cap is None else {"conversation": Limit(cap=cap)})
+    assert asks_for_all(measured, plan.ledger, budget) is all_of_it
+
+
+@pytest.mark.parametrize(
+    ("said", "least", "asked"),
+    [
+        ({20: 50}, 50, [20, 50, 49]),  # each window that is tried is what the last one said it needs
+        ({20: 50, 50: 51}, 51, [20, 50, 51]),
+        ({20: None}, 40, [20, 40, 39]),  # and twice as large where it said nothing, or nothing new
+        ({20: None, 40: 60}, 60, [20, 40, 60, 59]),
+        ({20: 20}, 33, [20, 40, 39, 29, 34, 31, 32, 33]),
+        ({20: 21, 21: 22, 22: 23}, 23, [20, 21, 22, 44]),  # a fourth window is no longer taken at its word
+    ],
+)
+def test_a_larger_window_is_what_is_needed_at_the_last_one_or_twice_that(
+    said: dict[int, int | None], least: int, asked: list[int]
+) -> None:
+    plan, tried = plan_of(1), list[int]()
+
+    def too_large(required: int) -> TooLarge:
+        return TooLarge(plan, plan.settings.budget, required=required, available=0, costs=plan.costs)
+
+    def decide(settings: Any) -> Any:
+        tried.append(settings.budget.context_window)
+        if tried[-1] >= least:
+            return plan
+        required = said.get(tried[-1], least)
+        raise ValueError if required is None else too_large(required)
+
+    found = smallest(too_large(20), Trial(plan.settings, decide, Budget(10, counter=len)))
+    assert found is not None
+    assert (found.window, tried[: len(asked)]) == (least, asked)
 
 
 def steps(plan: Any) -> list[tuple[int, int, int, int]]:
@@ -378,6 +456,14 @@ def test_a_step_of_a_policy_that_keeps_less_than_fits_begins_where_its_answer_ch
 
     found = steps_of(plan_of(5, 4, 3, 8, policy=Careful()))
     assert found == (Step(8, 3, 3, 8), Step(13, 2, 2, 11), Step(17, 1, 1, 15), Step(20, 0, 0, 20))
+
+
+@pytest.mark.parametrize("policy", [TrimOldest(), Asked(), Refuse()])
+def test_without_a_budget_nothing_is_kept_free_beside_a_request_at_any_step(policy: Any) -> None:
+    history = [("user", "one two"), ("user", "three"), ("user", "four five six")]
+    found = steps_of(Assembler(dialect=plain, on_overflow=policy).add_messages(history).plan().inside)
+    assert [one.context_window for one in found] == [one.tokens for one in found]
+    assert [one.first_kept for one in found] == ([0] if isinstance(policy, Refuse) else [2, 1, 0])
 
 
 @pytest.mark.parametrize("pin", [0, 1])

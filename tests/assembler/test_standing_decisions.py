@@ -15,8 +15,8 @@ from assembler.errors import ConversationError
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Trimmed
-from assembler.pipeline.standing_decision import GLANCE, Standing, one_turn_more, still_holds
-from assembler.policies import Summarize
+from assembler.pipeline.standing_decision import GLANCE, Standing, first_changed, one_turn_more, still_holds
+from assembler.policies import Summarize, Truncate
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import Budget, Count
 
@@ -92,6 +92,45 @@ def test_a_decision_holds_for_the_history_that_it_was_made_for_and_for_what_grew
     assert not holds(known, shorter)
 
 
+@pytest.mark.parametrize("kind", [dict, SimpleNamespace])
+@pytest.mark.parametrize(
+    ("policy", "depends"),
+    [
+        (TrimOldest(), {*range(FIRST), *range(HANGS_ON, LENGTH)}),  # and one turn more, which did not fit
+        (TrimOldest(pins={5}), {*range(LENGTH)}),  # a predicate or a mark may pin any
+        ([TrimOldest(), Truncate(5)], {*range(LENGTH)}),  # a policy may have read any
+    ],
+)
+def test_a_new_decision_depends_on_what_its_policies_may_have_read(kind: Any, policy: Any, depends: set[int]) -> None:
+    assembler, messages = trimmed(kind, policy=policy)
+    plan = assembler.plan().inside
+    assert first_changed(plan, None) is None
+    for place, message in enumerate(messages):
+        fields = message if kind is dict else vars(message)
+        before, fields["content"] = fields["content"], "edited"
+        assert first_changed(plan, None) == (place if place in depends else None)
+        fields["content"] = before
+
+
+def test_a_decision_after_one_that_was_outgrown_depends_on_what_that_one_hung_on() -> None:
+    assembler, messages = trimmed()
+    plan, known = assembler.plan().inside, standing(assembler)
+    outgrown = attrs.evolve(known, front=3, apart=((7, 9),), hangs_on=LENGTH - 10)
+    for place, message in enumerate(messages):
+        before, message["content"] = message["content"], "edited"
+        seen = place in {0, 1, 2, 7, 8, *range(LENGTH - 10, LENGTH)}
+        assert first_changed(plan, outgrown) == (place if seen else None)
+        message["content"] = before
+    messages[0]["content"] = messages[8]["content"] = "edited"
+    assert first_changed(plan, outgrown) == 0
+    earlier = attrs.evolve(
+        plan, trimmed=Trimmed(Cut(known.trimmed.cut.first_kept - 1, ""), decisions=plan.trimmed.decisions)
+    )
+    messages[0]["content"] = f"{0:08}"
+    assert first_changed(plan, outgrown) == 8
+    assert first_changed(earlier, outgrown) is None  # more stays than stayed then: it was decided without that one
+
+
 def test_the_turn_that_would_stay_next_is_the_newest_that_went_past_all_that_are_pinned() -> None:
     plan = trimmed()[0].plan().inside
     assert (plan.first, one_turn_more(plan)) == (LENGTH - 2, HANGS_ON)
@@ -106,10 +145,10 @@ def test_the_turn_that_would_stay_next_is_the_newest_that_went_past_all_that_are
 def test_a_plan_with_another_decision_knows_what_was_met_on_the_way_and_nothing_that_was_counted() -> None:
     plan = trimmed()[0].plan().inside
     refused = ConversationError("it needs a user message")
-    counted = attrs.evolve(plan, refused=refused, looked=7, sealed=Count(9), corrected=Count(8), made_way=True)
+    counted = attrs.evolve(plan, refused=refused, last_length=7, sealed=Count(9), corrected=Count(8), made_way=True)
     kept, ledger = Trimmed(Cut(LENGTH - 1, "")), attrs.evolve(plan.ledger, pins=(3,))
     found = counted.leaving(kept, ledger)
-    assert (found.trimmed, found.ledger, found.refused, found.looked) == (kept, ledger, refused, 7)
+    assert (found.trimmed, found.ledger, found.refused, found.last_length) == (kept, ledger, refused, 7)
     assert (found.sealed, found.corrected, found.made_way) == (None, None, False)
     assert (found.draft, found.settings, found.sight, found.measured) == (
         plan.draft,

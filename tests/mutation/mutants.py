@@ -2,7 +2,7 @@
 
 Only the bodies of functions are changed, and only of functions without a decorator other than `staticmethod` and
 `classmethod`: so mutmut has it. The text of an error is left alone, and so is the type that a `cast` names: nothing
-reads it when the library runs.
+reads it when the library runs. Nor is `strict=True` taken from a `zip`: it only tells of a fault elsewhere.
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ class _File:
         self._above = cast("dict[cst.CSTNode, cst.CSTNode]", wrapper.resolve(ParentNodeProvider))
         self._before = _functions(compile(source, str(path), "exec"))
         self.mutations = [
-            each
-            for each in mutations
-            if each.contained_by_top_level_function and not self._is_told(each) and not self._is_for_types(each)
+            each for each in mutations if each.contained_by_top_level_function and not self._is_left_alone(each)
         ]
 
     def mutant(self, mutation: Mutation) -> Mutant | None:
@@ -87,6 +85,9 @@ class _File:
 
     def _said(self, node: cst.CSTNode) -> str:
         return " ".join(self._module.code_for_node(node).split())
+
+    def _is_left_alone(self, mutation: Mutation) -> bool:
+        return self._is_told(mutation) or self._is_for_types(mutation) or self._is_asserted(mutation)
 
     def _is_told(self, mutation: Mutation) -> bool:
         """Whether it changes the text of an error, raised here or returned to be raised."""
@@ -107,6 +108,23 @@ class _File:
         argument = self._above.get(old)
         call = None if argument is None else self._above.get(argument)
         return isinstance(call, cst.Call) and self._said(call.func) == "cast" and call.args[0] is argument
+
+    def _is_asserted(self, mutation: Mutation) -> bool:
+        """Whether it takes `strict=True` from a `zip`, and changes nothing else."""
+        old, new = mutation.original_node, mutation.mutated_node
+        if isinstance(old, cst.Call) and isinstance(new, cst.Call):
+            return self._said(old.func) == "zip" and "strict=True" in self._said(old) and self._alike(old, new)
+        argument = self._above.get(old)
+        strict = isinstance(argument, cst.Arg) and self._said(argument).startswith("strict=True")
+        return strict and self._said(cast(cst.Call, self._above[argument]).func) == "zip"
+
+    def _alike(self, one: cst.Call, other: cst.Call) -> bool:
+        """Whether two calls have the same arguments but for `strict`."""
+        ones, others = (
+            [self._said(arg.value) for arg in call.args if arg.keyword is None or arg.keyword.value != "strict"]
+            for call in (one, other)
+        )
+        return ones == others
 
     def _lines(self, node: cst.CSTNode) -> tuple[int, ...]:
         statement = node

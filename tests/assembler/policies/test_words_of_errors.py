@@ -287,6 +287,13 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
     ),
     (
         turns(30, 30, 30),
+        Summarize(lambda *_: "s" * 500, 1),  # which was asked at this window
+        {"context_window": 89},
+        {},
+        "Dropping old turns would help: end on_overflow with TrimOldest(). Or choose a context_window of 90.",
+    ),
+    (
+        turns(30, 30, 30),
         Summarize(lambda *_: "s" * 500, 1),
         {"context_window": 69},
         {},
