@@ -557,8 +557,8 @@ def test_what_is_of_a_size_that_nobody_knows_is_refused_with_the_key_that_would_
         with pytest.raises(UnsupportedContentError) as error:
             price(MediaFacts(kind=kind, source=Source.URL))
         assert error.value.kind == kind
-        assert f"{kind} part has no price in {provider}: how large it is cannot be read (behind an" in str(error.value)
-        assert f"beside it, {said[kind]}, or leave it out." in str(error.value)
+        assert f"{kind} part has no price in {provider}: " in str(error.value)
+        assert said[kind] in str(error.value)
 
 
 @given(width=st.integers(1, 9_000), height=st.integers(1, 9_000))
