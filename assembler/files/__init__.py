@@ -1,1 +1,1 @@
-"""Files in and out: text, YAML and JSON with their bounds, and an error that names the line."""
+"""Reads and writes files: text, YAML and JSON, with size limits and errors that name the line."""

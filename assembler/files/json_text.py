@@ -1,4 +1,4 @@
-"""JSON and JSON lines, read strictly: no key twice, no NaN, no infinity, a line number with every fault."""
+"""Reads JSON and JSON lines strictly: no duplicate keys, no NaN, no infinity, and errors with line numbers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from assembler.files.place import Place, shown_key
 from assembler.files.reading import MEBIBYTE, file_text
 
 LONGEST = 64 * MEBIBYTE
-"""Bytes of a JSON file: some 15 million tokens, more than any window; a bound on memory and no format's limit."""
+"""The most bytes of a JSON file, which bounds memory: about 15 million tokens, more than any window."""
 
 DEEPEST = 128
-"""Objects and arrays inside one another: far over any message or schema, far under where recursion ends."""
+"""The deepest nesting: far above any message or schema, and far below Python's recursion limit."""
 
 LINES = frozenset({".jsonl", ".ndjson"})
-"""Names that end so hold one value a line."""
+"""The suffixes of files with one value a line."""
 
 
 class _RefusedError(ValueError):
@@ -27,14 +27,14 @@ class _RefusedError(ValueError):
 
 
 def read_json(path: Path, place: Place) -> Any:
-    """The value in a JSON file; of JSON lines, the list of their values. Raises `SpecError` at `place`."""
+    """Read the value of a JSON file, or the list of values of JSON lines. Raises `SpecError` at `place`."""
     if path.suffix.lower() in LINES:
         return read_json_lines(path, place)
     return _parsed(file_text(path, place, limit=LONGEST), place, str(path))
 
 
 def read_json_lines(path: Path, place: Place) -> list[Any]:
-    """The values of a file of JSON lines, whatever its name. Raises `SpecError` at `place`."""
+    """Read the values of a file of JSON lines with any name. Raises `SpecError` at `place`."""
     text = file_text(path, place, limit=LONGEST)
     return [
         _parsed(line, place, str(path), first_line=number)
@@ -48,7 +48,7 @@ def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None
     where = file if first_line is None else f"{file}, line {first_line}"
     try:
         return parse_json(text)
-    except json.JSONDecodeError as error:  # it holds the whole text: leave no trace of it in the chain
+    except json.JSONDecodeError as error:  # it holds the whole text, so it must not be in the chain
         problem = f"{file}, line {(first_line or 1) + error.lineno - 1}, column {error.colno}: {error.msg}"
     except RecursionError:
         problem = f"{where}: nested too deeply"
@@ -58,7 +58,7 @@ def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. Raises `ValueError`, and `RecursionError` for what is nested too deeply."""
+    """Parse a JSON text. Raises `ValueError`, and `RecursionError` for a value that is nested too deeply."""
     if text.startswith("\ufeff"):
         raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
     value: Any = _STRICT.decode(text)
@@ -68,7 +68,7 @@ def parse_json(text: str) -> Any:
 
 
 def _refuse_depth(value: Any) -> None:
-    """Raise `RecursionError` for what a recursive reader may die of. Itself without recursion; O(values)."""
+    """Raise `RecursionError` for a value that is nested too deeply. Does not recurse itself; O(values)."""
     level: list[Any] = [value]
     for _ in range(DEEPEST):
         level = [inner for item in level for inner in _items(item)]
@@ -99,7 +99,7 @@ def _finite(digits: str) -> float:
 
 
 def _no_constant(name: str) -> Any:
-    raise _RefusedError(f"{name} is no JSON number")
+    raise _RefusedError(f"{name} is not a JSON number")
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)

@@ -1,4 +1,4 @@
-"""Where in a file something stands, and the one-line error that says so."""
+"""Places in files, and the one-line errors that name them."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ class SpecError(Evidence, ValueError):
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space as one blank, and nothing in it that steers a terminal."""
+    """Return the text on one line, without characters that control a terminal."""
     return "".join(character if character.isprintable() else "\ufffd" for character in " ".join(text.split()))
 
 
 @attrs.frozen
 class Place:
-    """A file and a key path in it, spelled as one would write it: `knowledge[2].trusted`."""
+    """A file and a key path in it, such as `knowledge[2].trusted`."""
 
     file: str
     path: str = ""
 
     def key(self, name: str) -> Place:
-        """The value under a key of the mapping here."""
+        """Return the place under a key of the mapping here."""
         return Place(self.file, f"{self.path}.{name}" if self.path else name)
 
     def item(self, index: int) -> Place:
-        """The value at an index of the list here."""
+        """Return the place at an index of the list here."""
         return Place(self.file, f"{self.path}[{index}]")
 
     def named(self, path: object, before: str = "") -> str:
-        """The file that an error here speaks of, where it is another than the one that the error begins with."""
+        """Return the path for an error's text, if it is not the file at the error's beginning."""
         return "" if (self.file, self.path) == (str(path), "") else f"{before}{path}"
 
     def error(self, problem: str) -> SpecError:
-        """The error to raise for what is wrong here."""
+        """Return an error for this place."""
         return SpecError(problem, file=self.file, key=self.path)
 
     def unknown(self, name: str, known: Collection[str]) -> SpecError:
-        """The error for an unknown key: it lists the known ones, and the nearest of them."""
+        """Return the error for an unknown key, with the known ones and the most similar one."""
         listed = f"expected one of: {', '.join(known)}" if known else "expected none here"
         return self.key(shown_key(name)).error(f"unknown key{nearest(name, known)} {listed}")
 
     def _refused(self, error: AssemblyError) -> SpecError:
-        """The library's refusal, at the place that it names itself where it is one in here, or else here."""
+        """Turn the library's error into one for the place that it names, or else for this place."""
         problem = str(error)
         if isinstance(error, ConversationError) and error.index is not None:
             return self.item(error.index).error(problem.removeprefix(f"message {error.index}: "))
@@ -68,9 +68,9 @@ class Place:
 
     @contextlib.contextmanager
     def answers_for(self, kind: type[AssemblyError] = AssemblyError) -> Generator[None]:
-        """Turn what the library refuses inside into a `SpecError` here: all of it, or one kind.
+        """Turn the library's errors of this kind into a `SpecError` for this place.
 
-        An overflow is no fault of the file, and a missing package none either: they pass.
+        An overflow or a missing package is not a fault of the file, so these errors are not changed.
         """
         try:
             yield
@@ -81,16 +81,16 @@ class Place:
 
 
 LONGEST_SHOWN = 40
-"""Characters of a setting that an error repeats; anything longer may be a document, and is only measured."""
+"""The longest setting that an error quotes; a longer one may be a document, so only its length is given."""
 
 
 def shown_key(name: str) -> str:
-    """A key as an error repeats it."""
+    """Return a key for an error's text."""
     clean = one_line(name)
     return clean if len(clean) <= LONGEST_SHOWN else clean[:LONGEST_SHOWN] + "…"
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """A question that names the known word most like this one; nothing but the separator where none is."""
+    """Return ", did you mean …?" with the most similar known word, or ";" if none is similar."""
     close = difflib.get_close_matches(name, known, n=1)
     return f", did you mean {close[0]}?" if close else ";"

@@ -1,4 +1,4 @@
-"""Reads the text of a file, or raises an error of one line that says why it cannot."""
+"""Reads the text of a file, or raises a one-line error."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from assembler.files.place import Place
 MEBIBYTE = 1024 * 1024
 
 STANDARD = Path("-")
-"""The path that means standard input where something is read, and standard output where something is written."""
+"""The path of standard input for reading, and of standard output for writing."""
 
 
 def file_text(path: Path, place: Place, *, limit: int) -> str:
-    """The UTF-8 text of a file of at most `limit` bytes; a leading byte order mark is no part of it.
+    """Return the UTF-8 text of a file of at most `limit` bytes, without a byte order mark.
 
-    Reads no more than `limit` bytes, so that a device or a pipe without end is refused as well.
-    Raises `SpecError` at `place`.
+    Reads little more than `limit` bytes, so that an endless device or pipe is refused too. Raises `SpecError` at
+    `place`.
     """
     try:
         content = _content(path, limit + 1)
@@ -31,7 +31,7 @@ def file_text(path: Path, place: Place, *, limit: int) -> str:
         raise place.error(f"expected at most {limit // MEBIBYTE} MiB, found more{place.named(path, ' in ')}")
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:  # it holds the whole file: leave no trace of it in the chain
+    except UnicodeDecodeError as error:  # it holds the whole file, so it must not be in the chain
         line = content.count(b"\n", 0, error.start) + 1
     raise place.error(f"expected UTF-8 text, found other bytes in line {line}{place.named(path, ' of ')}")
 

@@ -17,14 +17,14 @@ from assembler.files.reading import STANDARD
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Put the value where the path leads, as UTF-8 JSON. Raises what `write_text` does."""
+    """Write the value as UTF-8 JSON. Raises the errors of `write_text`."""
     write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one place. A path that leads nowhere, as a loop of links, is like no other.
+    """True if two paths lead to the same file. A path that leads nowhere, such as a loop of links, equals no other.
 
-    Standard input and standard output are two places.
+    Standard input and standard output are different.
     """
     if STANDARD in (one, other):
         return False
@@ -35,11 +35,11 @@ def same_file(one: Path, other: Path) -> bool:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Put the text where the path leads, as UTF-8; a reader never sees half of it.
+    """Write the text as UTF-8, so that a reader never sees half of it.
 
-    Written beside the target and renamed over it; a link is followed, and a device or pipe is written to directly. A
-    file that was there keeps its permissions. The path `-` is standard output.
-    Raises `SpecError` where it cannot be written: the old file, if there was one, is then as it was.
+    It is written to a file beside the target, which is then renamed. Links are followed. A device or pipe is written to
+    directly. An existing file keeps its permissions. The path `-` is standard output. Raises `SpecError` if it
+    cannot be written; an existing file is then unchanged.
     """
     if path == STANDARD:
         sys.stdout.buffer.write(content.encode("utf-8"))
@@ -57,9 +57,9 @@ def write_text(path: Path, content: str) -> None:
 
 
 def replace_text(target: Path, content: str) -> None:
-    """Put the text in a file as UTF-8, whole or not at all. A file that was there keeps its permissions.
+    """Write the text to a file as UTF-8, whole or not at all. An existing file keeps its permissions.
 
-    Raises OSError, and leaves nothing behind then.
+    Raises OSError, and then leaves no partial file.
     """
     with replacing(target) as file:
         file.write(content.encode())
@@ -67,10 +67,10 @@ def replace_text(target: Path, content: str) -> None:
 
 @contextlib.contextmanager
 def replacing(target: Path) -> Generator[BinaryIO]:
-    """A file to write, which takes the place of `target` at the end; after an error nothing of it is left.
+    """Open a temporary file that replaces `target` at the end, or is removed after an error.
 
-    The file beside it has a name that no other process picks: process ids repeat, in containers above all. A file that
-    was there keeps its permissions. Raises OSError.
+    Its name is random, because process ids repeat, above all in containers. An existing file keeps its permissions.
+    Raises OSError.
     """
     fresh = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
@@ -86,9 +86,9 @@ def replacing(target: Path) -> Generator[BinaryIO]:
 
 
 def permit_no_more(fresh: Path, target: Path) -> None:
-    """Give an empty file the permissions of the one that it will replace, before any text is in it.
+    """Give an empty file the permissions of the one that it will replace, before any text is written.
 
-    Where the group cannot be kept, what the group was allowed would be allowed to another one: then it is not.
+    If the group cannot be kept, group permissions are removed, because they would apply to another group.
     """
     try:
         there = target.stat()

@@ -1,8 +1,8 @@
-"""YAML, read strictly and within bounds: plain values only, no key twice, no bomb of aliases, a line with every fault.
+"""Reads YAML strictly and within limits: plain values, no duplicate keys, no alias bombs, and errors with lines.
 
-Plain words mean what YAML 1.2's core schema says (https://yaml.org/spec/1.2.2/#103-core-schema, read 2026-11), with
-`_` allowed between digits: `true` and `false` are the only truth values, and `no`, `on`, `1:30` and `2026-01-31` are
-texts. PyYAML alone follows 1.1, where they are False, True, 90 and a date.
+Plain words are read by YAML 1.2's core schema (https://yaml.org/spec/1.2.2/#103-core-schema, read 2026-11), with `_`
+allowed between digits: only `true` and `false` are booleans, and `no`, `on`, `1:30` and `2026-01-31` are texts. PyYAML
+by default follows 1.1, in which these are False, True, 90 and a date.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     import yaml
 
 LONGEST = 4 * MEBIBYTE
-"""Bytes of a YAML file: a request is written by hand; long documents and histories live in files of their own."""
+"""The most bytes of a YAML file: people write it by hand, and put long documents and histories into other files."""
 
 DEEPEST = 64
-"""Lists and mappings inside one another: far over any schema, far under where PyYAML's recursion ends the process."""
+"""The deepest nesting: far above any schema, and far below the depth at which PyYAML's recursion ends the process."""
 
 LARGEST = 32 * MEBIBYTE
-"""What a file may weigh once every alias is written out: more than one of `LONGEST` bytes can weigh without aliases."""
+"""The most bytes with all aliases expanded: more than a file of `LONGEST` bytes without aliases can have."""
 
 PER_VALUE = 8
-"""What a value weighs beside its characters: a pointer to it in the list that holds it."""
+"""The bytes of a value beside its characters: a pointer in the list that holds it."""
 
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
@@ -49,7 +49,7 @@ _WORDS = [
 
 
 def read_yaml(path: Path, place: Place) -> Any:
-    """The one value in a YAML file; None of an empty one. Raises `SpecError` at `place`, `MissingExtraError`."""
+    """Read the value of a YAML file; None if it is empty. Raises `SpecError` at `place`, or `MissingExtraError`."""
     with from_extra("cli", needed_for="reading YAML"):
         import yaml
 
@@ -66,16 +66,16 @@ def read_yaml(path: Path, place: Place) -> Any:
         line = text.count("\n", 0, error.position) + 1
         raise place.error(f"line {line}: expected YAML: {error.reason}") from None
     except KeyError:
-        raise place.error("expected YAML: a value that its tag (!!bool) does not stand for") from None
+        raise place.error("expected YAML: a value does not match its tag (!!bool)") from None
     except ValueError as error:
         if isinstance(error, SpecError):
             raise
-        # An integer of more digits than Python converts, or a date that is none; what follows is Python's advice.
+        # An integer with too many digits, or an invalid date. The text after `;` is Python's advice.
         raise place.error(f"expected YAML: {str(error).partition(';')[0]}") from None
 
 
 def _loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
-    """A safe loader that reads words as YAML 1.2 does. A class of our own: PyYAML's is shared by the process."""
+    """Return a safe loader for YAML 1.2, as a new class, because PyYAML's own is shared by the whole process."""
     import yaml
 
     class CoreSchema(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
@@ -88,7 +88,7 @@ def _loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
 
 @attrs.define
 class _Collection:
-    """A list or mapping while its events go by: its anchor, what it weighs so far, and of a mapping its keys so far."""
+    """A list or mapping while its events are read: its anchor, its weight so far, and a mapping's keys so far."""
 
     anchor: str | None = None
     keys: set[str] | None = None
@@ -96,7 +96,7 @@ class _Collection:
     items: int = 0
 
     def take(self, value: str | None) -> bool:
-        """Count an item; whether it is a key that was there before. None is an item that is no plain text."""
+        """Count an item. Returns True for a duplicate key. None stands for an item that is not a plain text."""
         is_key = self.items % 2 == 0
         self.items += 1
         if self.keys is None or value is None or not is_key:
@@ -107,9 +107,9 @@ class _Collection:
 
 
 def _refuse_bombs(events: Iterable[yaml.Event], place: Place) -> None:
-    """Raise for what would cost more to build than to read: depth, aliases of aliases; and for a key given twice.
+    """Raise for depth and aliases that would cost more to build than to read, and for duplicate keys.
 
-    One pass over the events, without recursion; an alias weighs what it stands for. O(events).
+    One pass over the events, without recursion. An alias has the weight of its target. O(events).
     """
     import yaml
 
@@ -133,7 +133,7 @@ def _refuse_bombs(events: Iterable[yaml.Event], place: Place) -> None:
             stack[-1].take(None)
             name = event.anchor or ""
             if name not in weights:
-                raise _wrong(place, event, f"alias {shown_key(name)} stands for nothing that is complete here")
+                raise _wrong(place, event, f"alias {shown_key(name)} has no complete anchor before it")
             anchor, weight = None, weights[name]
         else:
             continue
@@ -149,7 +149,7 @@ def _wrong(place: Place, event: yaml.Event, problem: str) -> SpecError:
 
 
 class _Mark(Protocol):
-    """A place in a YAML text, of either of PyYAML's parsers: lines and columns from 0."""
+    """A place in a YAML text, from either of PyYAML's parsers: lines and columns from 0."""
 
     line: int
     column: int

@@ -1,4 +1,4 @@
-"""The greedy prompt builder's names over the one pipeline: a question, the earliest chunks that fit, one text."""
+"""The greedy prompt builder's names over the library's pipeline: a question and the first chunks that fit."""
 
 from assembler.greedy.config import Config
 from assembler.greedy.prompt_builder import PromptBuilder

@@ -1,4 +1,4 @@
-"""The encoder's limit, and the small file that it is read from."""
+"""The encoder's token limit, and the file with it."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from budgets.numbers import whole_tokens
 
 SHIPPED = Path(__file__).with_name("config.yaml")
 LARGEST_FILE = 1_000_000
-"""Characters. A configuration is not longer; what is, is something else."""
+"""The most characters of a configuration file."""
 
 
 class Limited(Protocol):
-    """What `Config.generator` is."""
+    """The type of `Config.generator`."""
 
     @property
     def encoder_max_tokens(self) -> Tokens:
-        """The most tokens that a prompt may have."""
+        """The maximum tokens of a prompt."""
         ...
 
 
 class Configured(Protocol):
-    """Any object with `generator.encoder_max_tokens` will do for a configuration."""
+    """A configuration: any object with `generator.encoder_max_tokens`."""
 
     @property
     def generator(self) -> Limited:
-        """The part that concerns the encoder."""
+        """The encoder's part."""
         ...
 
 
 def _limit(_owner: object, field: attrs.Attribute[Tokens], value: Tokens) -> None:
     if whole_tokens(value, f"generator.{field.name}") == 0:
-        raise BudgetError(f"generator.{field.name} is 0: a prompt needs a token at least")
+        raise BudgetError(f"generator.{field.name} is 0: a prompt needs at least one token")
 
 
 @attrs.frozen
@@ -57,10 +57,10 @@ class Config:
 
     @classmethod
     def read(cls, path: str | Path = SHIPPED) -> Self:
-        """The configuration in a YAML file; without a path the shipped one, whose limit is 1024.
+        """Read a YAML file, by default the library's own, whose limit is 1024.
 
-        Other keys are ignored: they belong to other programs. Raises BudgetError for a file without the limit,
-        MissingExtraError without a YAML reader (extra `cli`), OSError for a file that cannot be read.
+        Other keys are ignored. Raises BudgetError for a file without the limit, MissingExtraError without a YAML reader
+        (extra `cli`), and OSError for a file that cannot be read.
         """
         with from_extra("cli", needed_for="Config.read"):
             from yaml import YAMLError, safe_load
@@ -69,11 +69,11 @@ class Config:
         problem, text = "", ""
         try:
             with Path(path).open(encoding="utf-8-sig") as file:
-                text = file.read(LARGEST_FILE + 1)  # no more of a file without an end
-        except UnicodeDecodeError as failure:  # it holds the whole file: leave no trace of it in the chain
+                text = file.read(LARGEST_FILE + 1)  # the file may be endless
+        except UnicodeDecodeError as failure:  # it holds the whole file, so it must not be in the chain
             problem = f"it is not UTF-8 at byte {failure.start}"
-        except ValueError:  # NUL, or half a character
-            problem = "its path holds a character that no path can hold"
+        except ValueError:  # NUL, or a lone surrogate
+            problem = "its path holds an illegal character"
         if problem:
             raise BudgetError(f"configuration cannot be read: {problem}")
         if len(text) > LARGEST_FILE:
@@ -83,7 +83,7 @@ class Config:
         except (YAMLError, ValueError, RecursionError) as failure:
             problem, read = type(failure).__name__, None
         if problem:
-            raise BudgetError(f"configuration is no YAML ({problem})")
+            raise BudgetError(f"configuration is not YAML ({problem})")
         return cls(Generator(_entry(_entry(read, "generator"), "encoder_max_tokens")))
 
 

@@ -1,6 +1,6 @@
-"""`PromptBuilder`: the greedy source system's face of the pipeline. A question and chunks in, one text out.
+"""`PromptBuilder`: the greedy source system's interface to the pipeline, from a question and chunks to one text.
 
-What an encoder's input costs is counted as its own tokenizer makes it.
+The encoder's own tokenizer counts the whole input.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class PromptBuilder:
 
 @attrs.frozen
 class EncoderInput:
-    """Counts what `tokenizer(text)` gives, the tokens that it adds by itself included."""
+    """Counts the ids of `tokenizer(text)`, including the special tokens that it adds."""
 
     tokenizer: Any
 
@@ -81,7 +81,7 @@ class EncoderInput:
         return str(getattr(self.tokenizer, "name_or_path", "") or type(self.tokenizer).__name__)
 
     def __call__(self, text: str, /) -> Any:
-        """Tokens of the encoder's input for `text`; what a counter answers, as it is."""
+        """Count the encoder's input for `text`, or return the result of a counter unchanged."""
         if not callable(self.tokenizer):  # tokenizers.Tokenizer
             return len(cast(Sized, self.tokenizer.encode(text).ids))
         answer: object = self.tokenizer(text)
@@ -93,9 +93,9 @@ class EncoderInput:
 def counter_of(tokenizer: object) -> TokenCounter:
     """A counter for a Hugging Face tokenizer, fast or slow, a `tokenizers.Tokenizer`, or a counter.
 
-    Whatever answers `{"input_ids": […]}` to a text is a tokenizer. Of a fast one, or a `tokenizers.Tokenizer`, a copy
-    counts, without truncation and padding: they are states of the object, which calls change. Raises BudgetError for
-    what cannot be asked or copied.
+    A callable that returns `{"input_ids": […]}` is a tokenizer. A fast one, and a `tokenizers.Tokenizer`, is copied
+    without truncation and padding, because these are state that calls change. Raises BudgetError for an object that
+    cannot be called or copied.
     """
     if isinstance(tokenizer, str | type) or not (callable(tokenizer) or hasattr(tokenizer, "encode")):
         raise BudgetError(f"tokenizer is a {type(tokenizer).__name__}: pass a Hugging Face tokenizer or a counter")

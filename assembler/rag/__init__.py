@@ -1,4 +1,4 @@
-"""Prompts of numbered sources: the RAG source system's names over the one pipeline, and what its readers ask for next.
+"""Prompts of numbered sources with the RAG source system's names, over the library's pipeline; and citation reports.
 
     from assembler.rag import PromptBuilder, RetrievalResult, citation_report
 

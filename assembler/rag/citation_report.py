@@ -1,4 +1,4 @@
-"""What an answer cites, sentence by sentence, held against the sources that it was given."""
+"""Reports what an answer cites, sentence by sentence, and checks its quotes against the sources."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from assembler.validation import must_be
 _T = TypeVar("_T")
 
 Cited: TypeAlias = PromptComponents | Context[Any] | Mapping[int, str]
-"""What an answer was given: a prompt, a context of `CitedSources`, or the texts by their numbers."""
+"""The sources of an answer: a prompt, a context of `CitedSources`, or the texts by their numbers."""
 
 
 @attrs.frozen
 class Quote:
-    """A direct quote: where it stands, marks excluded, and the sources that say it.
+    """A direct quote: its span without the marks, and the sources that contain it.
 
-    `confirmed` are sources that its sentence cites, or any where it cites none; `elsewhere` are others that say it,
-    looked for only where no cited one does.
+    `confirmed` are cited sources that contain it, or any sources if its sentence cites none. `elsewhere` are other
+    sources that contain it; they are only searched if no cited one does.
     """
 
     start: int
@@ -46,13 +46,13 @@ class Sentence:
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """The sources that it cites, each once, in order."""
+        """The cited sources, each once, in order."""
         return tuple(dict.fromkeys(number for one in self.citations for number in one.sources))
 
 
 @attrs.frozen
 class CitationReport:
-    """Every sentence of an answer with what it cites. Holds spans and numbers, no text."""
+    """Every sentence of an answer with its citations. Holds spans and numbers, no text."""
 
     sentences: tuple[Sentence, ...]
     unused: tuple[int, ...]
@@ -60,31 +60,31 @@ class CitationReport:
 
     @property
     def used(self) -> tuple[int, ...]:
-        """The sources that are cited, in order of their numbers."""
+        """The cited sources, in order of their numbers."""
         return tuple(sorted({number for sentence in self.sentences for number in sentence.sources}))
 
     @property
     def uncited(self) -> tuple[Sentence, ...]:
-        """The sentences that cite no source that was issued."""
+        """The sentences that cite no issued source."""
         return tuple(sentence for sentence in self.sentences if not sentence.sources)
 
     @property
     def suspect(self) -> tuple[Citation, ...]:
-        """The markers with a number that was never issued, or with none that can be read."""
+        """The markers with a number that was not issued, or without a readable number."""
         every = (one for sentence in self.sentences for one in sentence.citations)
         return tuple(one for one in every if one.unknown or one.unread)
 
     @property
     def unconfirmed(self) -> tuple[Quote, ...]:
-        """The quotes that no source cited beside them says."""
+        """The quotes that no source cited in their sentence contains."""
         return tuple(quote for sentence in self.sentences for quote in sentence.quotes if not quote.confirmed)
 
 
 def citation_report(answer: str, prompt: Cited) -> CitationReport:
-    """Every sentence mapped to the sources that it cites, with spans.
+    """Map every sentence to the sources that it cites, with spans.
 
-    Linear in the answer, and one search of each cited source for each different quote. Raises TypeError for a prompt
-    that holds no sources, and PromptError for an answer or a source that is no text.
+    Linear in the answer, plus one search of each cited source for each different quote. Raises TypeError for a `prompt`
+    of another type, and PromptError for an answer or a source that is not a text.
     """
     must_be("answer", answer, (str,), "a text (str)", PromptError)
     texts = {number: plain_words(text) for number, text in sources_of(prompt).items()}
@@ -102,7 +102,7 @@ def citation_report(answer: str, prompt: Cited) -> CitationReport:
 
 
 def sources_of(prompt: Cited) -> dict[int, str]:
-    """The text of each source by its number, as the answer's author was given it, unescaped."""
+    """Return the text of each source by its number, as the model saw it but without escapes."""
     if isinstance(prompt, Mapping):
         for number, text in prompt.items():
             must_be(f"prompt[{number!r}]" if isinstance(number, int) else "prompt", text, (str,), "a text", PromptError)
@@ -146,7 +146,7 @@ def _quote(span: Span, cited: Sequence[int], search: _Search) -> Quote:
 
 
 def _by_sentence(spans: Sequence[Span], items: Iterable[tuple[int, _T]]) -> dict[int, list[_T]]:
-    """The items by the sentence in which they begin; one before the first sentence belongs to it."""
+    """Group the items by the sentence in which they begin. One before the first sentence belongs to the first."""
     starts = [start for start, _ in spans]
     grouped: dict[int, list[_T]] = {}
     for place, item in items:

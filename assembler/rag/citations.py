@@ -1,7 +1,7 @@
-"""The citations in an answer.
+"""Finds the citations in an answer.
 
-Only markers in an answer are citations. One that stands in a source's text was never issued by us, and what an answer
-repeats of it counts for nothing unless its number was. Linear in the answer, whatever it holds.
+A marker counts only if its number was issued, so markers that a source's text contains, and an answer repeats, do not
+count. Linear in the answer, even for hostile input.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from assembler.errors import PromptError
 from assembler.validation import must_be, wrong
 
 MAX_RANGE = 100
-"""Sources. No answer means a longer `[Source 1-1000]`: it would only make a small text a large list."""
+"""The longest range of sources. A longer one, such as `[Source 1-1000]`, is no real citation."""
 
 YEARS = 1_000
-"""From here on a bare number in brackets is no citation unless it was issued: `[2024]` is a year."""
+"""A bare number in brackets from here on is only a citation if it was issued: `[2024]` is a year."""
 
-# A bracket without another of its kind in it. Each search for the closing one ends at the next opening one, so no part
-# of the answer is read more than once for each kind.
+# A bracket that contains no other of its kind. The search for the closing one ends at the next opening one, so each
+# part of the answer is read at most once for each kind.
 _BRACKETS = tuple(
     re.compile(rf"{re.escape(one)}([^{re.escape(one + other)}]*){re.escape(other)}")
     for one, other in ("[]", "\u3010\u3011", "\uff3b\uff3d", "()", "\uff08\uff09")
 )
 _ROUND = "(\uff08"
-# A code span, or a fenced block: a number in brackets is an index there.
+# A code span or a fenced block, in which a number in brackets is an index.
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _DIGITS = str.maketrans("\uff10\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19", "0123456789")
-# A bare marker: numbers alone, with a footnote's mark before them or OpenAI's dagger and label behind.
+# A bare marker: numbers alone, perhaps with a footnote's mark before them or OpenAI's dagger and label after them.
 _BARE = re.compile(
     r"\s*+\^?#?[0-9]{1,9}(?:\s*+(?:[,;&\u2013\u2014-]|and|to)\s*+#?[0-9]{1,9})*+\s*+(?:[:\u2020].*)?", re.DOTALL
 )
 _OURS = re.compile(r"sources?(?![^\W\d_])", re.IGNORECASE)
-# A label ends where another source is named: "[Source 1: a.pdf, Source 2: b.pdf]".
+# A label ends before the next source: "[Source 1: a.pdf, Source 2: b.pdf]".
 _NEXT = re.compile(r"(?:[,;&]|\band\b)\s*+(?=sources?\s*+#?[0-9])", re.IGNORECASE)
 _NO_NUMBER = re.compile(r"sources?\s*+:", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;&]|\band\b", re.IGNORECASE)
-# Matched against an item whose runs of blanks are one blank. A label after a colon is the model's own decoration.
+# Matched against an item with single blanks. Models add a label after a colon.
 _ITEM = re.compile(
     r"(?:sources? ?)?#?([0-9]{1,9})(?: ?(?:[-–—]|to) ?(?:source ?)?#?([0-9]{1,9}))?(?: ?:.*)?",
     re.IGNORECASE | re.DOTALL,
@@ -51,9 +51,9 @@ _ITEM = re.compile(
 
 @attrs.frozen
 class Citation:
-    """One marker: where it stands (characters), the numbers that were issued, and those that were not.
+    """One marker: its span in characters, the numbers that were issued, and those that were not.
 
-    `unread` counts the items of the marker that name no number, or a range of more than `MAX_RANGE`.
+    `unread` counts the items of the marker without a number, or with a range of more than `MAX_RANGE`.
     """
 
     start: int
@@ -64,11 +64,11 @@ class Citation:
 
 
 def parse_citations(answer: str, issued: Collection[int] | None = None) -> list[Citation]:
-    """The markers of an answer, in order: `[Source 1]`, `[Source 1, Source 3]`, `[Sources 2-4]`, `[Source 1; 2]`.
+    """Find the markers of an answer, in order: `[Source 1]`, `[Source 1, Source 3]`, `[Sources 2-4]`, `[Source 1; 2]`.
 
-    Models also write `(Source 3)`, `[1]` and `【1】`: bare numbers count outside code, below `YEARS` or where they were
-    issued. With `issued`, numbers not in it are `unknown`; without, all from 1 on are taken for issued. Raises
-    PromptError for an answer that is no text, and for numbers that are no collection.
+    Models also write `(Source 3)`, `[1]` and `【1】`: bare numbers count outside code, if they are below `YEARS` or
+    were issued. With `issued`, other numbers are `unknown`; without it, all numbers from 1 on count as issued. Raises
+    PromptError if `answer` is not a text, or `issued` is not a collection.
     """
     must_be("answer", answer, (str,), "a text (str)", PromptError)
     if isinstance(issued, str) or not isinstance(cast(object, issued), Collection | None):
@@ -90,7 +90,7 @@ def _markers(
         inside = bracket[1].lstrip().translate(_DIGITS)
         if _OURS.match(inside):
             citation = _citation(bracket.start(), bracket.end(), inside, issued)
-            # Prose stands in round brackets too: "(source: Reuters)".
+            # Round brackets may also hold prose: "(source: Reuters)".
             if bracket[0][0] not in _ROUND or citation.sources or citation.unknown:
                 yield citation
         elif bracket[0][0] not in _ROUND and _BARE.fullmatch(inside) and not _within(bracket.start(), code):
@@ -101,7 +101,7 @@ def _markers(
 
 
 def _cites(bare: Citation, issued: Collection[int] | None) -> bool:
-    """Whether numbers in brackets are a citation: one of them was issued, or all of them could have been."""
+    """True if numbers in brackets are a citation: one of them was issued, or all of them could have been."""
     if issued is not None and bare.sources:
         return True
     numbers = (*bare.sources, *bare.unknown)
@@ -128,7 +128,7 @@ def _citation(start: int, end: int, inside: str, issued: Collection[int] | None)
 
 
 def _items(inside: str) -> list[str]:
-    """The items between commas; a label after a colon is one with what it follows, its own commas and all."""
+    """Split a marker at commas, but not inside a label after a colon."""
     items: list[str] = []
     for named in _NEXT.split(inside):
         bare = _NO_NUMBER.match(named)  # "[Source: 1]"

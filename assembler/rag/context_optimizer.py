@@ -1,4 +1,4 @@
-"""`ContextOptimizer`: the source system's face of `CitedSources` without a prompt around it."""
+"""`ContextOptimizer`: the source system's interface to `CitedSources`, without a prompt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOG = logger("rag")
 
 
 class OptimizationStats(TypedDict):
-    """What `get_optimization_stats` answers. Rates are percentages of the original, to two places."""
+    """The result of `get_optimization_stats`. Rates are percentages of the original, to two places."""
 
     original_count: int
     optimized_count: int
@@ -41,7 +41,7 @@ class OptimizationStats(TypedDict):
 
 @attrs.frozen(eq=False)
 class _SourcesAlone:
-    """A `Space` that holds sources and nothing around them."""
+    """A `Space` for sources alone, without a prompt."""
 
     budget: Tokens
     count: TokenCounter
@@ -58,11 +58,10 @@ class _SourcesAlone:
 
 
 class ContextOptimizer:
-    """Duplicates out, what does not fit out, the rest in an order that is read.
+    """Removes duplicates and chunks that do not fit, and sorts the rest.
 
-    `similarity_threshold` is the cosine above which two chunks say the same. `strategy` replaces all of it by a
-    `CitedSources` of the caller's own, which then has its own rule for duplicates. `counter` as elsewhere; cl100k_base
-    without one.
+    `similarity_threshold` is the cosine above which two chunks are duplicates. `strategy` replaces all of it by your
+    own `CitedSources`, which has its own rule for duplicates. The default `counter` is cl100k_base.
     """
 
     def __init__(
@@ -80,10 +79,10 @@ class ContextOptimizer:
         self._counter = memoised(tiktoken_counter(ENCODING) if counter is None else counter)
 
     def optimize(self, retrieval_results: Sequence[object] | None, context_budget: Tokens) -> list[object]:
-        """The very results that go in, in reading order; neighbours that were merged come as a `RetrievalResult`.
+        """Return the results to use, in reading order: the same objects, or a `RetrievalResult` for merged neighbours.
 
-        Their blocks, numbers and rules included, cost `context_budget` at most; below 0 keeps none. Warns where there
-        are results and no embeddings: then only equal texts are duplicates.
+        Their blocks, including numbers and rules, cost at most `context_budget`; a negative one keeps none. Logs a
+        warning if no result has an embedding: then only equal texts are duplicates.
         """
         given = [] if retrieval_results is None else listed(retrieval_results, "retrieval results")
         documents = [as_document(result) for result in read_results(given)]
@@ -96,7 +95,7 @@ class ContextOptimizer:
     def get_optimization_stats(
         self, original_results: Sequence[object], optimized_results: Sequence[object]
     ) -> OptimizationStats:
-        """How many results and tokens are gone. A result's tokens are those of its block without the number."""
+        """Return how many results and tokens were removed. A result costs its block without the number."""
         original_results = listed(original_results, "original_results")
         optimized_results = listed(optimized_results, "optimized_results")
         before, after = self._tokens(original_results), self._tokens(optimized_results)
@@ -118,14 +117,14 @@ class ContextOptimizer:
 
 
 def warn_without_embeddings(strategy: CitedSources, documents: Sequence[Document]) -> None:
-    """One warning where the strategy compares vectors and no document has one."""
+    """Log a warning if the strategy compares vectors and no document has one."""
     compares = any(isinstance(rule, SimilarVectors) for rule in strategy.duplicates)
     if compares and documents and all(document.embedding is None for document in documents):
         _LOG.warning("No embeddings, skipping deduplication by similarity")
 
 
 def percentage(part: float, whole_: float) -> float:
-    """`part` of `whole_` in percent, to two places; 0 of nothing."""
+    """Return `part` of `whole_` in percent, to two places; 0 if `whole_` is 0."""
     return round(100 * part / whole_, 2) if whole_ > 0 else 0.0
 
 

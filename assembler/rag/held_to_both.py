@@ -1,7 +1,7 @@
-"""Prices of texts counted by a vocabulary that is not the model's: estimated, and held to the model's own rule too.
+"""Prices texts by a vocabulary that is not the model's, with the upper bound of the model's own rule.
 
-The source system counts every model with cl100k_base. That count stays the number that is told; what a budget is
-checked against is the upper bound of the model's own rule, or of the hungriest one where nobody knows the model.
+The source system counts every model with cl100k_base. That count is reported. The bound that must fit the budget is
+that of the model's own rule, or for an unknown model the largest of all vocabularies.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ _VOCABULARIES = ("cl100k_base", *OPEN_MODELS)
 
 @attrs.frozen
 class HeldToBoth:
-    """`plain` for a model with another vocabulary: the counter's tokens, the upper bound of the model's own rule."""
+    """`plain` for a model with another vocabulary: the counter's tokens, with the bound of the model's own rule."""
 
     model: str
     notes: tuple[str, ...] = ()
-    """What every report says of it."""
+    """The notes of every report."""
     name: str = "plain"
     api: Api = attrs.field(default=plain.api, init=False, repr=False, eq=False)
     opening: Opening = plain.opening
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """As `plain` does."""
+        """Delegate to `plain`."""
         return plain.parse(request)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Texts alone, estimated."""
+        """Return a pricer of texts, all estimated."""
         return _Pricer(plain.pricer(model, count), own_rule(self.model))
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """As `plain` does."""
+        """Delegate to `plain`."""
         return plain.options(layout)
 
     def emit(self, layout: Layout) -> Emission:
-        """As `plain` does, with the notes."""
+        """Emit as `plain` does, and add the notes."""
         emission = plain.emit(layout)
         return attrs.evolve(emission, notes=(*emission.notes, *self.notes))
 
 
 def own_rule(model: str) -> Pricer:
-    """The prices of a model by its own dialect and vocabulary; for an unknown model, the highest that is known."""
+    """Return a pricer by the model's own dialect and vocabulary, or the highest prices for an unknown model."""
     name = dialect_of(model)
     if name is None or name not in DIALECTS:
         return _Hungriest(tiktoken_counter())
@@ -65,7 +65,7 @@ def own_rule(model: str) -> Pricer:
 
 @attrs.frozen(eq=False)
 class _Pricer:
-    """Two prices as one: the tokens of the first, estimated, and at most the larger of both bounds."""
+    """Combines two pricers: the tokens of the first, estimated, and the larger of both bounds."""
 
     told: Pricer
     own: Pricer
@@ -89,7 +89,7 @@ class _Pricer:
 
 @attrs.frozen(eq=False)
 class _Hungriest:
-    """Texts by whichever of the bundled vocabularies needs the most tokens for them."""
+    """Prices texts by the bundled vocabulary that needs the most tokens for them."""
 
     count: TokenCounter
 

@@ -1,4 +1,4 @@
-"""`PromptBuilder`: the source system's face of the pipeline. A query and results in, a prompt that fits out."""
+"""`PromptBuilder`: the source system's interface to the pipeline, from a query and results to a prompt that fits."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _LOG = logger("rag")
 
 @dataclass(frozen=True)
 class PromptComponents:
-    """A prompt in its parts. `context` is the sources alone; all numbers are tokens but `source_count`.
+    """A prompt in its parts. `context` is the sources alone. All numbers but `source_count` are tokens.
 
-    `context_tokens` is what `context` costs, `total_tokens` system and user prompt. A dataclass, as in the source
-    system: the first eight fields make one, and `dataclasses.replace` changes one. `assembled` is the pipeline's own
-    result, and None of one made by hand; `sources` are the documents, number 1 first.
+    `context_tokens` counts `context`, and `total_tokens` counts system and user prompt. A dataclass, as in the source
+    system: you can make one from the first eight fields, and change one with `dataclasses.replace`. `assembled` is the
+    pipeline's own result, or None in one made by hand. `sources` are the documents, number 1 first.
     """
 
     system_prompt: str = field(repr=False)
@@ -62,7 +62,7 @@ class PromptComponents:
 
     @property
     def report(self) -> Report:
-        """Every source kept or dropped, its tokens, and why. Raises PromptError for one made by hand."""
+        """Every source kept or dropped, its tokens, and why. Raises PromptError for a prompt made by hand."""
         if self.assembled is None:
             raise PromptError("these PromptComponents were made by hand: only build_prompt() gives a report")
         return self.assembled.report
@@ -71,9 +71,9 @@ class PromptComponents:
 class PromptBuilder:
     """Builds prompts of instructions, numbered sources and a question, within a model's window.
 
-    Without a manager the environment says which window (read here, once). `query_preview_characters` of each query go
-    into the log record, none unless asked for: a log is no place for a user's text. Raises BudgetError for an argument
-    of another kind.
+    Without a manager the window is read from the environment, once, here. The log record has the first
+    `query_preview_characters` of each query; by default none, because logs should hold no user text. Raises BudgetError
+    for an argument of another type.
     """
 
     SYSTEM_INSTRUCTIONS: str = SYSTEM_INSTRUCTIONS
@@ -99,7 +99,7 @@ class PromptBuilder:
 
     @property
     def temperature(self) -> float:
-        """What the environment asked for, for the caller's request; it changes no prompt."""
+        """The environment's temperature, for the caller's request. It has no effect on prompts."""
         return self.token_budget_manager.settings.temperature
 
     def build_prompt(
@@ -109,11 +109,11 @@ class PromptBuilder:
         optimize_context: bool = True,
         system_instructions: str | None = None,
     ) -> PromptComponents:
-        """The prompt for `query`: never above the window less the answer's reserve and the safety margin.
+        """Build the prompt for `query`, never above the window less the answer's reserve and the safety margin.
 
-        Without `optimize_context` every result goes in, in the order given. Raises PromptError for an empty query and
-        for a result without text, ContextLengthError where even a prompt without sources, or one with all of them that
-        were asked for unoptimized, is too long.
+        Without `optimize_context` every result is used, in order. Raises PromptError for an empty query, and for a
+        result without text. Raises ContextLengthError if the prompt is too long even without sources, or with all of
+        them if `optimize_context` is False.
         """
         must_be("optimize_context", optimize_context, (bool,), "True or False")
         if not checked_text(query, field="query").strip():
@@ -141,7 +141,7 @@ class PromptBuilder:
 
     @staticmethod
     def preview_prompt(prompt_components: PromptComponents, max_chars: int = 1000) -> str:
-        """System and user prompt under headlines, at most `max_chars` characters of it, for a person's eyes."""
+        """Return system and user prompt under headlines, at most `max_chars` characters, for people to read."""
         must_be("prompt_components", prompt_components, (PromptComponents,), "what build_prompt() returned")
         most = whole(max_chars, "max_chars")
         text = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
@@ -204,7 +204,7 @@ def _components(plan: Planned, query: str) -> PromptComponents:
 
 
 def _cost(context: str, blocks: Sequence[tuple[str, Count]], settings: Settings) -> Tokens:
-    """What the context costs on its own. Where counts add, only the last block is counted again, as it ends there."""
+    """Return the cost of the context alone. If counts add up, only the last block, now at the end, is counted again."""
     count = counter_for(settings.budget)
     if not blocks or not adds_at_seams(count):
         return count(context)

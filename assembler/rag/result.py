@@ -25,7 +25,7 @@ def _a_vector(_owner: object, _field: attrs.Attribute[Any], value: Any) -> None:
 
 @attrs.frozen
 class RetrievalResult:
-    """One retrieved chunk. `metadata` may hold `chunk_index`, `section_path` and whatever else the retriever knows."""
+    """One retrieved chunk. `metadata` may hold `chunk_index`, `section_path` and any other data of the retriever."""
 
     content: str = attrs.field(repr=False)
     score: float = 0.0
@@ -38,7 +38,7 @@ class RetrievalResult:
     metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False, validator=_A_MAPPING)
 
 
-# The names under which frameworks keep each field; the first that holds something wins.
+# The frameworks' names of each field. The first one with a value is used.
 _NAMES: dict[str, tuple[str, ...]] = {
     "content": ("content", "page_content", "text", "chunk", "document", "body"),
     "score": ("score", "relevance_score", "similarity", "_score"),
@@ -53,11 +53,11 @@ _PAIR = 2
 
 
 def read_results(results: object) -> list[RetrievalResult]:
-    """Every result as a `RetrievalResult`, in order. Raises PromptError naming the place of one that holds no text.
+    """Read every result as a `RetrievalResult`, in order. Raises PromptError naming the place of one without a text.
 
-    Understood: RetrievalResult; dicts and objects with its field names or those of `_NAMES`, on themselves or in their
-    `metadata`; `(document, score)` pairs as LangChain's `similarity_search_with_score` gives them; a node with a score
-    as LlamaIndex gives it. A score that is missing is 0.
+    Accepts RetrievalResult; dicts and objects with its field names or those of `_NAMES`, directly or in their
+    `metadata`; `(document, score)` pairs from LangChain's `similarity_search_with_score`; LlamaIndex's nodes with a
+    score. A missing score is 0.
     """
     return [
         _read(result, place)
@@ -66,7 +66,7 @@ def read_results(results: object) -> list[RetrievalResult]:
 
 
 def listed(values: Iterable[_T], name: str) -> list[_T]:
-    """What was given for `name`, as a list. Raises PromptError for what is none: a text and a mapping iterate too."""
+    """Return the argument `name` as a list. Raises PromptError for other values, also for a text and a mapping."""
     given: object = values
     if not iterates(given) or isinstance(given, str | bytes | Mapping):
         raise PromptError(f"{wrong(name, 'a list', values)}; pass [one] for one")
@@ -112,7 +112,7 @@ def _field(item: object, name: str) -> object:
 
 
 def _content(item: object) -> str | None:
-    """The text; `get_content()` is how LlamaIndex's nodes say it."""
+    """Return the text, which LlamaIndex's nodes have in `get_content()`."""
     if isinstance(item, str):
         return item
     get_content = getattr(item, "get_content", None)
@@ -134,7 +134,7 @@ def _first(item: object, metadata: Mapping[str, Any], names: tuple[str, ...]) ->
 def _score(value: object, place: int) -> float:
     if value is None:
         return 0.0
-    with contextlib.suppress(TypeError, ValueError, OverflowError):  # whose text may quote the value
+    with contextlib.suppress(TypeError, ValueError, OverflowError):  # their text may quote the value
         return float(cast(float, value))
     raise PromptError(
         f"score of retrieval result {place} is no number ({type(value).__name__}); leave it out where there is none"
@@ -146,7 +146,7 @@ def _text(value: object) -> str | None:
 
 
 def as_document(result: RetrievalResult) -> Document:
-    """A result as a document of the knowledge region: fields that the tag has no place for go into its metadata."""
+    """Return a result as a document of the knowledge region, with its other fields in the metadata."""
     metadata = {
         **(result.metadata or {}),
         "chunk_id": result.chunk_id,

@@ -1,8 +1,8 @@
-"""Where the sentences and the direct quotes of an answer begin and end, and whether a source says a quote.
+"""Finds the sentences and direct quotes of an answer, and whether a source contains a quote.
 
-A rule of thumb: a sentence ends at a line break, at `。！？`, or at `.!?` before white space unless a small letter
-follows. Markers that stand between two sentences belong to the one before. Linear in the answer.
-A quote is found where its words stand in the source in a row, white space and the shape of quotation marks apart.
+A sentence ends at a line break, at `。！？`, or at `.!?` before white space unless a lower-case letter follows. This is
+a rule of thumb. Markers between two sentences belong to the first. Linear in the answer. A source contains a quote if
+its words are there in a row, ignoring white space and the kind of quotation marks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 Span: TypeAlias = tuple[int, int]
 
-# One try for each run of marks: the look-behind keeps a long run from being read from each of its places.
+# The look-behind makes the pattern match each run of marks only from its start, so that a long run costs linear time.
 _ENDS = re.compile(r"(?<![.!?])[.!?]++[\"'”’»)]*+(?=\s|$)|[。！？]++[」』”]*+|\n\s*+")
 _BLANK = re.compile(r"\s*+")
 _SAME_LINE = re.compile(r"[ \t]*+")
@@ -22,9 +22,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def sentence_spans(answer: str, markers: Sequence[Span], quotes: Sequence[Span] = ()) -> list[Span]:
-    """The spans of the sentences in characters, without the white space around them.
+    """Return the spans of the sentences in characters, without white space around them.
 
-    `markers` and `quotes` are in order; no sentence ends inside of one. What holds no letter is no sentence.
+    `markers` and `quotes` are in order; no sentence ends inside one. A span without a letter is not a sentence.
     """
     spans: list[Span] = []
     start = 0
@@ -38,7 +38,7 @@ def sentence_spans(answer: str, markers: Sequence[Span], quotes: Sequence[Span] 
 
 
 def _ends(answer: str, markers: Sequence[Span], quotes: Sequence[Span]) -> Iterator[int]:
-    """Where each sentence ends: after its last mark, and after the markers that follow it."""
+    """Yield the end of each sentence: after its last mark, and after the markers that follow it."""
     marker = quote = 0
     for mark in _ENDS.finditer(answer):
         while marker < len(markers) and markers[marker][1] <= mark.start():
@@ -62,7 +62,7 @@ def _inside(place: int, spans: Sequence[Span], at: int) -> bool:
 
 
 def _past_markers(answer: str, end: int, markers: Sequence[Span], at: int) -> int:
-    """The end of the markers that follow on the same line, white space between them."""
+    """Return the end of the markers that follow on the same line, separated by white space."""
     while at < len(markers) and markers[at][0] == _skipped(_SAME_LINE, answer, end):
         end = markers[at][1]
         at += 1
@@ -85,11 +85,11 @@ _ELISION = re.compile(r"\[?(?:\.\.\.|…)\]?")
 _EDGES = " .,;:!?"
 
 SHORTEST = 12
-"""Characters. Shorter quotation marks hold a name or a word, and say nothing about a source."""
+"""The least characters of a quote. A shorter text in quotation marks is a name or a word."""
 
 
 def quote_spans(answer: str) -> Iterator[Span]:
-    """Where the quotes of `SHORTEST` characters or more stand, marks excluded. Linear."""
+    """Yield the spans of quotes of `SHORTEST` characters or more, without the marks. Linear."""
     for match in _QUOTED.finditer(answer):
         group = match.lastindex or 0
         if match.end(group) - match.start(group) >= SHORTEST:
@@ -97,12 +97,12 @@ def quote_spans(answer: str) -> Iterator[Span]:
 
 
 def plain_words(text: str) -> str:
-    """A text as quotes are compared: one blank for white space, straight marks, small letters."""
+    """Normalise a text to compare quotes: single blanks, straight quotation marks, lower case."""
     return " ".join(text.translate(_MARKS).split()).casefold()
 
 
 def says(source: str, quote: str) -> bool:
-    """Whether a source, as `plain_words`, holds the quote: every part of it, in order, where the quote leaves out."""
+    """True if a source, in the form of `plain_words`, has the quote; with an ellipsis, all its parts in order."""
     at = 0
     for part in _ELISION.split(plain_words(quote)):
         wanted = part.strip(_EDGES)

@@ -1,4 +1,4 @@
-"""The settings that the RAG source system reads from the environment. Read once, when a face is made; never later."""
+"""The settings that the RAG source system reads from the environment, once, when one of its objects is made."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _warm(_owner: object, field: attrs.Attribute[float], value: object) -> None:
 
 @attrs.frozen
 class Settings:
-    """The model, its window, what is reserved for the answer, and the temperature, which is only carried through."""
+    """The model, its window, the reserve for the answer, and the temperature, which is only passed through."""
 
     generation_model: str = attrs.field(default=MODEL, validator=A_TEXT)
     model_max_tokens: Tokens = attrs.field(default=MODEL_MAX_TOKENS, validator=_whole)
@@ -41,7 +41,7 @@ class Settings:
 
 
 def settings_from(environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings in the environment, or the defaults. Raises `BudgetError` naming a variable that is no number."""
+    """Return the settings of the environment, or the defaults. Raises `BudgetError` naming an invalid variable."""
     given = os.environ if environment is None else environment
     return Settings(
         generation_model=given.get("GENERATION_MODEL", "").strip() or MODEL,
@@ -57,7 +57,7 @@ def _tokens(given: Mapping[str, str], name: str, default: Tokens) -> Tokens:
         return default
     digits = text.replace("_", "").replace(",", "")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 12):
-        raise BudgetError(f"environment variable {name} is no whole number of tokens; write digits, such as {default}")
+        raise BudgetError(f"environment variable {name} is not a whole number; write digits, such as {default}")
     return int(digits)
 
 
@@ -67,5 +67,5 @@ def _temperature(text: str) -> float:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number >= 0):
-        raise BudgetError("environment variable TEMPERATURE is no number of 0 or more; write one, such as 0.1")
+        raise BudgetError("environment variable TEMPERATURE is not a number of 0 or more; write one, such as 0.1")
     return number

@@ -1,4 +1,4 @@
-"""`SourceFormatter`: the source system's face of `assembler.strategies.sources.layout`."""
+"""`SourceFormatter`: the source system's interface to `assembler.strategies.sources.layout`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ DocumentInfo: TypeAlias = dict[str, list[Any]]
 
 
 class SourceEntry(dict[str, Any]):
-    """`chunk_id`, `document_id`, `page`; `chunk_ids` too where neighbours were merged.
+    """`chunk_id`, `document_id`, `page`, and `chunk_ids` if neighbours were merged.
 
-    The source system asks it for `page_number` in one place and calls it `page` in another: both are answered, by
-    `[…]`, `get` and `in` alike, and so is `document_filename`. A source without any id is listed by its file's name.
+    The source system calls the page `page_number` in one place and `page` in another: `[…]`, `get` and `in` accept
+    both, and `document_filename` too. A source without any id is listed by its file name.
     """
 
     filename: str | None = None
@@ -37,7 +37,7 @@ class SourceEntry(dict[str, Any]):
         return super().__contains__(key) or key in _ALSO
 
     def get(self, key: str, default: Any = None, /) -> Any:
-        """What `[…]` answers, or the default."""
+        """Return the same as `[…]`, or the default."""
         try:
             return self[key]
         except KeyError:
@@ -45,10 +45,10 @@ class SourceEntry(dict[str, Any]):
 
 
 _ALSO = frozenset({"page_number", "document_filename"})
-"""Keys that are answered and not listed."""
+"""Keys that can be read but are not listed."""
 
 SourceMapping: TypeAlias = dict[int, SourceEntry]
-"""Which chunk each source number means."""
+"""The chunk of each source number."""
 
 _LAYOUT = PlainSources()
 
@@ -64,7 +64,7 @@ class SourceFormatter:
         section_title: str | None = None,
         page_number: int | str | None = None,
     ) -> str:
-        """One source without a rule around it. What is None or empty has no line."""
+        """Write one source without a rule around it. None and empty values have no line."""
         whole(source_number, "source_number")
         result = RetrievalResult(
             content, document_filename=document_filename, section_title=section_title, page_number=page_number
@@ -80,7 +80,7 @@ class SourceFormatter:
         section_titles: Sequence[str | None] | None = None,
         page_numbers: Sequence[int | str | None] | None = None,
     ) -> str:
-        """The sources numbered from 1, a rule between two. Raises PromptError for lists of unequal length."""
+        """Write the sources, numbered from 1, with rules between. Raises PromptError for lists of unequal length."""
         contents = listed(contents, "contents")
         count = len(contents)
         filenames = _column(document_filenames, "document_filenames", count)
@@ -94,7 +94,7 @@ class SourceFormatter:
 
     @staticmethod
     def extract_document_info(retrieval_results: Sequence[object]) -> DocumentInfo:
-        """The columns that `format_sources` takes, by its parameters' names."""
+        """Return the arguments of `format_sources`, by parameter name."""
         results = read_results(retrieval_results)
         return {
             "contents": [result.content for result in results],
@@ -105,12 +105,12 @@ class SourceFormatter:
 
     @staticmethod
     def create_source_mapping(retrieval_results: Sequence[object]) -> SourceMapping:
-        """Which chunk each number means, the results being numbered from 1 in the order given."""
+        """Return the chunk of each source number. The results are numbered from 1 in order."""
         return mapping_of([as_document(result) for result in read_results(retrieval_results)])
 
 
 def mapping_of(documents: Sequence[Document]) -> SourceMapping:
-    """Which chunk each source number means."""
+    """Return the chunk of each source number."""
     return {number: _entry(document) for number, document in enumerate(documents, 1)}
 
 

@@ -1,4 +1,4 @@
-"""`TokenBudgetManager`: the source system's face of `budgets.Budget`."""
+"""`TokenBudgetManager`: the source system's interface to `budgets.Budget`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from budgets.models import encoding_of
 from budgets.numbers import whole
 
 ENCODING = "cl100k_base"
-"""The source system's. Exact for gpt-4 and gpt-3.5 only. For other models prompts are held to the model's own rule as
-well, and what is counted is graded estimated; pass `counter` where you have the model's own."""
+"""The source system's encoding, exact only for gpt-4 and gpt-3.5. For other models counts are estimates, and prompts
+must also fit by the model's own rule. Pass `counter` if you have the model's own."""
 
 SAFETY_MARGIN: Tokens = 100
-"""The source system's."""
+"""The source system's default."""
 
 _FIXED = FixedReserve()
 _ASSUMED = (
@@ -35,7 +35,7 @@ _ASSUMED = (
 
 
 class BudgetInfo(TypedDict):
-    """What `calculate_budget` answers. All are tokens but the last."""
+    """The result of `calculate_budget`. All but the last are tokens."""
 
     total_budget: Tokens
     query_tokens: Tokens
@@ -47,11 +47,11 @@ class BudgetInfo(TypedDict):
 
 
 class TokenBudgetManager:
-    """Counts, divides a model's window, and picks texts that fit.
+    """Counts tokens, divides a model's window, and selects texts that fit.
 
-    What is not given is read from the environment, once, here (see `assembler.rag.settings`). `counter` is any
-    callable from a text to its tokens; without one, a prompt must fit by the rule of `generation_model` too. Frozen in
-    all but name. Raises BudgetError for impossible numbers.
+    Missing arguments are read from the environment once, here (see `assembler.rag.settings`). `counter` is any callable
+    from a text to its tokens; without one, a prompt must also fit by the rule of `generation_model`. Immutable. Raises
+    BudgetError for impossible numbers.
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class TokenBudgetManager:
 
     @property
     def dialect(self) -> Dialect:
-        """How prompts are priced: as their texts, and for a model that cl100k_base is not of, by its own rule too."""
+        """The dialect that prices prompts: by their texts, and by the model's own rule too if it lacks cl100k_base."""
         return self._dialect
 
     @property
     def settings(self) -> Settings:
-        """What the environment said; model and temperature are carried for the caller, and change nothing here."""
+        """The settings. Model and temperature are for the caller and have no effect here."""
         return self._settings
 
     @property
@@ -98,15 +98,15 @@ class TokenBudgetManager:
 
     @property
     def max_output_tokens(self) -> Tokens:
-        """The most that the model may answer with."""
+        """The maximum length of the model's answer."""
         return self._budget.max_output_tokens
 
     def count_tokens(self, text: str) -> Tokens:
-        """Tokens of `text`. Raises TokenCountError."""
+        """Count the tokens of `text`. Raises TokenCountError."""
         return self._counter(text)
 
     def budget_for(self, query: str) -> Budget:
-        """The budget of a prompt for `query`: the window less the reserve for its answer and the safety margin."""
+        """Return the budget of a prompt for `query`: the window less the answer's reserve and the safety margin."""
         checked_text(query, field="query")
         return Budget(
             self._budget.context_window,
@@ -116,9 +116,9 @@ class TokenBudgetManager:
         )
 
     def calculate_budget(self, query: str, system_prompt: str) -> BudgetInfo:
-        """The window and its parts. `context_budget` is what is left for sources and the words around them.
+        """Return the window and its parts. `context_budget` is left for the sources and the text around them.
 
-        It is below 0, and `budget_exceeded` True, where query and system prompt alone are too long.
+        If query and system prompt alone are too long, it is negative and `budget_exceeded` is True.
         """
         output = self.budget_for(query).max_output_tokens
         query_tokens, system_tokens = self.count_tokens(query), self.count_tokens(system_prompt)
@@ -135,10 +135,10 @@ class TokenBudgetManager:
         }
 
     def truncate_to_budget(self, texts: Sequence[str], scores: Sequence[float], budget: Tokens) -> list[int]:
-        """The indexes of the texts that fit into `budget` tokens together, best first.
+        """Return the indexes of the texts that fit into `budget` tokens together, best first.
 
-        One that does not fit is passed over. Each text costs what it costs alone, so pass whole blocks, separators
-        included. A budget below 0 keeps nothing. Raises PromptError unless there is a score for each text.
+        A text that does not fit is skipped. Each text is counted alone, so pass whole blocks with separators. A
+        negative budget keeps nothing. Raises PromptError unless there is a score for each text.
         """
         texts, scores = listed(texts, "texts"), listed(scores, "scores")
         if len(texts) != len(scores):

@@ -9,10 +9,10 @@ from budgets.errors import lone_surrogate
 
 
 def checked_text(value: object, *, field: str) -> str:
-    """The text of `value` as an exact `str`, or `MarkupError` naming `field` and the offset.
+    """Return the text of `value` as an exact `str`. Raises `MarkupError` naming `field` and the offset.
 
-    A `str` subclass, and an object that offers `__html__`, is text like any other: no type can call itself safe here.
-    A lone surrogate is refused, since no provider can be sent one. O(1) for ASCII, else O(characters).
+    A `str` subclass, and an object with `__html__`, is ordinary text: no type is trusted to be safe markup. A lone
+    surrogate is refused, since it cannot be sent to any provider. O(1) for ASCII, else O(characters).
     """
     if type(value) is str:
         text = value
@@ -28,7 +28,7 @@ def checked_text(value: object, *, field: str) -> str:
 
 
 def _instead(value: object) -> str:
-    """What to pass instead of something that holds a text, or several."""
+    """Return advice on what to pass instead of an object with one text, or several."""
     if isinstance(value, list | tuple):
         return "pass one text; for several, call it once for each, or join them"
     if isinstance(value, Mapping):
@@ -45,7 +45,7 @@ def _has(value: object, name: str) -> bool:
 
 
 def _print_value(value: object, *, field: str) -> str:
-    """What an object prints as, exact: `str()` may hand back a subclass, and its methods are not to be trusted."""
+    """Return `str(value)` as an exact `str`: it may be a subclass with methods that cannot be trusted."""
     try:
         return str.__str__(str(value))
     except Exception as error:

@@ -1,8 +1,8 @@
-"""Characters that cost tokens and show nothing, by place and kind. Finds them; takes them out only when asked to.
+"""Finds invisible characters by place and kind, and removes them on request.
 
-Instructions can be spelled in them that no reader sees and a model reads. What a script needs to be written is left in
-peace (`assembler.text.scripts`). A run of such characters stands between two that can be seen, and is judged by
-those two: so taking out what is found never uncovers more of it. Linear in the text.
+They can spell instructions that a model reads and people do not see. Characters that a script needs are not reported
+(`assembler.text.scripts`). A run of invisible characters is judged by the two visible ones around it, so removing what
+was found never uncovers more. Linear in the text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KINDS: dict[Kind, str] = {
 2026-11), the interlinear annotation marks, and the blank cell of Braille."""
 
 UNSEEN = "".join(_KINDS.values())
-"""All of them, as the inside of a class of a regular expression."""
+"""All of them, as the inside of a regular expression's character class."""
 
 _RUN = compile_later(f"[{UNSEEN}]++")
 _KIND = compile_later("|".join(f"(?P<{kind.replace(' ', '_')}>[{held}]++)" for kind, held in _KINDS.items()))
@@ -46,7 +46,7 @@ Found = TypeVar("Found", bound=str)
 
 @attrs.frozen
 class Finding(Generic[Found]):
-    """A kind of text in one item: where it first stands, in characters of that item, and how often it does."""
+    """A kind of text in one item: the offset of the first one, in characters, and their number."""
 
     region: str
     name: str
@@ -56,15 +56,15 @@ class Finding(Generic[Found]):
 
 
 class Invisible(Finding[Kind]):
-    """A kind of invisible characters in one item: the character where they begin, and how many there are."""
+    """A kind of invisible characters in one item: the offset of the first one, and their number."""
 
     __slots__ = ()
 
 
 def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible]:
-    """What cannot be seen in these `(region, name, text)`: one value an item and kind. O(characters).
+    """Yield the invisible characters in these `(region, name, text)`: one value for each item and kind. O(characters).
 
-    An ASCII text is passed over without a look at its characters.
+    An ASCII text is skipped at once.
     """
     for region, name, text in items:
         if text.isascii():
@@ -75,7 +75,7 @@ def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible
 
 
 def by_kind(found: Iterable[tuple[re.Match[str], int]]) -> dict[str, tuple[int, int]]:
-    """Where each kind of match first stands and how often it does, each match counted as often as it is said to.
+    """Return the offset of the first match of each kind, and the sum of the numbers given with the matches.
 
     The kind is the name of the group that matched, with blanks for `_`. In the order of the matches.
     """
@@ -88,9 +88,9 @@ def by_kind(found: Iterable[tuple[re.Match[str], int]]) -> dict[str, tuple[int, 
 
 
 def without_invisible(text: str) -> str:
-    """The text without the characters that `invisible_texts` finds; all others stay as they are. O(characters).
+    """Return the text without the characters that `invisible_texts` finds. O(characters).
 
-    Raises MarkupError for what is no text.
+    Raises MarkupError if `text` is not a text.
     """
     if not isinstance(cast(object, text), str):
         raise MarkupError(wrong("text", "a text (str)", text), field="text")
@@ -105,7 +105,7 @@ def without_invisible(text: str) -> str:
 
 
 def _hidden(text: str) -> Iterator[tuple[int, int]]:
-    """Where characters stand that show nothing and that nothing needs, in order."""
+    """Yield the spans of invisible characters that no script needs, in order."""
     for run in _RUN.finditer(text):
         start, stop = run.span()
         start += count_needed(text, start, stop)

@@ -1,4 +1,4 @@
-"""Neighbours in a sequence, grouped by how each goes on from the one before."""
+"""Groups neighbours in a sequence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 def runs(items: Iterable[Item], goes_on: Callable[[Item, Item], bool]) -> list[list[Item]]:
-    """The items in runs: `goes_on(item, before)` says whether one belongs to the run of the one before. O(items)."""
+    """Split the items into runs. `goes_on(item, before)` is True if an item continues the run of `before`. O(items)."""
     found: list[list[Item]] = []
     for item in items:
         if found and goes_on(item, found[-1][-1]):

@@ -1,4 +1,4 @@
-"""Where a script needs characters that show nothing. Sees one run of them, and the characters beside it.
+"""Decides whether a script needs invisible characters, from one run of them and its neighbours.
 
 Sources: the Unicode Standard 16.0, chapters 9 (Arabic), 12 and 13 (Indic scripts, Mongolian), 16 (Khmer, word breaks),
 18 (Hangul jamo), 23 (layout controls, variation selectors); RFC 5892, appendix A.1 and A.2 (joiners); Unicode Technical
@@ -21,7 +21,7 @@ _POINTS = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 """Hebrew points and accents, which joiners and U+034F place."""
 _KHMER = "\u1780-\u17b3\u17b6-\u17ff"
 _UNSPACED = "\u0e00-\u0eff\u0f00-\u109f\u1950-\u19df\u1a20-\u1aaf\uaa60-\uaadf" + _KHMER
-"""Scripts without blanks between words, which mark where a line may break: Thai, Lao, Tibetan, Burmese, Khmer …"""
+"""Scripts without blanks between words, which mark line breaks: Thai, Lao, Tibetan, Burmese, Khmer …"""
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f"
     "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
@@ -31,7 +31,7 @@ _STYLED = (
     "0\u1000-\u109f\u2018-\u201d\u2200-\u23ff\u25a0-\u26ff\u2a00-\u2aff\u3001\u3002\ua840-\ua877\uaa60-\uaa7f"
     f"\uff01-\uff1f\U00010ac0-\U00010aff\U00013000-\U0001342f{_IDEOGRAPHS}"
 )
-"""What the first three selectors are standardised for (StandardizedVariants.txt 16.0)."""
+"""The characters for which the first three selectors are standardised (StandardizedVariants.txt 16.0)."""
 _RIGHT_TO_LEFT = compile_later("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _VIRAMA = 9
 """The canonical combining class of the signs that silence a letter's vowel, in every Indic script."""
@@ -48,7 +48,7 @@ _FORMS = compile_later(
     """,
     re.VERBOSE,
 )
-"""What chooses a form of the character right before it."""
+"""Characters that select a form of the previous character."""
 _ALONE = compile_later(
     rf"""
       (?<=[{_JOINING}]) \u200C (?=\S) | (?<=\S) \u200C (?=[{_JOINING}])
@@ -64,11 +64,11 @@ _ALONE = compile_later(
     """,
     re.VERBOSE,
 )
-"""What stands by itself between two characters that can be seen."""
+"""Single characters that are needed between two visible ones."""
 
 
 def count_needed(text: str, start: int, stop: int) -> int:
-    """How many characters of the run `text[start:stop]`, from its first, are needed for what stands beside it."""
+    """Return how many characters at the front of the run `text[start:stop]` its neighbours need."""
     form = _FORMS.match(text, start)
     after = start if form is None else min(form.end(), stop)
     if after == stop:
@@ -80,7 +80,7 @@ def count_needed(text: str, start: int, stop: int) -> int:
 
 
 def _beside_virama(text: str, start: int, stop: int) -> bool:
-    """A joiner after a sign that silences a vowel (a half or a dead consonant), or before one (a final form)."""
+    """True for a joiner after a sign that silences a vowel (half or dead consonant), or before one (final form)."""
     if stop - start > 1 or text[start] not in "\u200c\u200d":
         return False
     return any(
@@ -91,7 +91,7 @@ def _beside_virama(text: str, start: int, stop: int) -> bool:
 
 
 def _turns(text: str, start: int, stop: int) -> bool:
-    """One mark of direction beside a blank, a digit or a sign, near letters that run from right to left."""
+    """True for one mark of direction beside a blank, a digit or a sign, near right-to-left letters."""
     if stop - start > 1 or text[start] not in "\u061c\u200e\u200f":
         return False
     if text[start - 1 : start].isalpha() and text[stop : stop + 1].isalpha():
@@ -102,4 +102,4 @@ def _turns(text: str, start: int, stop: int) -> bool:
 
 
 _NEAR = 64
-"""Characters. A mark turns its own line; near is what keeps the search linear."""
+"""How many characters are near. A mark affects its whole line, but a bound keeps the search linear."""

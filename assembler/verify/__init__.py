@@ -1,6 +1,6 @@
-"""An independent checker of what the APIs demand of a request.
+"""Checks requests against the rules of their APIs, independently of the dialects' code.
 
-A dialect's rules are `rules.py` in its folder, which says `CHECKER`: an API brings its own.
+A dialect's rules are in the `rules.py` of its folder, as `CHECKER`.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from budgets.models import dialect_of
 
 
 class Named(Protocol):
-    """Anything that carries a dialect's name."""
+    """Anything with a dialect's name."""
 
     @property
     def name(self) -> str:
-        """The name under which `DIALECTS` knows the dialect."""
+        """The dialect's name in `DIALECTS`."""
         ...
 
 
 def verify(
     request: Mapping[str, Any], *, dialect: str | Named | None = None, model: str | None = None
 ) -> list[Violation]:
-    """The rules of the dialect's API that this request breaks: `[]` for a request that it accepts, as far as is known.
+    """Return the violations of the API's rules in a request: `[]` for one that the API accepts, as far as is known.
 
-    `request` is the keyword arguments of the API's call, as plain JSON; other values are violations (S2), never
-    errors. A type of part, item or tool that no API is known to have is a violation with `note`: the API may be newer
-    than these rules, so it is no fault. `model` decides the rules that not all models of a provider share (A11, A16,
-    G8). `dialect` is a value of `assembler.dialects` or its name, by default that of the model's API: of `model`, or of
-    the one that the body names.
-    Linear; no recursion. Raises `BudgetError` for a dialect without rules. Rules and error texts: public issue threads,
-    read 2026-11; none was checked against a live endpoint.
+    `request` is the keyword arguments of the API's call, as plain JSON; other values are violations (S2), never errors.
+    A part, item or tool of a type that no API is known to have is a violation with `note`: the API may be newer than
+    these rules, so it is no fault. `model` matters for the rules that differ between a provider's models (A11, A16,
+    G8). `dialect` is a value of `assembler.dialects` or its name, by default that of `model` or of the body's model.
+
+    Linear; no recursion. Raises `BudgetError` for a dialect without rules. Rules and error texts come from public issue
+    threads, read 2026-11; none was checked against a live endpoint.
     """
     checker = _checker(_of_the_model(request, model) if dialect is None else dialect)
     root = request_place(request)
@@ -53,7 +53,7 @@ def verify(
 
 
 def rules(dialect: str | Named) -> tuple[Rule, ...]:
-    """Every rule that `verify` holds for a dialect, those of shape first. Raises `BudgetError` as `verify` does."""
+    """Return every rule that `verify` checks for a dialect, shape first. Raises `BudgetError` as `verify` does."""
     checker = _checker(dialect)
     return (*shape.RULES, *(() if checker.words is None else (S5,)), *checker.rules)
 

@@ -1,7 +1,4 @@
-"""The Chat spelling that several dialects share: role, content, tool_calls, tool_call_id.
-
-The rules are the dialects'; here are only the readings that they start from.
-"""
+"""Reads and checks messages in Chat's form, which several dialects share: role, content, tool_calls, tool_call_id."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from assembler.verify.violation import Violation
 
 @attrs.frozen(kw_only=True)
 class Spelling:
-    """How one dialect spells Chat: which parts each role may hold, and what arguments are."""
+    """One dialect's form of Chat: the parts that each role may have, and the type of arguments."""
 
     parts: Mapping[str, Collection[str]]
     arguments: shape.Kind
@@ -28,12 +25,12 @@ class Spelling:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Every type that this API has: of parts, of calls and of tools."""
+        """Every type of parts, calls and tools that this API has."""
         return frozenset[str]().union(self.call_types, self.tool_types, *self.parts.values())
 
 
 def wrong_messages(messages: Place, spelling: Spelling) -> Iterator[Violation]:
-    """The shape faults of a list of messages: types, roles, parts, calls and their names."""
+    """Check the shape of a list of messages: types, roles, parts, calls and their names."""
     yield from shape.must_be_list(messages, shape.OBJECT)
     for message in messages.objects():
         role = message.at("role")
@@ -48,7 +45,7 @@ def wrong_messages(messages: Place, spelling: Spelling) -> Iterator[Violation]:
 
 def _wrong_content(message: Place, spelling: Spelling) -> Iterator[Violation]:
     content, role = message.at("content"), message.at("role").text or ""
-    # An assistant may say nothing and call; a legacy function message may hold null.
+    # An assistant message with calls needs no content; a legacy function message may hold null.
     demand = shape.may_be if role in ("assistant", "function") else shape.must_be
     yield from demand(content, shape.TEXT_OR_LIST)
     if is_list(content.value):
@@ -71,7 +68,7 @@ def _wrong_calls(message: Place, spelling: Spelling) -> Iterator[Violation]:
 
 
 def turns(messages: Place) -> list[Turn]:
-    """What pairing needs of each message that is an object; the others are shape faults."""
+    """Read the calls and answers of each message that is an object. Others are faults of shape."""
     return [_turn(message) for message in messages.objects()]
 
 
@@ -87,7 +84,7 @@ def _turn(message: Place) -> Turn:
 
 
 def wrong_tools(tools: Place, spelling: Spelling) -> Iterator[Violation]:
-    """The faults of the list of tools: its shape, the types of tools, and the functions that it defines."""
+    """Check the list of tools: its shape, the types of tools, and the functions."""
     yield from shape.may_be_list(tools, shape.OBJECT)
     for tool in tools.objects():
         yield from shape.must_be_of_a_kind(tool.at("type"), spelling.tool_types, "tool type")

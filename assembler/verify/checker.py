@@ -1,4 +1,4 @@
-"""What the rules of one API are to `verify`: a check, the rules that it holds, and the few words that are its own."""
+"""The rules of one API as `verify` uses them: a check, its rules, and the API's own keys and types."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from budgets.later import FromFolders
 
 @attrs.frozen
 class Checker:
-    """The rules of one dialect, the check that holds a request against them, and the keys under which bytes may stand.
+    """The rules of one dialect, the check of a request against them, and the keys that may hold bytes.
 
-    A check is linear in the request, yields what it finds, and never raises on anything that JSON can carry.
+    A check is linear in the request, yields violations, and never raises on a value that JSON can carry.
     """
 
     check: Callable[[Place, str | None], Iterator[Violation]]
     rules: tuple[Rule, ...]
     bytes_under: Collection[str] = ()
     words: frozenset[str] | None = None
-    """Of the keys that not every API has (`foreign.WORDS`), those that this one does; None for what is no API's."""
+    """The keys of `foreign.WORDS`, which not every API has, that this API has; None if the dialect is no API."""
     turns: str = "messages"
     """The key of the conversation."""
     kinds: frozenset[str] = frozenset()
-    """The types of parts, items and tools that this API has: those of another API are faults, any other is a note."""
+    """The types of parts, items and tools of this API. Another API's type is a fault; an unknown type is a note."""
 
 
 DIALECTS: Mapping[str, Checker] = FromFolders("assembler.dialects", "rules", "CHECKER")
-"""Every dialect that can be verified, by name. Its rules lie in its folder, and are loaded when they are asked for."""
+"""Every dialect that can be verified, by name. The rules are loaded from its folder when they are first used."""
 
 
 @functools.cache
@@ -41,9 +41,9 @@ def _every_kind() -> frozenset[str]:
 
 
 _DATED = re.compile(r"\w+_20\d{6}")
-"""Types of Anthropic's tools: each ends with its date."""
+"""Types of Anthropic's tools, each of which ends with its date."""
 
 
 def is_known(kind: str) -> bool:
-    """Whether some API has parts, items or tools of this type. Loads the rules of every dialect when first asked."""
+    """True if some API has parts, items or tools of this type. The first call loads the rules of every dialect."""
     return kind in _every_kind() or _DATED.fullmatch(kind) is not None

@@ -1,4 +1,4 @@
-"""Tool definitions, in any dialect: names, schemas, the list itself."""
+"""Checks tool definitions in any dialect: names, schemas, the list itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME_64 = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
 @attrs.frozen
 class Definition:
-    """Where one function tool says its name and its schema."""
+    """The places of a function tool's name and schema."""
 
     name: Place
     schema: Place
@@ -32,7 +32,7 @@ class Definition:
 
 @attrs.frozen(kw_only=True)
 class Legal:
-    """What a dialect allows of tools, and the rules under which it refuses the rest."""
+    """A dialect's rules for tools."""
 
     name: re.Pattern[str] = NAME_64
     name_rule: Rule = T1
@@ -41,11 +41,11 @@ class Legal:
 
 
 LEGAL = Legal()
-"""What most dialects allow."""
+"""The rules of most dialects."""
 
 
 def wrong_definitions(definitions: Iterable[Definition], legal: Legal = LEGAL) -> Iterator[Violation]:
-    """The faults of function tools: a missing or illegal or taken name, a schema that is none. Linear."""
+    """Check function tools: names exist, are legal and unique, and schemas are valid. Linear."""
     taken: set[str] = set()
     for tool in definitions:
         yield from wrong_name(tool.name, legal)
@@ -57,7 +57,7 @@ def wrong_definitions(definitions: Iterable[Definition], legal: Legal = LEGAL) -
 
 
 def wrong_name(place: Place, legal: Legal = LEGAL) -> Iterator[Violation]:
-    """The fault of a tool's name, in a definition or in a call: none, or one that the dialect does not allow."""
+    """Check that the name of a tool, in a definition or a call, exists and is legal."""
     if place.text is None:
         yield from must_be(place, TEXT)
     elif not legal.name.match(place.text):
@@ -66,7 +66,7 @@ def wrong_name(place: Place, legal: Legal = LEGAL) -> Iterator[Violation]:
 
 
 def listed_tools(tools: Place, legal: Legal = LEGAL) -> Iterator[Violation]:
-    """The faults of the list alone: no list of objects, or an empty one."""
+    """Check that the tools are a non-empty list of objects."""
     yield from may_be_list(tools, OBJECT)
     yield from empty_tools(tools, legal)
 
@@ -78,7 +78,7 @@ def empty_tools(tools: Place, legal: Legal = LEGAL) -> Iterator[Violation]:
 
 
 def wrong_choice(choice: Place, chosen: Place, tools: Place, names: Iterable[str | None]) -> Iterator[Violation]:
-    """T4 for a choice without any tool, and for one that chooses a name which no tool has."""
+    """Yield T4 for a choice without tools, and for a choice of a missing tool."""
     if choice.absent:
         return
     if not tools.size:

@@ -1,7 +1,7 @@
-"""Keys that belong to another API, or to none: rule S5.
+"""Checks for keys of another API, or of a library: rule S5.
 
-A key that no list names is let pass: providers add keys every month, and a checker that knew all of them would be wrong
-by the next. Arguments, results as JSON and schemas are the caller's own words and are not looked into.
+Unknown keys are accepted, because providers add new ones every month. Arguments, JSON results and schemas belong to the
+caller and are not checked.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ S5 = Rule(
     "OpenAI's error text in public issue threads; Anthropic's is `<path>: Extra inputs are not permitted`",
 )
 
-# Words of messages and parts that some APIs have and others lack: the SDKs' request types (openai 3.54.0, anthropic
-# 2.12.0, google-genai 3.4.0, botocore 1.44.5, mistralai 3.7.0) and, for `openai_chat`, of the hosts that copy it; read
-# 2026-11. Which of them an API has stands with its rules.
+# Keys of messages and parts that some APIs have and others lack: from the SDKs' request types (openai 3.54.0, anthropic
+# 2.12.0, google-genai 3.4.0, botocore 1.44.5, mistralai 3.7.0) and, for `openai_chat`, from compatible hosts; read
+# 2026-11. Each API's rules list the ones that it has.
 _NOBODY = (
     *("width", "height", "pages", "seconds", "pinned"),
     *("additional_kwargs", "response_metadata", "usage_metadata"),
@@ -36,7 +36,7 @@ WORDS = frozenset(_NOBODY) | frozenset(_SOMEBODY)
 
 
 def foreign_keys(request: Place, words: frozenset[str], turns: str) -> Iterator[Violation]:
-    """Every key of a message or a part that another API has and this one, which has `words`, does not. Linear."""
+    """Yield S5 for every key of a message or a part that only other APIs have. This API has `words`. Linear."""
     foreign = WORDS - words
     for place in _speaking(request, turns):
         for word in place.spoken:
@@ -45,7 +45,7 @@ def foreign_keys(request: Place, words: frozenset[str], turns: str) -> Iterator[
 
 
 def _speaking(request: Place, turns: str) -> Iterator[Place]:
-    """The system blocks, the messages, their parts, and the parts of a result in them."""
+    """Yield the system blocks, the messages, their parts, and the parts of results in them."""
     yield from request.at("system").objects()
     for message in request.at(turns).objects():
         yield message

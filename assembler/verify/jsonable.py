@@ -1,4 +1,4 @@
-"""Whether JSON can carry a value."""
+"""Checks that JSON can carry a request."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from assembler.verify.shape import S2, name_of_value
 from assembler.verify.violation import Violation
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a UTF-16 pair: Python's strings can hold one, UTF-8 cannot."""
+"""A lone surrogate: Python's strings can hold one, UTF-8 cannot."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}\Z")
-"""A key that reads as a name. Other keys may be anybody's text, so a path shows their position instead."""
+"""A key that looks like a name. Any other key may be user text, so a path shows its position instead."""
 
 _PATH_STEPS = 12
-"""A path into deep nesting is shown up to this many steps."""
+"""The most steps of a path that are shown."""
 
 
 @attrs.frozen(slots=True)
 class _Frame:
-    """A list or an object that is being walked, its children still to come, and the step that led to it."""
+    """A list or an object during the walk, its remaining children, and the path step to it."""
 
     value: object
     step: str
@@ -33,9 +33,9 @@ class _Frame:
 
 
 def unjsonable(root: object, *, bytes_under: Collection[str]) -> Iterator[Violation]:
-    """S2 for each value that JSON cannot carry. Bytes pass under the keys where the provider's SDK takes them.
+    """Yield S2 for each value that JSON cannot carry. Bytes are allowed under the keys where the SDK takes them.
 
-    Linear in the number of distinct values: what is shared is looked at once. A cycle is reported where it closes.
+    Linear in the number of distinct values: a shared value is checked once. A cycle is reported where it closes.
     """
     stack = [_Frame(None, "", iter([("", root)]))]
     open_ids: set[int] = set()

@@ -1,6 +1,6 @@
-"""The rules that no dialect owns: N1 to N9.
+"""The rules N1 to N9, which belong to no dialect.
 
-N9 cannot be seen in full in one request: an edited thinking block is known only by the signature that it lost.
+N9 can only be checked in part: an edited thinking block shows only if its signature is missing.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _REASONING = ("thinking", "redacted_thinking", "reasoning")
 
 
 def speechless(message: Place) -> bool:
-    """Whether a message has neither content nor calls nor a refusal."""
+    """True if a message has neither content nor calls nor a refusal."""
     return all(message.at(key).nothing for key in ("content", "tool_calls", "function_call", "refusal", "audio"))
 
 
 def wrong_messages(messages: Place, arguments: shape.Kind = shape.TEXT_OR_OBJECT) -> Iterator[Violation]:
-    """The shape faults of neutral messages: a role, a content, calls with an id, a name and arguments of this kind."""
+    """Check the shape of neutral messages: role, content, calls with an id, a name and arguments of this kind."""
     yield from shape.must_be_list(messages, shape.OBJECT)
     for message in messages.objects():
         yield from shape.must_be_one_of(message.at("role"), _ROLES, shape.S3, "role")
@@ -53,7 +53,7 @@ def wrong_messages(messages: Place, arguments: shape.Kind = shape.TEXT_OR_OBJECT
 
 
 def wrong_tools(tools: Place) -> Iterator[Violation]:
-    """The faults of tools, spelled as Chat, Anthropic or MCP spell them."""
+    """Check tools in the form of Chat, Anthropic or MCP."""
     yield from listed_tools(tools)
     inner = [tool if tool.at("function").absent else tool.at("function") for tool in tools.objects()]
     found = (Definition(tool.at("name"), tool.first("parameters", "input_schema", "inputSchema")) for tool in inner)
@@ -61,7 +61,7 @@ def wrong_tools(tools: Place) -> Iterator[Violation]:
 
 
 def read_turns(messages: Place) -> list[Turn]:
-    """What pairing needs of each message, whichever of the two ways it spells calls and answers."""
+    """Read the calls and answers of each message, in either form."""
     return [_read(message) for message in messages.objects()]
 
 
@@ -76,13 +76,13 @@ def _read(message: Place) -> Turn:
 
 
 def wrong_pairs(turns: list[Turn]) -> Iterator[Violation]:
-    """N2 and N3. System turns stand outside: they neither answer nor part a call from its answer."""
+    """Check N2 and N3. System turns are ignored: they may be between a call and its answer."""
     yield from find_repeated((ref for turn in turns for ref in turn.calls), N3)
     yield from find_unpaired(turn for turn in turns if turn.role not in ("system", "developer"))
 
 
 def empty_contents(turns: list[Turn]) -> Iterator[Violation]:
-    """N4. The answer of a tool may be empty: an empty result is a result."""
+    """Check N4. A tool's answer may be empty."""
     for turn in turns:
         if turn.role != "tool" and speechless(turn.place):
             yield N4.broken(turn.place.path, "a message without content")
@@ -92,7 +92,7 @@ def empty_contents(turns: list[Turn]) -> Iterator[Violation]:
 
 
 def wrong_ends(messages: Place, turns: list[Turn]) -> Iterator[Violation]:
-    """N1 and N5."""
+    """Check N1 and N5."""
     if is_list(messages.value) and not messages.value:
         yield N1.broken(messages.path, "no messages at all")
     spoken = [turn for turn in turns if turn.role not in ("system", "developer")]
@@ -103,7 +103,7 @@ def wrong_ends(messages: Place, turns: list[Turn]) -> Iterator[Violation]:
 
 
 def torn_reasoning(turns: list[Turn]) -> Iterator[Violation]:
-    """N6: reasoning that ends its message, which no call follows, and which no further assistant message continues."""
+    """Check N6: reasoning at the end of a message is followed by a call or by another assistant message."""
     after = ""
     for turn in reversed(turns):
         parts = turn.place.at("content").objects()
@@ -114,7 +114,7 @@ def torn_reasoning(turns: list[Turn]) -> Iterator[Violation]:
 
 
 def lost_signatures(turns: list[Turn]) -> Iterator[Violation]:
-    """N9, as far as one request shows it."""
+    """Check N9, as far as one request shows it."""
     last = next((turn for turn in reversed(turns) if turn.role == "assistant"), None)
     for part in last.place.at("content").objects() if last else ():
         kind = part.at("type").text
@@ -124,7 +124,7 @@ def lost_signatures(turns: list[Turn]) -> Iterator[Violation]:
 
 
 def too_many_marks(request: Place) -> Iterator[Violation]:
-    """N8."""
+    """Check N8."""
     places = [*request.at("system").objects(), *request.at("tools").objects()]
     for message in request.at("messages").objects():
         places += [message, *message.at("content").objects()]

@@ -1,4 +1,4 @@
-"""Calls and their answers, in any dialect: who is answered, who is not."""
+"""Checks that calls and answers pair, in any dialect."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ RULES = (N2, N3)
 
 @attrs.frozen(slots=True)
 class Ref:
-    """A call or an answer: its id (None where none is readable), and the place of that id."""
+    """A call or an answer: its id (None if it is not readable), and the place of that id."""
 
     id: str | None
     place: Place
 
 
 def refs(places: Iterable[Place]) -> tuple[Ref, ...]:
-    """The calls or the answers whose ids stand at these places."""
+    """Return the calls or the answers with their ids at these places."""
     return tuple(Ref(place.text, place) for place in places)
 
 
 @attrs.frozen(slots=True)
 class Turn:
-    """What pairing needs of a message, or of several that the API reads as one."""
+    """The calls and answers of a message, or of several that the API reads as one."""
 
     place: Place
     role: str
     calls: tuple[Ref, ...] = ()
     answers: tuple[Ref, ...] = ()
     asked: Place = attrs.field(default=attrs.Factory(lambda self: self.place, takes_self=True))
-    """Where its calls stand."""
+    """The place of its calls."""
 
 
 @attrs.frozen(kw_only=True)
 class Pairing:
-    """The rules under which a dialect refuses what does not pair."""
+    """A dialect's rules for pairing."""
 
     unanswered: Rule = N2
     """A call that lacks its answer in the turns directly after it."""
@@ -55,7 +55,7 @@ NEUTRAL = Pairing()
 
 
 def find_unpaired(turns: Iterable[Turn], rules: Pairing = NEUTRAL) -> Iterator[Violation]:
-    """What does not pair. A turn's calls stay open until the next turn that brings no answer. Linear."""
+    """Yield violations of pairing. A turn's calls stay open until the next turn without an answer. Linear."""
     caller: Turn | None = None
     opened: set[str] = set()
     done: set[str] = set()
@@ -88,7 +88,7 @@ def _unanswered(turn: Turn | None, done: set[str], rules: Pairing) -> Iterator[V
 
 
 def find_repeated(refs: Iterable[Ref], rule: Rule) -> Iterator[Violation]:
-    """The rule's violation for each call whose id an earlier one already has."""
+    """Yield a violation for each call with the id of an earlier one."""
     seen: dict[str, str] = {}
     for ref in refs:
         if ref.id is None:

@@ -1,4 +1,4 @@
-"""A value somewhere in a request, and the path to it. Reads any JSON and never raises."""
+"""Values in a request with their paths. Reading never raises."""
 
 from __future__ import annotations
 
@@ -9,59 +9,59 @@ import attrs
 
 
 def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
-    """Whether a JSON encoder writes this value as an object."""
+    """True if a JSON encoder writes this value as an object."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether a JSON encoder writes this value as a list."""
+    """True if a JSON encoder writes this value as a list."""
     return isinstance(value, list | tuple)
 
 
 @attrs.frozen(slots=True)
 class Place:
-    """A value and the JSON path that leads to it. A key that is missing and one that holds null read alike."""
+    """A value and its JSON path. A missing key reads like null."""
 
     path: str
     value: object = attrs.field(repr=False)
 
     def at(self, key: str) -> Place:
-        """The value under a key: null where there is none, or where this is no object."""
+        """Return the value under a key; null if there is none, or if this is not an object."""
         path = f"{self.path}.{key}" if self.path else key
         return Place(path, self.value.get(key) if is_object(self.value) else None)
 
     def holds_null(self, key: str) -> bool:
-        """Whether an object has the key and nothing under it."""
+        """True if an object has the key with the value null."""
         return is_object(self.value) and key in self.value and self.value[key] is None
 
     def first(self, *keys: str) -> Place:
-        """The value under the first of several spellings of a key that holds one, else under the first spelling."""
+        """Return the value under the first of several keys that has one, else under the first key."""
         found = (place for key in keys if not (place := self.at(key)).absent)
         return next(found, self.at(keys[0]))
 
     def each(self) -> list[Place]:
-        """The items of a list, with their indexes; none where this is no list."""
+        """Return the items of a list, with their indexes; none if this is not a list."""
         if not is_list(self.value):
             return []
         return [Place(f"{self.path}[{index}]", item) for index, item in enumerate(self.value)]
 
     def objects(self) -> list[Place]:
-        """The items of a list that are objects."""
+        """Return the items of a list that are objects."""
         return [place for place in self.each() if is_object(place.value)]
 
     @property
     def absent(self) -> bool:
-        """Whether there is nothing here: no such key, or null."""
+        """True if the key is missing, or its value is null."""
         return self.value is None
 
     @property
     def empty(self) -> bool:
-        """Whether this is a text, a list or an object with nothing in it. No other value is compared with anything."""
+        """True for an empty text, list or object. Other values are never compared."""
         return (isinstance(self.value, str) or is_list(self.value) or is_object(self.value)) and not self.value
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing is said here: null, no such key, or an empty value."""
+        """True if the key is missing, or its value is null or empty."""
         return self.absent or self.empty
 
     @property
@@ -71,19 +71,19 @@ class Place:
 
     @property
     def size(self) -> int:
-        """How many items or keys there are; 0 for anything that is neither a list nor an object."""
+        """The number of items or keys; 0 for anything that is neither a list nor an object."""
         return len(self.value) if is_list(self.value) or is_object(self.value) else 0
 
     @property
     def spoken(self) -> list[str]:
-        """The keys of an object that hold something other than null, in order."""
+        """The keys of an object with values other than null, in order."""
         if not is_object(self.value):
             return []
         return [key for key, item in self.value.items() if isinstance(key, str) and item is not None]
 
 
 def request_place(request: Mapping[str, object]) -> Place:
-    """The root of a request: its path is empty. A mapping that is no dict is read as one."""
+    """Return the root of a request, with an empty path. Any mapping is read as a dict."""
     return Place("", request if is_object(request) else _opened(request))
 
 

@@ -1,4 +1,4 @@
-"""The rules that hold before any provider's: right types, known roles and parts, nothing that JSON cannot carry."""
+"""The rules of shape for every API: right types, known roles and parts, nothing that JSON cannot carry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULES = (S1, S2, S3, S4)
 
 @attrs.frozen
 class Kind:
-    """A JSON type, or a choice of them, and how a problem names it."""
+    """A JSON type or several, with a name for problems."""
 
     name: str
     types: tuple[type, ...]
@@ -42,44 +42,44 @@ _NAMES: dict[type, str] = {
 
 
 def name_of_value(value: object) -> str:
-    """What a value is, for a problem; never what it says."""
+    """Return the name of a value's type, for a problem that must not quote the value."""
     if value is None:
         return "nothing"
     return _NAMES.get(type(value)) or f"a {type(value).__name__}"
 
 
 def must_be(place: Place, kind: Kind) -> Iterator[Violation]:
-    """S1 unless the value is of this kind."""
+    """Yield S1 unless the value is of this kind."""
     if not isinstance(place.value, kind.types):
         yield S1.broken(place.path, f"{kind.name} is required here, found {name_of_value(place.value)}")
 
 
 def may_be(place: Place, kind: Kind) -> Iterator[Violation]:
-    """S1 if there is a value and it is of another kind."""
+    """Yield S1 if there is a value of another kind."""
     if not place.absent:
         yield from must_be(place, kind)
 
 
 def items_must_be(place: Place, kind: Kind) -> Iterator[Violation]:
-    """S1 for each item of a list that is not of this kind."""
+    """Yield S1 for each item of a list that is not of this kind."""
     for item in place.each():
         yield from must_be(item, kind)
 
 
 def must_be_list(place: Place, kind: Kind) -> Iterator[Violation]:
-    """S1 unless there is a list whose items are of this kind."""
+    """Yield S1 unless there is a list whose items are of this kind."""
     yield from must_be(place, LIST)
     yield from items_must_be(place, kind)
 
 
 def may_be_list(place: Place, kind: Kind) -> Iterator[Violation]:
-    """S1 if there is a value and it is no list of this kind."""
+    """Yield S1 if there is a value that is not a list of this kind."""
     if not place.absent:
         yield from must_be_list(place, kind)
 
 
 def must_be_one_of(place: Place, known: Collection[str], rule: Rule, noun: str) -> Iterator[Violation]:
-    """The rule's violation unless the value is a known word; S1 if it is no word at all."""
+    """Yield the rule's violation unless the value is a known word, or S1 if it is not a text."""
     if place.text is None:
         yield from must_be(place, TEXT)
     elif place.text not in known:
@@ -87,7 +87,7 @@ def must_be_one_of(place: Place, known: Collection[str], rule: Rule, noun: str) 
 
 
 def must_be_of_a_kind(place: Place, known: Collection[str], noun: str) -> Iterator[Violation]:
-    """S4 unless the value is a type that this API has: a fault for another API's, a note for one that nobody has."""
+    """Yield S4 unless this API has the type: a fault for another API's type, a note for an unknown type."""
     if place.text is None or place.text in known or is_known(place.text):
         yield from must_be_one_of(place, known, S4, noun)
     else:
@@ -95,7 +95,7 @@ def must_be_of_a_kind(place: Place, known: Collection[str], noun: str) -> Iterat
 
 
 def typed_parts(content: Place, known: Collection[str]) -> Iterator[Violation]:
-    """The faults of a list of parts that name their `type`: no object, an unknown type, a text part without a text."""
+    """Check a list of parts with a `type`: each is an object of a known type, and a text part has a text."""
     yield from items_must_be(content, OBJECT)
     for part in content.objects():
         yield from must_be_of_a_kind(part.at("type"), known, "type")
@@ -104,11 +104,11 @@ def typed_parts(content: Place, known: Collection[str]) -> Iterator[Violation]:
 
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
-"""The words that dialects use for a part whose whole content is its `text`."""
+"""The types of parts whose whole content is their `text`."""
 
 
 def one_member(place: Place, known: Collection[str], noun: str) -> Iterator[Violation]:
-    """S1/S4 unless an object is a union with exactly one known member set."""
+    """Yield S1 or S4 unless an object is a union with exactly one known member set."""
     if not is_object(place.value):
         yield from must_be(place, OBJECT)
         return

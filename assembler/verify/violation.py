@@ -9,23 +9,23 @@ from importlib import resources
 import attrs
 
 CONSERVATIVE = "conservative: stricter than any public error text"
-"""The source of a rule that no thread quotes an error for."""
+"""The source of a rule for which no thread quotes an error."""
 
 _SHOWN_CHARACTERS = 64
 """Ids longer than this are clipped in a problem: the longest id that any dialect allows is 64 characters."""
 
 _SHOWN_IDS = 5
-"""At most this many ids are spelled out in one problem; the rest is counted."""
+"""The most ids in one problem; the rest is counted."""
 
 
 @attrs.frozen
 class Violation:
-    """One breach of one rule: `where` is a JSON path, `problem` our sentence, `provider_says` the API's own error text.
+    """One breach of one rule. `where` is a JSON path, `problem` our sentence, `provider_says` the API's own error text.
 
-    `provider_says` is a template (`<id>`, `<i>`), or None where no public thread quotes one; `source` says where it
-    was read. None of the fields holds the text of a message: indexes, ids, names and counts only.
+    `provider_says` is a template (`<id>`, `<i>`), or None if no public thread quotes one; `source` is its source. The
+    fields hold only indexes, ids, names and counts, never the text of a message.
 
-    With `note` it is no fault: something of a type that no list here has, which an API that is newer may take.
+    With `note` it is no fault: something has a type that these rules do not know, which a newer API may accept.
     """
 
     rule: str
@@ -41,7 +41,7 @@ class Violation:
 
 @attrs.frozen
 class Rule:
-    """What an API demands of a request, under the id that violations carry."""
+    """A demand of an API, with the id that its violations have."""
 
     id: str
     demand: str
@@ -49,28 +49,28 @@ class Rule:
     source: str = CONSERVATIVE
 
     def broken(self, where: str, problem: str) -> Violation:
-        """The violation of this rule at one place."""
+        """Return a violation of this rule at one place."""
         return Violation(self.id, where, problem, self.provider_says, self.source)
 
     def unknown(self, where: str, problem: str) -> Violation:
-        """A note of this rule at one place: what stands there is not known, and no fault for that."""
+        """Return a note of this rule at one place: the value's type is unknown, which is no fault."""
         return Violation(self.id, where, f"unknown here: {problem}", source=self.source, note=True)
 
 
 def rules_in(module: str) -> Mapping[str, Rule]:
-    """The rules that `rules.toml` lists in the folder of this module, by their ids, in its order."""
+    """Return the rules of `rules.toml` in the folder of this module, by id, in order."""
     table = resources.files(module.rpartition(".")[0]).joinpath("rules.toml").read_text("utf-8")
     return {rule_id: Rule(rule_id, **fields) for rule_id, fields in tomllib.loads(table).items()}
 
 
 def shown(word: str) -> str:
-    """An id, a name or a role as a problem quotes it: printable ASCII, clipped to 64 characters."""
+    """Quote an id, a name or a role for a problem: printable ASCII, clipped to 64 characters."""
     clipped = ascii(word[:_SHOWN_CHARACTERS])
     return clipped if len(word) <= _SHOWN_CHARACTERS else f"{clipped}… ({len(word)} characters)"
 
 
 def quote_ids(words: Iterable[str]) -> str:
-    """Several ids as a problem quotes them: the first five, and how many more there are."""
+    """Quote several ids for a problem: the first five, and the number of further ones."""
     every = list(words)
     head = ", ".join(shown(word) for word in every[:_SHOWN_IDS])
     more = len(every) - _SHOWN_IDS
@@ -78,5 +78,5 @@ def quote_ids(words: Iterable[str]) -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """A number with its noun in the right form: "1 call", "2 calls"."""
+    """Return a number with its noun: "1 call", "2 calls"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

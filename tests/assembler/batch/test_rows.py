@@ -175,7 +175,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_row() -> None:
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     "no JSON": ('{"messages": ', "expected JSON, column 14"),
     "no object": ("[1]", "expected a JSON object"),
-    "NaN": ('{"x": NaN}', "NaN is no JSON number"),
+    "NaN": ('{"x": NaN}', "NaN is not a JSON number"),
     "a key twice": ('{"id": 1, "id": 2}', "given twice"),
     "depth": ("[" * 5000 + "]" * 5000, "nested too deeply"),
     "a long number": ('{"id": ' + "9" * 5000 + "}", "Exceeds the limit"),
