@@ -16,7 +16,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.foreign_parts import as_chat_sends, says_nothing_to
-from assembler.conversation.messages.responses import join_steps
+from assembler.conversation.messages.responses import RESPONSES, join_steps
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
@@ -152,7 +152,7 @@ class OpenAIChatPricer(OpenAIBill):
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""
-        if not all(map(_is_one_answer, messages)):  # results alone need no rearranging
+        if not all(map(_is_of_texts, messages)):  # texts alone need no rearranging
             heard = [turn for turn in join_steps(messages) if not says_nothing_to(turn, "openai")]
             messages = answers_first(all_shown_beside(heard, "openai"), "openai")
         return answered_at_once(messages, self.answers_together)
@@ -290,9 +290,9 @@ def as_billed(listed: Iterable[object]) -> Iterator[object]:
 _SAID_OTHERWISE = (*REASONING_FIELDS, "tool_calls", "function_call", "refusal", "audio", "parts")
 
 
-def _is_one_answer(message: Message) -> bool:
-    """True if a message is a tool result of one text: it is sent as one message, in its place."""
-    return message.shallow and message.role == "tool" and message.shape == "openai"
+def _is_of_texts(message: Message) -> bool:
+    """True if a message is a text or a tool result of one text: it is sent as one message, in its place."""
+    return message.shallow and message.shape != RESPONSES
 
 
 def _answers_by_id(message: Message) -> bool:
