@@ -225,7 +225,10 @@ def test_an_id_that_comes_again_within_a_step_is_another_id_where_its_calls_are_
 
 @pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
 def test_an_item_that_is_not_sent_parts_no_answer_from_the_picture_that_another_one_shows(name: str) -> None:
-    shown = [{"type": "input_text", "text": "m0m"}, {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}]
+    shown = [
+        {"type": "input_text", "text": "m0m"},
+        {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"},
+    ]
     approved = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
     step = [_asked("a"), _asked("b"), {**_told("a", ""), "output": shown}, approved, _told("b", "m1m")]
     history = [{"role": "user", "content": "q"}, *step, {"role": "user", "content": "q"}]

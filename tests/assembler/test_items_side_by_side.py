@@ -286,3 +286,15 @@ def test_reasoning_that_nothing_follows_yet_is_counted_as_it_is_sent_now_and_lat
             history += messages
             context = assembler.add_messages(history).build()
             assert context.count == count_request(context.request(), dialect="openai_responses", model="gpt-5")
+
+
+@pytest.mark.parametrize(
+    ("then", "counted_whole"),
+    [([SAID], False), ([CALL, OUTPUT], False), ([], True), (ASKED, True), ([SAID, *ASKED], False)],
+)
+def test_a_sum_is_looked_at_as_a_whole_only_where_nothing_of_the_model_follows_its_reasoning(
+    then: list[Any], counted_whole: bool
+) -> None:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    made = Assembler(Budget(10_000, model="gpt-5"), dialect="openai_responses")
+    assert made.add_messages([*ASKED, thought, *then]).plan().inside.ledger.overpriced is counted_whole

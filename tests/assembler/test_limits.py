@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, Context, ContextLengthError, TrimOldest
-from assembler.dialects import openai_chat, plain
+from assembler.dialects import openai_chat, openai_responses, plain
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Needs, Rendered
 from budgets import Budget, BudgetError, Limit
@@ -161,3 +161,10 @@ def test_what_was_chosen_is_chosen_again_beside_the_tools_that_their_limit_leave
     made = Assembler(Budget(1_000, counter=len, limits=limits), dialect=plain, strategy=Choosing())
     context = made.add_capability(TOOLS).add_messages([("user", "q")]).build()
     assert (context.system, context.tool_classes) == ("chosen with 1", TOOLS[:1])
+
+
+def test_where_the_server_holds_more_than_the_window_no_region_is_left_a_token() -> None:
+    budget = Budget(40, counter=len, limits={"instruction": Limit(cap=0.5)})
+    made = Assembler(budget, dialect=openai_responses).set_instruction("i").add_messages([("user", "q")])
+    with pytest.raises(ContextLengthError, match=r"The instruction needs . tokens? and its limits leave it 0: "):
+        made.hold(60).build()

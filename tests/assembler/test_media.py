@@ -538,6 +538,7 @@ def test_what_nobody_prices_is_refused_by_its_kind_and_the_provider_s_name(provi
         with pytest.raises(UnsupportedContentError) as error:
             price(MediaFacts(kind="solid", mime=mime))
         assert str(error.value) == f"a solid part{named} has no published price in {provider}; leave it out"
+        assert error.value.kind == "solid"
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ def test_turns_that_say_the_same_are_compared_no_more_often_each_in_a_long_reque
 
 AGAIN = {
     "messages that came": ("q0 a0 q1 a1 q2", "q0 a0 q1 a1 q2 a2 q3", "a2 q3"),
+    "the first answer": ("q0", "q0 a0 q1", "a0 q1"),
     "nothing new": ("q0 a0 q1 a1", "q0 a0 q1 a1", ""),
     "a turn that went": ("q0 a0 q1 a1 q2 a2", "q1 a1 q2 a2", "q1"),
     "turns that went and some that came": ("q0 a0 q1 a1 q2 a2 q3", "q2 a2 q3 a3 q4", "q2 a3 q4"),

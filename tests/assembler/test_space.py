@@ -116,3 +116,22 @@ def test_a_piece_is_priced_once_however_often_it_is_asked_about(counter: Any, at
     assert space.price(asked) == space.price(asked) == [counter("<a>\n"), counter("<b>\n")]
     assert space.price(asked[::-1]) == [counter("<b>\n"), counter("<a>\n")]
     assert noting.asked == at_once
+
+
+def test_where_counts_add_no_text_is_counted_again_for_what_is_put_before_it() -> None:
+    class Adding:
+        additive_at_tag_seams = True
+
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        def __call__(self, text: str) -> int:
+            self.asked.append(text)
+            return len(text)
+
+    counter = Adding()
+    space = space_of(counter, {}, QUESTION)
+    around = Around(pieces("knowledge", ["<a>\n", "<b>\n", "<c>\n"]))
+    counter.asked.clear()
+    assert space.left(Rendered((), around)) == WINDOW - len(QUESTION) - 12
+    assert [text for text in counter.asked if "<a>" in text] == ["<a>\n"]

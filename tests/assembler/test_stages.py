@@ -290,6 +290,13 @@ def test_of_turns_that_are_weighed_the_most_stay_that_the_limit_holds(
     assert scales.times <= 8
 
 
+def test_where_no_turn_has_begun_what_there_is_is_weighed_once() -> None:
+    scales: Any = Scales(ledger_of(), 1.0, 7, promises=True)
+    rung, before = cast(CuttingRung, rung_of(TrimOldest())), Weighed(3, 4, 5, 6)
+    kept, count, seen = keep_most_turns(scales.ledger, rung, KeepsNewest(), 5, 0, scales, scales.weigh, before)
+    assert (kept.is_all, kept.cut.first_kept, count, seen, scales.times) == (True, 0, Count(7), before, 1)
+
+
 def test_where_every_estimate_is_far_too_high_the_weighings_are_as_few_as_doubling_and_halving_take() -> None:
     ledger = ledger_of(*[10] * 4_000)
     scales: Any = Scales(ledger, 0.01, 0, promises=False)

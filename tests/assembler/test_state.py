@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import pickle
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -353,13 +354,16 @@ def test_what_is_no_state_is_refused_by_the_place_that_is_wrong(state: Any, plac
     with pytest.raises(StateError, match=place) as caught:
         new(119, [TrimOldest()]).add_messages(talk(3)).restore(state)
     assert "secret" not in str(caught.value)
+    said = re.match(r"state: its (\S+) is not", str(caught.value))
+    assert caught.value.place == (None if said is None or said[1] == "value" else said[1])
 
 
 def test_a_bill_whose_count_is_none_is_refused_by_its_name() -> None:
     state = of_model("gpt-4o").build().state(333)
     state["anchor"]["ours"]["upper"] = 0
-    with pytest.raises(StateError, match="its anchor is not what"):
+    with pytest.raises(StateError, match="its anchor is not what") as caught:
         of_model("gpt-4o").restore(state)
+    assert caught.value.place == "anchor"
 
 
 @pytest.mark.parametrize("field", ["text", "start", "stop"])
@@ -369,8 +373,9 @@ def test_a_summary_that_is_none_is_refused_or_ignored(field: str) -> None:
     broken = {**part, "what": {**part["what"], "text": 7}} if field == "text" else {**part, field: -1}
     assembler = new(119, [Summarize(lambda *_: "new", 2)]).add_messages(history)
     if field == "text":
-        with pytest.raises(StateError):
+        with pytest.raises(StateError) as caught:
             assembler.restore({**state, "policies": [broken]})
+        assert caught.value.place == "policies"
     else:
         assembler.restore({**state, "policies": [broken]})
         assert "told" not in json.dumps(assembler.build().request())
