@@ -215,4 +215,4 @@ def _dialect_for(budget: Budget | None) -> Dialect:
         return DIALECTS["plain"]
     from budgets import models
 
-    return DIALECTS.get(models.dialect_of(budget.model) or "plain", DIALECTS["plain"])
+    return DIALECTS[models.dialect_of(budget.model) or "plain"]

@@ -26,7 +26,7 @@ from assembler.pipeline.settings import Settings
 from assembler.pipeline.share import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.state import _anchor, _anchor_again, _held_state, _recipe_again  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.steps import ASKED, Step, steps_of
-from assembler.pipeline.trimming import as_before
+from assembler.pipeline.trimming import as_before, held_decision
 from assembler.pipeline.what_if import least
 from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.policies.summarize import HEADING, Summarize
@@ -36,7 +36,7 @@ from assembler.pricing.ledger import Cut, Ledger
 from assembler.pricing.pricer import FixedPrices, Piece
 from assembler.regions.layout import Layout
 from assembler.strategies.strategy import Around, Continued, Rendered
-from budgets import Budget, BudgetError, Count, Grade, Limit, TokenCountError
+from budgets import Budget, BudgetError, ContextLengthError, Count, Grade, Limit, TokenCountError
 from budgets.count import NOTHING as NO_COUNT
 from budgets.count import Difference
 from budgets.counters.memo import memoised
@@ -679,6 +679,21 @@ def test_a_ladder_that_asks_holds_what_it_left_to_the_very_token() -> None:
         for instruction in "ab":  # with another one the ladder decides anew
             assembler.set_instruction(instruction)
             assert assembler.build().inside.first == first, size
+
+
+@pytest.mark.parametrize(("window", "held"), [(40, True), (39, True), (9, False)])
+def test_a_ladder_that_asks_holds_what_fits_to_the_token_and_nothing_that_does_not(window: int, held: bool) -> None:
+    ladder = [Summarize(None, 1), TrimOldest(low_water=1.0)]
+    made = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=ladder).add_messages(
+        [("user", "x" * 10)] * 6
+    )
+    if not held:
+        with pytest.raises(ContextLengthError):
+            made.build()
+    else:
+        assert made.build().messages == [("user", "x" * 10)] * (window // 10)
+    draft, settings = made.inside
+    assert (held_decision(draft, settings) is not None) is held
 
 
 def test_a_note_stands_in_what_is_found_by_weighing() -> None:
