@@ -1,7 +1,7 @@
 """Budgets and counters: how many tokens a text costs, and how many there are.
 
-Importing this loads nothing else: each name comes with its module when it is first used, and a tokenizer is loaded by
-the counter that uses it, at its first count. The names are listed in `__init__.pyi`.
+Importing this loads nothing else. Each name of `__init__.pyi` is loaded when it is first used, and a counter loads its
+tokenizer at its first count.
 """
 
 from budgets.forking import guard_forks as _guard_forks

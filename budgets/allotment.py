@@ -1,4 +1,4 @@
-"""How much of a budget each region gets when some are limited."""
+"""Divides a budget among the regions when some have limits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _FREE = Limit()
 
 
 def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping[str, Limit]) -> dict[str, Tokens]:
-    """What each region may cost, never more than it asks for, in all at most `available` tokens. O(regions).
+    """What each region may cost: at most its demand, and all together at most `available` tokens. O(regions).
 
-    Three rounds: every region gets its floor as far as it asks for it; then, by priority, as much as its share of
-    all; then, by priority again, up to its cap. What one leaves flows on to the next; equals are served in the
-    order of the regions, so that without limits the conversation gets what the fixed regions leave.
+    Three rounds: every region gets its floor, then, by priority, its share of all tokens, then, by priority, up to its
+    cap. Tokens that a region does not demand go to the next. Regions of equal priority are served in their fixed order,
+    so that without limits the conversation gets what the fixed regions leave.
     """
     given = {region: min(demands.get(region, 0), _tokens(_of(limits, region).floor, available)) for region in REGIONS}
     left = available - sum(given.values())
@@ -32,13 +32,13 @@ def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping
 
 
 _LARGEST_SHARE = 1 - 1e-9
-"""Floors of 0.1, 0.2 and 0.7 are all of a window: doubles add up to a little less."""
+"""Floors of 0.1, 0.2 and 0.7 are a whole window, but as doubles they add up to slightly less than 1."""
 
 
 def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit]) -> None:
-    """Raise `BudgetError` for floors that no request could be given, with the smallest window that works.
+    """Raise `BudgetError` for floors that do not fit into `available`, with the smallest window that works.
 
-    `reserved` is what the window holds beside `available`.
+    `reserved` is the rest of the window.
     """
     for region, limit in limits.items():
         if limit.cap is not None and _tokens(limit.floor, available) > _tokens(limit.cap, available):
@@ -62,7 +62,7 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
 
 
 def most_available(limits: Mapping[str, Limit]) -> Tokens | None:
-    """The most tokens at which no floor is above its cap, or None: of more, a floor that is a share is too much."""
+    """The most tokens at which no floor exceeds its cap, or None if there is no such limit. Floors may be shares."""
     most = [
         _most_in_share(limit.floor, limit.cap)
         for limit in limits.values()
@@ -74,14 +74,14 @@ def most_available(limits: Mapping[str, Limit]) -> Tokens | None:
 def _most_in_share(share: float, cap: Tokens) -> Tokens:
     from fractions import Fraction  # most floors fit
 
-    available = int((cap + 1) / Fraction(share)) + 1  # doubles are a step off at most
+    available = int((cap + 1) / Fraction(share)) + 1  # doubles are off by at most 1
     while part_of(share, available) > cap:
         available -= 1
     return available
 
 
 def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
-    """The fewest tokens into which the floors fit: shares are of all of them, each rounded down by less than one."""
+    """The fewest tokens into which the floors fit. Shares are of that number, each rounded down."""
     from fractions import Fraction  # most floors fit
 
     shares = [Fraction(limit.floor) for limit in limits.values() if isinstance(limit.floor, float)]

@@ -1,7 +1,7 @@
-"""A whole count over its parts: rows that add up to it, none below zero, no bound below its tokens.
+"""Adjusts the counts of parts so that they add up to the count of their whole.
 
-Texts that are joined cost more or less than each alone, and estimates round once a text: parts that were counted alone
-do not add up to their whole. What they are off by goes to the largest of them.
+Joined texts cost more or less than each alone, and estimates are rounded for each text, so the counts of parts do not
+add up. The difference goes to the largest parts; none falls below 0, and no bound below its tokens.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from budgets.count import Count, Tokens
 
 
 def settle(amounts: list[Tokens], whole: Tokens) -> None:
-    """Let the largest amounts give or take what is missing to `whole`, which is not below 0. In place."""
+    """Change the largest amounts so that all add up to `whole`, which must be 0 or more. In place."""
     missing = whole - sum(amounts)
     for place in sorted(range(len(amounts)), key=amounts.__getitem__, reverse=True):
         if not missing:
@@ -23,7 +23,7 @@ def settle(amounts: list[Tokens], whole: Tokens) -> None:
 
 
 def apportion(whole: Count, parts: Sequence[Count]) -> tuple[Count, ...]:
-    """The parts such that tokens and bounds add up to those of `whole`, each of the whole's grade."""
+    """The parts, adjusted so that tokens and bounds add up to those of `whole`. Each gets the grade of `whole`."""
     tokens, slacks = _amounts(parts)
     settle(tokens, whole.tokens)
     settle(slacks, whole.upper - whole.tokens)
@@ -31,9 +31,9 @@ def apportion(whole: Count, parts: Sequence[Count]) -> tuple[Count, ...]:
 
 
 def split_framing(whole: Count, parts: Sequence[Count]) -> tuple[tuple[Count, ...], Count]:
-    """The parts, and what the whole costs beyond them: together they are the whole.
+    """The parts, and what the whole costs beyond them. Together they add up to the whole.
 
-    Parts that cost more than the whole, or have more slack, give it up: what frames them costs nothing then.
+    If the parts alone cost more than the whole, or have more slack, they are reduced and the framing costs nothing.
     """
     tokens, slacks = _amounts(parts)
     slack = whole.upper - whole.tokens
@@ -52,7 +52,7 @@ def _amounts(parts: Sequence[Count]) -> tuple[list[Tokens], list[Tokens]]:
 
 
 def scale_down(amounts: Sequence[Tokens], whole: Tokens) -> list[Tokens]:
-    """The amounts cut down to add up to `whole`, each by its share; what rounding leaves over goes to the largest."""
+    """The amounts scaled down to add up to `whole`. What rounding leaves goes to the largest."""
     given = sum(amounts)
     shares = [amount * whole // given for amount in amounts] if given else list(amounts)
     settle(shares, whole)

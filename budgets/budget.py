@@ -67,7 +67,7 @@ _MEANT = {
     "thinking_budget": "the tokens of its reasoning are reasoning_tokens=",
     "model_name": "the model's name is model=, and Budget.for_model(name) knows its window",
 }
-"""What other libraries and the APIs call these arguments, read in their references, 2026-11."""
+"""The names of these arguments in other libraries and APIs (references read 2026-11), and what to write instead."""
 
 
 @hints_at(_BY_PLACE, **_MEANT)
@@ -92,7 +92,7 @@ class Budget(Value):
     max_input_tokens: Tokens | None = attrs.field(default=None, kw_only=True)
     overhead: Tokens = attrs.field(default=0, kw_only=True)
     safety_margin: Tokens = attrs.field(default=0, kw_only=True)
-    # Not hashed: equal budgets still hash alike, and a counter or a mapping need not be hashable.
+    # Not hashed, because a counter or a mapping need not be hashable. Equal budgets still have equal hashes.
     counter: TokenCounter | AwaitedCounter | None = attrs.field(
         default=None, kw_only=True, hash=False, repr=_describe_counter, validator=_callable_with_a_text
     )
@@ -105,7 +105,7 @@ class Budget(Value):
                 "context_window is a str: whole tokens, 0 or more, are expected; for the published window of a model "
                 "write Budget.for_model(name)"
             )
-        # Frozen, so the door is the only place where a numpy number can become an int.
+        # The class is frozen, so numpy numbers must become ints here.
         for name in _NUMBERS:
             object.__setattr__(self, name, whole_tokens(getattr(self, name), name))
         for name in _OPTIONAL_NUMBERS:
@@ -141,10 +141,10 @@ class Budget(Value):
         counter: TokenCounter | AwaitedCounter | None = None,
         limits: Mapping[str, Limit] = _NO_LIMITS,
     ) -> Self:
-        """The budget of a model by its published window and input cap, either of them replaced where given.
+        """The budget of a model with its published window and input cap, unless you pass others.
 
-        `max_output_tokens` stays what the caller reserves. Raises UnknownModelError for a name that the tables do not
-        hold, and BudgetError for a reserve above the most that the model answers.
+        `max_output_tokens` is what you reserve. Raises `UnknownModelError` for a name that is not in the tables, and
+        `BudgetError` for a reserve above the longest answer of the model.
         """
         from budgets.models import facts
 
@@ -172,7 +172,7 @@ class Budget(Value):
 
     @functools.cached_property
     def input_limit(self) -> Tokens:
-        """The most that a request may cost. Never below 0: an overhead larger than that leaves none."""
+        """The most that a request may cost, 0 or more."""
         first, *rest = (amount for amount, _ in self._parts())
         return max(0, first - sum(rest))
 
@@ -184,8 +184,8 @@ class Budget(Value):
 
     @property
     def longest_answer(self) -> Tokens | None:
-        """The most that may be asked of one answer: `max_output_tokens`, or, where that is 0, what is published of the
-        model; None where nothing is. A provider refuses a request that asks for more."""
+        """The longest answer to ask for: `max_output_tokens`, or, if that is 0, what is published for the model, or
+        None. A provider refuses a request that asks for more."""
         if self.max_output_tokens or self.model is None:
             return self.max_output_tokens or None
         from budgets.models import facts
@@ -197,39 +197,37 @@ class Budget(Value):
 
     @property
     def kept_free(self) -> Tokens:
-        """What the window must hold beside a request: `answer_reserve`, `overhead` and `safety_margin`."""
+        """The tokens of the window that a request may not use: `answer_reserve`, `overhead` and `safety_margin`."""
         return self.answer_reserve + self.overhead + self.safety_margin
 
     def available(self, used: Tokens = 0) -> Tokens:
-        """Tokens of `input_limit` that are left beside `used`, 0 or more. Raises BudgetError for anything that is no
-        number.
-        """
+        """The tokens of `input_limit` that `used` leaves, 0 or more. Raises `BudgetError` for anything but a number."""
         return max(0, self.input_limit - whole_tokens(used, "used"))
 
     def __rich__(self) -> Text:
-        """What rich prints: the same. A model's name is never read as markup."""
+        """The arithmetic for rich. A model's name is never read as markup."""
         from rich.text import Text
 
         model = (" for ", (self.model, "bold")) if self.model else ()
         return Text.assemble((f"{self.input_limit:,}", "bold"), " tokens of input", *model, f" = {self.arithmetic()}")
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the arithmetic, with the model where one is named."""
+        """The arithmetic for a notebook, with the model's name if there is one."""
         from html import escape
 
         model = f" for <b>{escape(self.model)}</b>" if self.model else ""
         return f"<p><b>{self.input_limit:,}</b> tokens of input{model} = {escape(self.arithmetic())}</p>"
 
     def arithmetic(self) -> str:
-        """How `input_limit` comes about, such as `12,000 context_window - 4,000 max_output_tokens`; no zero parts."""
+        """How `input_limit` is computed, as in `12000 context_window - 4000 max_output_tokens`, without zeros."""
         return _difference(self._parts())
 
     @functools.cached_property
     def token_counter(self) -> Memoised:
-        """What counts for this budget: total (an int >= 0 or TokenCountError) and with a bounded memory.
+        """The counter of this budget, with a bounded memory. It returns an int >= 0 or raises `TokenCountError`.
 
-        Budgets without a counter of their own share one memory per vocabulary and process. To share one between
-        budgets that have, pass each the same `memoised(counter)`.
+        Budgets without their own counter share one memory per vocabulary and process. To share one between budgets with
+        a counter, pass each the same `memoised(counter)`.
         """
         if self.counter is None:
             return shared_counter_for(self.model)
@@ -241,7 +239,7 @@ class Budget(Value):
         return [(self.context_window, "context_window"), *_not_zero(reserves)]
 
     def _parts(self) -> list[tuple[Tokens, str]]:
-        """Minuend first: the window less its reserves, or the provider's input cap where that is smaller."""
+        """The minuend, then what is subtracted: the window less its reserves, or the provider's smaller input cap."""
         parts = self._window_parts()
         if self.max_input_tokens is not None and self.max_input_tokens < self.context_window - self.answer_reserve:
             parts = [(self.max_input_tokens, "max_input_tokens")]
@@ -251,7 +249,7 @@ class Budget(Value):
         return self
 
     def __deepcopy__(self, _memo: object) -> Self:
-        """Itself: it is frozen, and a copied counter would count twice."""
+        """Itself, because it is frozen, and a copied counter would count texts again."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -12,13 +12,13 @@ from budgets.numbers import in_tokens
 class ContextLengthError(Evidence):
     """The request cannot be made to fit: `required` tokens against `available`, `excess` too many.
 
-    At `smallest_window` the same request builds, and costs `required` unless a summary is written there; at one token
-    less it does not build. It is None where no `context_window` can be named: where `max_input_tokens` or a limit in
-    tokens binds, where what is laid out grows with the window, or where only a summarizer could say how short a summary
-    would be. `advice` says which.
+    With `smallest_window` the same request builds, and costs `required` unless a summary is written; with one token
+    less it does not. It is None if no `context_window` helps, because of `max_input_tokens`, of a limit in tokens, or
+    of content that grows with the window; or if it depends on how short a new summary is. `advice` says which.
 
-    `required` is the smallest request that the policies can make, `costs` its region table. `available` is the budget's
-    `input_limit`, or less where the limit of one `region` binds: then it is what its limits let the request cost.
+    `required` is the size of the smallest request that the policies can make, and `costs` its regions. `available` is
+    the budget's `input_limit`, or less if the limit of one `region` is exceeded: then it is the largest request that
+    this limit allows.
     """
 
     required: Tokens
@@ -59,5 +59,5 @@ class ContextLengthError(Evidence):
 
 
 def _doubt(costs: RegionCosts, required: Tokens) -> str:
-    """Why the regions of an estimate add up to less than is required."""
+    """A note that the regions are expected values and `required` is an upper bound, if they differ."""
     return "" if costs.total == required else f": {costs.total} expected, at most {required}"

@@ -1,4 +1,4 @@
-"""What a request costs, region by region."""
+"""The cost of a request by region."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class RegionCosts(Value):
         return self.instruction + self.capability + self.knowledge + self.conversation + self.framing
 
     def to_dict(self) -> dict[str, Tokens]:
-        """The five by name, in the order in which a request is laid out."""
+        """The five by name, in the order of a request."""
         return {name: getattr(self, name) for name in _REGIONS}
 
     as_dict = to_dict
 
     def adding_up_to(self, total: Tokens) -> RegionCosts:
-        """The same regions for a whole of `total` tokens: what it costs more is framing.
+        """The costs adjusted to add up to `total`. If that is more, the difference is framing.
 
-        What it costs less is taken from the conversation, and what that does not hold from all others by their share.
+        If it is less, the difference is taken from the conversation, and beyond that from all others in proportion.
         """
         missing = whole_tokens(total, "total") - self.total
         if not missing:

@@ -1,4 +1,4 @@
-"""A count: how many tokens, how sure that is, and at most how many."""
+"""A count: a number of tokens, its grade, and an upper bound."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from budgets.errors import BudgetError
 from budgets.value import Value
 
 Tokens: TypeAlias = int
-"""A number of tokens of one tokenizer; never characters, never bytes."""
+"""A number of tokens, never of characters or bytes."""
 
 TokenCounter: TypeAlias = Callable[[str], int]
 """Any callable from a text to its tokens: pure, never negative, 0 for the empty text."""
 
 AwaitedCounter: TypeAlias = Callable[[str], Awaitable[int]]
-"""The same, where the tokens must be awaited: `await assembler.abuild()` does."""
+"""An async counter. Needs `await assembler.abuild()`."""
 
 
 class Grade(enum.IntEnum):
-    """What a count is worth: later members are worth less, so `max` of several is the grade of their sum."""
+    """How reliable a count is. Later members are less reliable, so `max` of several is the grade of their sum."""
 
     EXACT = 0
-    """The provider's published or recorded rule, reproduced to the token."""
+    """Follows the provider's published or recorded rule to the token."""
     BOUNDED = 1
-    """The true count lies at or under `upper`; recordings say so."""
+    """The true count is at most `upper`, as recordings show."""
     ESTIMATED = 2
-    """A factor stands in for an unpublished tokenizer; `upper` keeps a margin."""
+    """A guess, such as a factor for an unpublished tokenizer. `upper` includes a margin."""
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -51,13 +51,13 @@ class Count(Value):
     grade: Grade
     upper: Tokens
 
-    # By hand, since every price is one: what attrs would make takes three calls and three looks for a name.
+    # Written by hand for speed, since every price is a `Count`: the method of attrs makes three calls, three lookups.
     def __init__(self, tokens: Tokens, grade: Grade = Grade.EXACT, upper: Tokens = _ITS_TOKENS) -> None:
         if upper is _ITS_TOKENS:
             upper = tokens
         try:
             counts = 0 <= tokens <= upper
-        except Exception as error:  # no number: whatever cannot be compared with one
+        except Exception as error:  # not comparable with a number
             kinds = f"{type(tokens).__name__} and {type(upper).__name__}"
             raise BudgetError(f"a count: expected whole tokens and an upper bound, got {kinds}") from error
         if not counts:
@@ -74,7 +74,7 @@ class Count(Value):
     @overload
     def __add__(self, other: Difference) -> Count: ...
     def __add__(self, other: Count | Difference) -> Count:
-        grade = self.grade if self.grade >= other.grade else other.grade  # a third of what max() takes
+        grade = self.grade if self.grade >= other.grade else other.grade  # three times as fast as max()
         tokens, upper = self.tokens + other.tokens, self.upper + other.upper
         if type(other) is Count:
             return Count(tokens, grade, upper)
@@ -90,10 +90,10 @@ _set_tokens, _set_grade, _set_upper = (vars(Count)[name].__set__ for name in ("t
 
 @attrs.frozen(eq=False, repr=False)
 class Difference(Value):
-    """What one count is more than another, below zero where it is less: `part + (whole - part)` is `whole`.
+    """The difference of two counts, which may be negative: `part + (whole - part)` is `whole`.
 
-    It is worth something only beside the count that it is a difference to: a sum that holds `part` holds `whole` in its
-    place once the difference is added. A sum never falls below zero, nor its bound below its tokens.
+    Add it to a sum that includes `part`, and the sum includes `whole` instead. A sum never falls below 0, and its bound
+    never below its tokens.
     """
 
     tokens: int = 0
@@ -108,21 +108,21 @@ class Difference(Value):
 
     @property
     def saved(self) -> Tokens:
-        """How many tokens less the bound is; below zero where it is more."""
+        """By how many tokens the bound is lower; negative if it is higher."""
         return -self.upper
 
     def alone(self) -> Count:
-        """The difference as a price of its own, for what can only cost more: what is added to a message, say."""
+        """The difference as a count, for what can only add tokens, such as a text added to a message."""
         return NOTHING + self
 
 
 _SHARED = 4096
-"""Exact counts kept, newest asked for first: about half a megabyte."""
+"""The most exact counts to cache: about half a megabyte."""
 
 
 @functools.lru_cache(maxsize=_SHARED)
 def exact(tokens: Tokens) -> Count:
-    """An exact count: one value for one number, since most messages cost what another did, and a value is dear."""
+    """An exact count. Cached, because counts repeat and making a value is slow."""
     return Count(tokens, Grade.EXACT, tokens)
 
 
@@ -130,9 +130,9 @@ NOTHING = Count(0)
 
 
 def total(counts: Iterable[Count], start: Count = NOTHING) -> Count:
-    """The sum of counts: tokens and uppers add, the worst grade holds. `total([])` is an exact zero.
+    """The sum of counts: tokens and upper bounds add up, and the worst grade holds. `total([])` is an exact zero.
 
-    No value is made for a step of the sum: a count is dear beside three integers.
+    Faster than `sum`, because it makes no count for each step.
     """
     tokens, grade, upper = start.tokens, start.grade, start.upper
     for count in counts:
@@ -144,10 +144,10 @@ def total(counts: Iterable[Count], start: Count = NOTHING) -> Count:
 
 
 def grade_of(count: TokenCounter) -> Grade:
-    """What a counter says that its counts are worth; a plain function is taken at its word."""
+    """The grade that a counter declares; exact for a plain function."""
     return cast("Grade", getattr(count, "grade", Grade.EXACT))
 
 
 def adds_at_seams(count: TokenCounter) -> bool:
-    """Whether a counter promises that counts add where one tag ends and the next begins."""
+    """Whether a counter promises that counts add at tag seams."""
     return bool(getattr(count, "additive_at_tag_seams", False))

@@ -1,13 +1,13 @@
-"""The errors that concern numbers. Each carries its evidence as attributes and never any text of a prompt.
+"""The errors about numbers. Each has its evidence as attributes, and never any text of a prompt.
 
     AssemblyError
-    ├─ ContextLengthError   it does not fit, and what would      (`budgets.context_length`: it holds a budget)
+    ├─ ContextLengthError   it does not fit, and what would  (in `budgets.context_length`, as it holds a budget)
     ├─ BudgetError          impossible numbers               (also a ValueError)
-    ├─ UnknownModelError    a name nobody published          (also a LookupError)
-    ├─ TokenCountError      a counter failed or lied
-    └─ MissingExtraError    an optional package is absent    (also an ImportError)
+    ├─ UnknownModelError    a model that is not in the tables  (also a LookupError)
+    ├─ TokenCountError      a counter failed or returned nonsense
+    └─ MissingExtraError    an optional package is missing   (also an ImportError)
 
-The errors that concern messages, markup, tools and prompts continue the tree in `assembler.errors`.
+The errors about messages, markup, tools and prompts continue the tree in `assembler.errors`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any, TypeVar
 
 
 class AssemblyError(Exception):
-    """Anything this library raises on purpose."""
+    """The base class of all errors that this library raises on purpose."""
 
 
 Known = TypeVar("Known", bound=AssemblyError)
 
 
 def _rebuild(cls: type[Known], args: tuple[Any, ...], state: dict[str, Any]) -> Known:
-    """Unpickle an error whose constructor takes keywords: `Exception.__reduce__` alone would call it without them."""
+    """Unpickle an error whose constructor takes keywords, which `Exception.__reduce__` does not support."""
     error = cls.__new__(cls, *args)
     error.args = args
     error.__dict__.update(state)
@@ -33,14 +33,14 @@ def _rebuild(cls: type[Known], args: tuple[Any, ...], state: dict[str, Any]) -> 
 
 
 LONGEST = 1_000
-"""Characters of an error's text. Ids, names and kinds in it come from outside: of a longer one the middle is left out,
-so that what happened and what to do about it stay."""
+"""The most characters of an error's text, which may contain ids and names of any length. Of a longer text the middle is
+left out, so that the problem and the cure stay."""
 
 
-class Evidence(AssemblyError):  # noqa: N818 - what its subclasses share, never raised itself
-    """An error of bounded text that pickles with its attributes, whatever its constructor asks for.
+class Evidence(AssemblyError):  # noqa: N818 - a base class, never raised itself
+    """An error with a text of bounded length, which pickles with its attributes.
 
-    The text steers no terminal: what does not print, apart from line breaks, is spelled as an escape.
+    Characters that could control a terminal are escaped, except line breaks.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -52,9 +52,9 @@ class Evidence(AssemblyError):  # noqa: N818 - what its subclasses share, never 
 
 
 def lone_surrogate(text: str) -> int | None:
-    """The place of the first half of a surrogate pair, which no UTF-8 spells; None where there is none. O(characters).
+    """The offset of the first lone surrogate, which UTF-8 cannot encode, or None. O(characters).
 
-    The codec's own error holds the whole text: none that is raised for this may have it in its chain.
+    Returns it rather than raising, because the codec's own error holds the whole text and must not be chained.
     """
     try:
         text.encode()
@@ -64,18 +64,18 @@ def lone_surrogate(text: str) -> int | None:
 
 
 def printable(text: str) -> str:
-    """The text in which nothing steers a terminal: what does not print, apart from line breaks, is an escape."""
+    """The text with unprintable characters escaped, except line breaks, so that it cannot control a terminal."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
 
 
 class BudgetError(Evidence, ValueError):
-    """Numbers that no window can satisfy: negative, not whole, or a reserve that leaves no tokens."""
+    """Impossible numbers, such as negative ones or a reserve that leaves no tokens, or another wrong argument."""
 
 
 class UnknownModelError(Evidence, LookupError):
-    """A model that the tables do not hold; `nearest` lists the known names most like it."""
+    """A model that is not in the tables. `nearest` lists the most similar known names."""
 
     name: str
     nearest: Sequence[str]
@@ -91,7 +91,7 @@ class UnknownModelError(Evidence, LookupError):
 
 
 class TokenCountError(Evidence):
-    """A counter failed or answered nonsense; `counter` names it, and the cause, where there is one, is chained."""
+    """A counter, named by `counter`, failed or returned nonsense. A cause is chained."""
 
     counter: str
 
@@ -100,13 +100,13 @@ class TokenCountError(Evidence):
         super().__init__(f"counter {counter} {problem}")
 
     def at(self, place: str) -> TokenCountError:
-        """A copy of this error, evidence included, that also says which text the counter failed on."""
+        """A copy of this error that also says on which text the counter failed."""
         return _rebuild(type(self), (f"{self} (at {place})",), dict(self.__dict__))
 
 
 @contextlib.contextmanager
 def from_extra(extra: str, *, needed_for: str) -> Generator[None]:
-    """What is imported inside comes with an extra: `MissingExtraError` where it is not installed."""
+    """Raise `MissingExtraError` for an `ImportError` inside the `with` block."""
     try:
         yield
     except ImportError as absent:
@@ -114,7 +114,7 @@ def from_extra(extra: str, *, needed_for: str) -> Generator[None]:
 
 
 class MissingExtraError(Evidence, ImportError):
-    """An optional package is not installed; `extra` is what to ask pip for."""
+    """An optional package is not installed. `extra` is the name of the extra to install."""
 
     extra: str
 

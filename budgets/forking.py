@@ -1,7 +1,7 @@
-"""What a forked child must not inherit half done: another thread's lock, closed, and another thread's import.
+"""Makes forks safe: a child must inherit no lock and no import that another thread holds.
 
-Only the thread that forks lives on in the child. A lock that another one held stays closed there, and so does the lock
-that Python gives each module while it is imported: the child's first use of either would wait for ever.
+Only the forking thread survives in the child. A lock held by another thread would stay locked there, and so would the
+import lock of a module that it was importing. The child would wait forever at its first use of either.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from collections.abc import Iterator
 from types import FrameType
 
 PATIENCE = 5_000
-"""How often a fork waits a millisecond for the imports of other threads, at most."""
+"""The most milliseconds that a fork waits for the imports of other threads."""
 
 _MACHINERY = "<frozen importlib._bootstrap>"
-"""The file of Python's own import code, as its frames name it."""
+"""The file name in the frames of Python's import system."""
 _OURS = frozenset({"assembler", "budgets"})
 
 
 class ForkedLock:
-    """A lock that is open in a forked child, whoever held the parent's."""
+    """A lock that is always open in a forked child."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         _locks.add(self)
 
     def renew(self) -> None:
-        """Forget whoever holds it: a child has no other thread."""
+        """Open the lock in a child, which has no other thread."""
         self._lock = threading.Lock()
 
     def __enter__(self) -> None:
@@ -54,7 +54,7 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def imports_for_us(innermost: FrameType) -> bool:
-    """Whether a thread is inside an import that this library began. O(depth of the thread)."""
+    """Whether a thread is inside an import that this library started. O(stack depth)."""
     importing = False
     for frame in _frames_of(innermost):
         if frame.f_code.co_filename == _MACHINERY:
@@ -65,12 +65,12 @@ def imports_for_us(innermost: FrameType) -> bool:
 
 
 def rest() -> None:
-    """Leave the other threads a millisecond."""
+    """Sleep for a millisecond."""
     time.sleep(0.001)
 
 
 def wait_for_imports() -> None:
-    """Let the other threads finish what they import for this library; five seconds at most, lest a fork hang."""
+    """Wait until other threads have finished this library's imports, at most five seconds."""
     here = threading.get_ident()
     for _ in range(PATIENCE):
         others = [frame for thread, frame in sys._current_frames().items() if thread != here]  # pyright: ignore[reportPrivateUsage]
@@ -86,6 +86,6 @@ def _renew_locks() -> None:
 
 
 def guard_forks() -> None:
-    """Have every fork of this process wait for our imports, and open our locks in the child."""
-    if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    """Make every fork of this process wait for our imports, and open our locks in the child."""
+    if hasattr(os, "register_at_fork"):  # Windows has no fork
         os.register_at_fork(before=wait_for_imports, after_in_child=_renew_locks)

@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used (PEP 562). Its stub is the table of them."""
+"""Loads the names of a package when they are first used (PEP 562). Its stub lists them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ _NOTHING: Mapping[str, str] = {}
 def load_later(
     package: str, homes: Mapping[str, str] | None = None, *, elsewhere: Mapping[str, str] = _NOTHING
 ) -> None:
-    """Let `package` find its public names in their modules, and its own modules too, at their first use.
+    """Load the public names of `package`, and its submodules, when they are first used.
 
-    The names are those of the stub beside it (`__init__.pyi`), which type checkers read as well. A line of a stub is
-    `from MODULE import NAME as NAME`, or `from TABLE import *` for every name of a module that has a stub of its own.
-    A package without a stub passes `homes`: by name, the module that has it. The names are the package's `__all__`,
-    unless it writes its own. A name that a submodule has too stays the name's: the import system would bind it to the
-    submodule.
+    The names are listed in the stub beside it (`__init__.pyi`), which type checkers read too. A line of a stub is
+    `from MODULE import NAME as NAME`, or `from TABLE import *` for all names of a module that has its own stub. A
+    package without a stub passes `homes`, which maps each name to its module. The names become the package's `__all__`,
+    unless it defines one. If a submodule has the same name, the public name wins over the import system's binding.
 
-    `elsewhere` maps other packages to names of theirs that people look for here, with blanks between them, or to `*`
-    for all that they have. Asking for one is an `ImportError` that says the right import: of an `AttributeError` an
-    import statement shows no text.
+    `elsewhere` maps other packages to names that people look for here, separated by blanks, or to `*` for all their
+    names. Using one raises an `ImportError` with the right import. (An import statement would hide the text of an
+    `AttributeError`.)
     """
     module = sys.modules[package]
     module.__dict__["_table"] = None if homes is None else (dict(homes), ())
@@ -36,12 +35,12 @@ def load_later(
 
 
 def _read_stub(module: ModuleType) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What the stub of a module says: by name, the module that has it; and the tables that it takes whole."""
+    """Read the stub of a module: the module of each name, and the tables whose names it includes."""
     spec = module.__spec__
     assert spec is not None
     assert spec.origin is not None
     path = f"{os.path.splitext(spec.origin)[0]}.pyi"
-    loader: Any = spec.loader  # that of a folder, of an archive: each hands out the files beside its modules
+    loader: Any = spec.loader  # loaders of folders and archives both read the files beside their modules
     named: dict[str, str] = {}
     tables: list[str] = []
     for line in loader.get_data(path).decode().splitlines():
@@ -62,14 +61,14 @@ class _Package(ModuleType):
     _elsewhere: Mapping[str, str]
 
     def _named(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        """The table, read once; two threads that ask first read the same."""
+        """The table, read once. Two threads may both read it and get the same."""
         table = self.__dict__["_table"]
         if table is None:
             table = self.__dict__["_table"] = _read_stub(self)
         return cast("tuple[dict[str, str], tuple[str, ...]]", table)
 
     def _home(self, name: str) -> str | None:
-        """The module that has a public name of this package; None if it has no such name."""
+        """The module of a public name of this package, or None."""
         named, tables = self._named()
         if name in named:
             return named[name]
@@ -85,7 +84,7 @@ class _Package(ModuleType):
             value: Any = sorted(self._names())
         elif name.startswith("_"):
             raise self._missing(name)
-        elif name not in self._named()[0] and self._is_submodule(name):  # asked first: no table need be loaded for it
+        elif name not in self._named()[0] and self._is_submodule(name):  # checked first, since it loads no table
             return importlib.import_module(f"{self.__name__}.{name}")
         elif (home := self._home(name)) is not None:
             value = getattr(importlib.import_module(home), name)
@@ -95,7 +94,7 @@ class _Package(ModuleType):
         return value
 
     def _is_submodule(self, name: str) -> bool:
-        """Whether it is a module of this package, which is there as if imported: `assembler.dialects.openai_chat`."""
+        """Whether this is a submodule, which can be used without an import: `assembler.dialects.openai_chat`."""
         return "__path__" in self.__dict__ and importlib.util.find_spec(f"{self.__name__}.{name}") is not None
 
     def _missing(self, name: str) -> Exception:
@@ -113,7 +112,7 @@ class _Package(ModuleType):
 
 
 def _found_in(elsewhere: Mapping[str, str], name: str) -> str | None:
-    """The package that has a name which was asked for in another one."""
+    """The package that has a name, of those in `elsewhere`."""
     for package, names in elsewhere.items():
         listed = names.split() if names != "*" else dir(importlib.import_module(package))
         if name in listed:
@@ -122,9 +121,9 @@ def _found_in(elsewhere: Mapping[str, str], name: str) -> str | None:
 
 
 class FromFolders(Mapping[str, Any]):
-    """One value out of each folder of a package that has the module for it, by the folder's name.
+    """A mapping from the folders of a package that have a certain module to one value in that module.
 
-    A module is loaded when its value is taken; the folders are listed once, sorted.
+    A module is loaded when its value is read. The folders are listed once, sorted.
     """
 
     def __init__(self, package: str, module: str, name: str) -> None:
@@ -133,7 +132,7 @@ class FromFolders(Mapping[str, Any]):
 
     @property
     def _folders(self) -> tuple[str, ...]:
-        if self._listed is None:  # two threads that ask first list the same
+        if self._listed is None:  # two threads may both list them and get the same
             self._listed = self._list()
         return self._listed
 

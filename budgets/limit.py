@@ -1,4 +1,4 @@
-"""How much one region may take of a budget."""
+"""A limit on the tokens of one region."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from budgets.numbers import LONGEST_WORD, share, whole, whole_tokens
 from budgets.value import Value
 
 REGIONS = ("instruction", "capability", "knowledge", "conversation")
-"""The regions that can be limited. Framing is what the format costs, and gives way to nothing."""
+"""The regions that can be limited. Framing cannot, since the format needs it."""
 
 Selector: TypeAlias = Callable[[Sequence[Any], Sequence[Tokens], Tokens], Iterable[int]]
-"""`(items, tokens, tokens_left)` to the places of the items that stay: what each costs, and what all may cost."""
+"""`(items, tokens, tokens_left) -> places`: given the cost of each item and the tokens left for all, returns the places
+of those that stay."""
 
 Amount: TypeAlias = Tokens | float
-"""Tokens as an int, or a share of the budget's `input_limit` as a float in (0, 1]. 1 is a token, 1.0 is all of it."""
+"""Tokens as an int, or a share of the budget's `input_limit` as a float in (0, 1]. 1 is one token, 1.0 is all."""
 
 
 def _amount(value: object, name: str) -> Amount:
@@ -36,8 +37,8 @@ class Limit(Value):
     and returns the places of those that stay. Without it, knowledge keeps the highest scores, and tools raise.
 
     `cap` and `floor` are tokens (int) or a share of the budget's `input_limit` (float in (0, 1]); `share` is always
-    the latter. A floor that is not used flows on to the other regions. Raises BudgetError for any other number, and for
-    a floor above the cap where both are of one kind: whether a share and a number of tokens agree only a budget knows.
+    the latter. Unused tokens of a floor go to the other regions. Raises `BudgetError` for any other number, and for a
+    floor above the cap; if one is a share and the other tokens, the budget checks that.
     """
 
     cap: Amount | None = None
@@ -47,7 +48,7 @@ class Limit(Value):
     select: Selector | None = attrs.field(default=None, kw_only=True, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        # Frozen, so the door is the only place where a numpy number can become an int.
+        # The class is frozen, so numpy numbers must become ints here.
         settle = object.__setattr__
         settle(self, "cap", None if self.cap is None else _amount(self.cap, "cap"))
         settle(self, "floor", _amount(self.floor, "floor"))
@@ -59,7 +60,7 @@ class Limit(Value):
                 "places that stay is expected"
             )
         if self.select is not None:
-            from budgets.counters.awaited import refuse_async  # for the few that select
+            from budgets.counters.awaited import refuse_async  # few limits have a selection
 
             refuse_async(self.select, "select")
         comparable = isinstance(self.cap, float) == isinstance(self.floor, float)
@@ -74,7 +75,7 @@ _WORDS = {
     "conversation": "chat history messages turns",
 }
 _MEANT = {word: region for region, words in _WORDS.items() for word in words.split()}
-"""What people call the regions."""
+"""Other names for the regions."""
 
 
 def limits_by_region(limits: object) -> Mapping[str, Limit]:

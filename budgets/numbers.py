@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from budgets.count import Tokens
 
 LARGEST = 10**640
-"""The bound of every number here, in the digits that every interpreter prints, however it is configured:
-`sys.int_info.str_digits_check_threshold`. A longer one would raise a ValueError in whatever text shows it."""
+"""The bound of all numbers here, so that every interpreter can print them (`sys.int_info.str_digits_check_threshold`).
+Printing a longer one may raise a ValueError."""
 
 
 def index_of(value: object) -> int | None:
-    """`value` as an int where it is a whole number below `LARGEST`, numpy's included; None for all else, bools too."""
-    if type(value) is int:  # a protocol is asked six times as long
+    """`value` as an int if it is a whole number below `LARGEST`, numpy's included; None for anything else or a bool."""
+    if type(value) is int:  # checking the protocol takes six times as long
         return value if -LARGEST < value < LARGEST else None
-    # numpy is recognised by name, so that it need not be imported.
+    # numpy's bools are recognised by name, so that numpy need not be imported.
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_") or not isinstance(value, SupportsIndex):
         return None
     try:
@@ -35,7 +35,7 @@ def index_of(value: object) -> int | None:
 
 
 def whole(value: object, name: str) -> int:
-    """`value` as an int. Raises BudgetError for a bool, a float, a text, None."""
+    """`value` as an int. Raises `BudgetError` for a bool, a float, a text or None."""
     number = index_of(value)
     if number is None:
         raise BudgetError(f"{name} is {shown(value)}: a whole number is expected")
@@ -43,7 +43,7 @@ def whole(value: object, name: str) -> int:
 
 
 def whole_tokens(value: object, name: str) -> Tokens:
-    """`value` as an int >= 0. Raises BudgetError for anything else."""
+    """`value` as an int >= 0. Raises `BudgetError` for anything else."""
     number = index_of(value)
     if number is None or number < 0:
         raise BudgetError(
@@ -53,34 +53,34 @@ def whole_tokens(value: object, name: str) -> Tokens:
 
 
 def share(value: object, name: str) -> float:
-    """`value` as a float in (0, 1]. Raises BudgetError for anything else, an int 1 too: it could mean one token."""
+    """`value` as a float in (0, 1]. Raises `BudgetError` for anything else, even the int 1: it may mean one token."""
     if not isinstance(value, float) or math.isnan(value) or not 0 < value <= 1:
         raise BudgetError(f"{name} is {shown(value)}: a share is a float above 0 and at most 1, 0.4 for 40 %")
     return float(value)
 
 
 def part_of(share: float, tokens: int) -> int:
-    """The whole tokens in a share of so many, rounded down; of more than a double holds, by fractions."""
+    """A share of some tokens, rounded down."""
     try:
         return int(share * tokens)
     except OverflowError:
-        from fractions import Fraction  # no window is so large
+        from fractions import Fraction  # more tokens than a double holds
 
         return int(Fraction(share) * tokens)
 
 
 def grouped(text: str) -> str:
-    """A text for people: each of its numbers with commas."""
+    """A text with commas in its numbers."""
     return re.sub(r"\d{4,}", lambda found: f"{int(found[0]):,}", text)
 
 
 def in_tokens(number: int) -> str:
-    """A number of tokens for people: 1 token, 1,200 tokens."""
+    """A number of tokens with its noun: 1 token, 1200 tokens."""
     return f"{number} token{'' if number == 1 else 's'}"
 
 
 def shown(value: object) -> str:
-    """Numbers as they are; of everything else the type alone, since it could be a text."""
+    """A number as text; for anything else only its type, since it could be a prompt."""
     if isinstance(value, int) and not -LARGEST < value < LARGEST:
         return f"an integer of {value.bit_length()} bits"
     return str(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
@@ -94,11 +94,11 @@ LONGEST_WORD = 60
 
 
 def hints(by_place: str = "", /, **meant: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator of methods: `meant` says, by an unknown keyword, what to write in its place; by one that is known
-    and needed, what to do without it. `by_place` says what to write where more is given by place than it takes.
+    """A decorator that gives a method better errors for wrong arguments. They are `TypeError`s, like Python's own.
 
-    Other unknown keywords are answered with the nearest known one, or with all there are. The error is a `TypeError`,
-    as Python's own.
+    `meant` maps unknown keywords to what to write instead, and required ones to what to do if they are missing.
+    `by_place` says what to write for too many positional arguments. For other unknown keywords the error suggests the
+    nearest known one, or lists all.
     """
 
     def around(function: Callable[P, R]) -> Callable[P, R]:
@@ -121,7 +121,7 @@ def hints(by_place: str = "", /, **meant: str) -> Callable[[Callable[P, R]], Cal
 
         @functools.wraps(function)
         def called(*args: P.args, **given: P.kwargs) -> R:
-            if given or len(args) != len(known) + 1:  # else each has its argument, by place
+            if given or len(args) != len(known) + 1:  # otherwise all arguments are positional and complete
                 check(args, given)
             return function(*args, **given)
 
@@ -155,7 +155,7 @@ def _refusal(function: Callable[..., object], word: str, known: tuple[str, ...],
 
 
 def _too_many(function: Callable[..., object], given: int, taken: tuple[str, ...], by_place: str) -> str:
-    """What is said where more arguments are given by place than these."""
+    """The error text for too many positional arguments."""
     said = f"{len(taken)} positional argument{'s' if len(taken) > 1 else ''} ({', '.join(taken)}), got {given}"
     return f"{_name(function)} takes {said}; {by_place or 'name the others: name=value'}"
 

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: compiling those of a chat's modules took 30 ms."""
+"""Compiles regular expressions when they are first used, which saves 30 ms at the import of a chat's modules."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, cast
 
 
 class _Later:
-    """Stands for a pattern. What is asked of it is found in the compiled pattern, once for each name.
+    """A proxy for a pattern, compiled at first use. Attributes are cached.
 
-    Two threads that ask first may both compile, and keep the same.
+    Two threads may both compile it and get the same.
     """
 
     def __init__(self, expression: str, flags: int) -> None:
@@ -23,8 +23,8 @@ class _Later:
 
 
 def compile_later(expression: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern of `expression`, with all methods and attributes of one, compiled when the first is asked for.
+    """A pattern with all methods and attributes, compiled when one of them is first used.
 
-    An expression that is none raises re.error then. Pass it no function of `re`: they take a pattern itself.
+    An invalid expression raises `re.error` then. Do not pass it to functions of `re`, which need a real pattern.
     """
     return cast("re.Pattern[str]", _Later(expression, flags))

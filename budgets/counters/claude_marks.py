@@ -1,8 +1,8 @@
-"""How Claude's tokenizer rewrites a text before it is cut: as PyPI's ctok measured it.
+"""Rewrites a text as Claude's tokenizer does before it splits it, as PyPI's ctok measured it.
 
-A word stands between marks of its begin and end, its capitals are marks before lower-case letters, and the blank
-between two marked neighbours is not written. Each set of characters here was measured character by character (ctok
-1.3.0, `constants.py` and `normalize.py`, MIT, read 2026-11); no Unicode category reproduces them.
+A word is put between marks for its begin and end, capitals become marks before lower-case letters, and the blank
+between two marked neighbours is left out. The sets of characters here were measured one by one (ctok 1.3.0,
+`constants.py` and `normalize.py`, MIT, read 2026-11); no Unicode category reproduces them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import regex
 
 from budgets.vocabularies.claude import CAPITALS, END, SHIFT, WORD
 
-# ---- what is counted at all: C0 and C1 controls and private characters are free, odd blanks are blanks --------------
+# ---- normalisation: C0 and C1 controls and private characters are free, unusual blanks count as blanks --------------
 
 _PLAIN = bytes([9, 10, *range(32, 127)])
 _FOLDED = re.compile(
@@ -30,13 +30,13 @@ _LIGHT = _BLANKS.keys() | _QUOTES.keys()
 
 ODD_BLANKS: Mapping[str, str] = _BLANKS
 ODD_BLANKS_AND_QUOTES: Mapping[str, str] = _BLANKS | _QUOTES
-"""The characters that a generation reads as another, and as which."""
+"""The characters that a generation reads as another, and that other one."""
 
 
 def normalise_text(text: str, read_as: Mapping[str, str]) -> str:
-    """The text as Claude reads it: composed, without controls and private characters, others `read_as` another.
+    """The text as Claude reads it: composed, without controls and private characters, some `read_as` others.
 
-    Linear, and one pass over the octets of what needs no change: each substitution would be another.
+    Linear. A text that needs no change takes a single pass over its bytes.
     """
     strange = _not_plain(text)
     if any(map(_may_compose, strange)) and not unicodedata.is_normalized("NFC", text):
@@ -52,13 +52,13 @@ def normalise_text(text: str, read_as: Mapping[str, str]) -> str:
 
 
 def _not_plain(text: str) -> frozenset[str]:
-    """The characters of a text beside printable ASCII, tabs and line breaks."""
+    """The characters of a text other than printable ASCII, tabs and line breaks."""
     return frozenset(text.encode().translate(None, _PLAIN).decode())
 
 
 @functools.lru_cache(maxsize=2**12)
 def _may_compose(character: str) -> bool:
-    """Whether a text with this character may not be composed: marks and some vowels join what stands before them."""
+    """Whether a text with this character may need composing: marks and some vowels join the character before."""
     vowel = "\u1160" <= character <= "\u11ff" or character == "\U00016d67"  # of Hangul; of Kirat Rai, since Python 3.14
     return vowel or unicodedata.category(character)[0] == "M" or not unicodedata.is_normalized("NFC", character)
 
@@ -66,9 +66,9 @@ def _may_compose(character: str) -> bool:
 # ---- classes of characters ------------------------------------------------------------------------------------------
 
 _LETTER, _LOOSE, _DIGIT, _SIGN = "w", "m", "d", "p"
-"""A letter of a word; a mark that belongs to the letter before it, or opens a word; a digit; a sign that has pieces."""
+"""A letter of a word; a mark that belongs to the letter before it or begins a word; a digit; a sign with pieces."""
 _OTHER_SIGN, _NUMBER, _LONE, _SELECTOR = "q", "n", "l", "v"
-"""What stands alone: other signs, other numbers, letters of scripts without words, variation selectors."""
+"""Characters outside words: other signs, other numbers, letters of scripts without words, variation selectors."""
 
 _SIGNS = frozenset(
     "\u2014\u00bb\u00ab\u2022\u00b0\u201e\u2013\u2212\u00a3\u00a7\u20ac\u2026"
@@ -76,10 +76,10 @@ _SIGNS = frozenset(
 )
 _IDEOGRAPHIC_SIGNS = frozenset("\u3004\u3012\u3013\u3020\u3036\u3037\u303e\u303f")
 _CASED_SINCE = {"\u1c89": "\u1c8a", "\ua7cb": "\u0264"}
-"""Letters whose case Unicode 16 defines, which Python does not know yet."""
+"""Letters with case since Unicode 16, which older Pythons do not know."""
 _CASED_NOW = frozenset(_CASED_SINCE) | frozenset(_CASED_SINCE.values())
 _LETTER_BLOCKS = ((0x16EE, 0x16F0), (0x2160, 0x2188), (0x24B6, 0x24E9), (0xA6E6, 0xA6EF))
-"""Runic golden numbers, Roman numerals, circled letters, Bamum numbers: words like any other."""
+"""Runic golden numbers, Roman numerals, circled letters, Bamum numbers: they form words."""
 _LONE_BLOCKS = (
     (0x3005, 0x3006),  # iteration and closing marks
     (0x3031, 0x3035),
@@ -100,7 +100,7 @@ def _within(code: int, blocks: tuple[tuple[int, int], ...]) -> bool:
 
 @functools.lru_cache(maxsize=2**17)
 def _class(character: str) -> str:
-    """The class of one character that is no white space."""
+    """The class of one character, which must not be white space."""
     code, category = ord(character), unicodedata.category(character)
     if character in _CASED_NOW or _within(code, _LETTER_BLOCKS):
         return _LETTER
@@ -134,7 +134,7 @@ def _standing_alone(character: str) -> str:
 
 _ASCII_RUNS = re.compile("[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
 
-# A run of characters that are marked together; a variation selector rides what stands before it.
+# A run of characters that are marked together. A variation selector belongs to the character before it.
 _RUNS = re.compile("w[wm]*|m+|d+|p+|q[qv]*|n[nv]*|[lv]+")
 
 
@@ -146,7 +146,7 @@ def _lower(text: str) -> str:
 
 
 def _is_upper(character: str) -> bool:
-    """Whether a letter is a capital: one that has another lower form."""
+    """Whether a letter is a capital with a different lower-case form."""
     if character == "\u03f4":  # a capital by Unicode, without case here
         return False
     return character in _CASED_SINCE or (character.isupper() and _lower(character) != character)
@@ -167,9 +167,9 @@ def _ascii_case(word: str, capitals_from: int | None) -> tuple[str, str]:
 
 
 def _case(word: str, capitals_from: int | None) -> tuple[str, str]:
-    """The mark of a word's case and the word as it is then spelled; mixed case stays as it is.
+    """The mark for a word's case, and the word in lower case. A word of mixed case stays as it is.
 
-    `capitals_from` letters in capitals are marked as one; None: never, as from 4.7 on.
+    A word of at least `capitals_from` capitals gets one mark; None means never, as from 4.7 on.
     """
     if word.isascii():
         return _ascii_case(word, capitals_from)
@@ -189,7 +189,7 @@ def _case(word: str, capitals_from: int | None) -> tuple[str, str]:
 
 
 def _in_capitals(character: str) -> bool:
-    """Whether a character may stand in a word of capitals: anything but a small letter or one without case."""
+    """Whether a character may be in a word of capitals: anything but a small letter or a letter without case."""
     if _is_upper(character):
         return True
     return not _is_lower(character) and unicodedata.category(character)[0] not in "LM"
@@ -201,10 +201,10 @@ _CONTRACTIONS = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
 
 
 def add_marks(spaced: str, *, capitals_from: int | None) -> str:
-    """A stretch without white space, but for the blank on each side, in Claude's marks: what it is cut into.
+    """A stretch of text in Claude's marks, ready to be cut. It has no white space but a blank on each side.
 
-    Signs are marked on a side where a blank stands: exactly one behind them, the last of any number before them. The
-    begin of the text is a blank up to 4.7.
+    Signs are marked on the side of a blank: a single one after them, or the last one before them. The begin of the text
+    counts as a blank up to 4.7.
     """
     chunk = spaced.strip(" ")
     if chunk.isascii():
@@ -229,7 +229,7 @@ def add_marks(spaced: str, *, capitals_from: int | None) -> str:
 
 
 def _ascii_marked(spaced: str, runs: list[str], capitals_from: int | None) -> str:
-    """The same of ASCII, which has letters, digits and signs alone: signs never stand side by side."""
+    """`add_marks` for ASCII, which has only letters, digits and signs, so runs of signs are never adjacent."""
     said: list[str] = []
     before = ""
     for body in runs:
@@ -248,7 +248,7 @@ def _ascii_marked(spaced: str, runs: list[str], capitals_from: int | None) -> st
 
 
 def _word(runs: list[tuple[str, str]], place: int, capitals_from: int | None) -> str:
-    """A word in its marks: a loose mark before it has begun it, the apostrophe of a contraction does."""
+    """A word in its marks. It gets no begin mark after a loose mark, or after the apostrophe of a contraction."""
     body = runs[place][1]
     if place and runs[place - 1][0] == _LOOSE:
         return body + END
@@ -257,7 +257,7 @@ def _word(runs: list[tuple[str, str]], place: int, capitals_from: int | None) ->
 
 
 def _is_contraction(runs: list[tuple[str, str]], place: int) -> bool:
-    """Whether a word is the `s` of `it's`: the apostrophe stands alone, behind nothing that has a border of its own."""
+    """Whether a word is a contraction, as the `s` of `it's`: after a lone apostrophe that no marked sign precedes."""
     if runs[place][1] not in _CONTRACTIONS or not place or runs[place - 1][1] != "'":
         return False
     return place < 2 or not _borders(*runs[place - 2], -1)
@@ -268,7 +268,7 @@ def _opens_word(runs: list[tuple[str, str]], place: int) -> bool:
 
 
 def _borders(kind: str, body: str, side: int) -> bool:
-    """Whether a run that is no word is marked at one of its ends: ASCII digits and lone letters never are."""
+    """Whether a run that is not a word is marked at one of its ends. ASCII digits and lone letters never are."""
     if kind == _SIGN or _standing_alone(body[side]) == _OTHER_SIGN:
         return True
     if kind not in (_DIGIT, _NUMBER):

@@ -1,7 +1,7 @@
-"""The fewest pieces that spell a text of Claude's marks.
+"""Finds the fewest pieces that make up a text in Claude's marks.
 
-Every piece costs one token, whichever way the text is cut; the count is that of the shortest cut. A character that no
-piece spells costs its UTF-8 bytes, cut the same way.
+Every piece costs one token, and the count is that of the shortest cut. A character without a piece costs its UTF-8
+bytes, cut the same way.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from budgets.count import Tokens
 from budgets.vocabularies.claude import claude_pieces
 
 MAX_WORDS, LONGEST_WORD = 2**16, 24
-"""Words of several pieces that are remembered at most: 4 MB of ASCII at the worst."""
+"""The most words of several pieces to remember: at worst 4 MB of ASCII."""
 
-# No piece goes on after the end of a word, or holds the begin of one anywhere but at its head.
+# No piece continues after the end of a word, or holds the begin of a word except at its own beginning.
 _WORDS = re.compile("[\x03\x04]?\x01[^\x01-\x04]*\x02?|[^\x01-\x04]+\x02?|[\x01-\x04]")
 
 
@@ -30,12 +30,12 @@ class Tiling:
     whole: frozenset[str]
     beginnings: frozenset[bytes]
     lengths: Mapping[str, tuple[int, ...]]
-    """By its first two characters, how long a piece of two characters or more may be: one or two lengths mostly."""
+    """The possible lengths of pieces of two or more characters, by their first two: usually one or two lengths."""
     _words: dict[str, Tokens] = attrs.field(factory=dict, init=False, repr=False)
     _characters: dict[str, Tokens] = attrs.field(factory=dict, init=False, repr=False)
 
     def forget(self) -> None:
-        """Forget every word: the next count of each is a cold one."""
+        """Empty the memory, for benchmarks."""
         self._words.clear()
 
     def tokens(self, marked: str) -> Tokens:
@@ -49,11 +49,11 @@ class Tiling:
         return tokens
 
     def run(self, character: str, length: int) -> Tokens:
-        """Tokens of one character `length` times over: O(1) in the length."""
+        """Tokens of one character repeated `length` times. O(1) in the length."""
         if character * length in self.whole:
             return 1
         longest = max(self.lengths.get(character * 2, (1,)))
-        # Of any `longest` shorter pieces some add up to a multiple of the longest one, which costs no more.
+        # Among any `longest` shorter pieces, some add up to a multiple of the longest, and that costs no more.
         surplus = max(0, length - longest * longest) // longest
         return surplus + self.tokens(character * (length - surplus * longest))
 
@@ -96,7 +96,7 @@ class Tiling:
 
 @functools.cache
 def tiling(vocabulary: str) -> Tiling:
-    """The shortest cuts over a reconstructed vocabulary, 0.1 s. Raises TokenCountError if its file is damaged."""
+    """The tiling of a reconstructed vocabulary, 0.1 s. Raises `TokenCountError` if its file is damaged."""
     pieces = claude_pieces(vocabulary)
     lengths: defaultdict[str, set[int]] = defaultdict(set)
     for piece in pieces.whole:

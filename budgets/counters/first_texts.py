@@ -1,12 +1,12 @@
-"""Counts the first texts of a process in Python: to make tiktoken's engine, and to drop it at the end, takes 0.3 s.
+"""Counts the first texts of a process in Python, because making and dropping tiktoken's engine takes 0.3 s.
 
-Byte-pair encoding as tiktoken does it, over the same tokens: a text is split by the published pattern, and in each
-piece that is no token itself the neighbours that make the token of the lowest rank are merged, the leftmost first,
-until no two make one. Only ASCII is counted here: of it Python's `re` and tiktoken's engine think alike, once the
-classes of Unicode in the pattern are spelled by their ASCII characters.
+This is byte-pair encoding with tiktoken's own tokens. A text is split by the published pattern. In each piece that is
+not a token itself, the neighbours that form the token of the lowest rank are merged, leftmost first, until no two form
+one. Only ASCII is counted here, where Python's `re` and tiktoken's engine agree if the Unicode classes of the pattern
+are replaced by their ASCII characters.
 
-Measured for o200k_base over English and Python source, 2026-11: a microsecond a character, eight times what the
-engine takes.
+Measured for o200k_base over English and Python source, 2026-11: a microsecond a character, eight times as slow as the
+engine.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from budgets.count import Tokens
 from budgets.patterns import compile_later
 
 ENCODINGS = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
-"""Those whose patterns are held to it, by tests/budgets/test_first_texts.py."""
+"""The encodings for which tests/budgets/test_first_texts.py proves that the counts agree."""
 
 CHARACTERS = 2**13
-"""So many are counted here, all texts of an encoding together: 8 ms, before an engine is made that takes 300."""
+"""The most characters to count here for an encoding, all texts together: 8 ms. The engine takes 300 ms to make."""
 
 LONGEST_PIECE = 64
-"""Bytes. Merging takes quadratic time, and words are short."""
+"""The most bytes of a piece to merge here, since merging is quadratic."""
 
 _BLANKS = r"\t\n\x0b\x0c\r "
 _CLASSES = {
@@ -39,14 +39,14 @@ _CLASSES = {
     r"\p{N}": "0-9",
     r"\s": _BLANKS,
 }
-"""What of ASCII is in the classes of the published patterns. No letter of title case, no mark is."""
+"""The ASCII characters in the classes of the published patterns. None is title case or a mark."""
 
 _CLASS = re.compile(r"\\p\{\w+\}|\\s")
 _OPERAND = re.compile(rf"\[[^]]*\]|{_CLASS.pattern}|\\S|\$")
 
 
 def in_ascii(published: str) -> str:
-    """A published split pattern as Python's `re` reads it. It splits an ASCII text as the published one does."""
+    """A published split pattern in the syntax of Python's `re`. It splits ASCII texts in the same way."""
 
     def spelled(found: re.Match[str]) -> str:
         match found[0]:
@@ -63,16 +63,16 @@ def in_ascii(published: str) -> str:
 
 
 class FirstTexts:
-    """The first texts of one encoding. Threads that count at once agree: only how many they count may differ."""
+    """The first texts of one encoding. Threads get equal counts; only the number of texts counted here may differ."""
 
     def __init__(self, pattern: str, ranks: dict[bytes, int], characters: int = CHARACTERS) -> None:
         self._pattern = compile_later(in_ascii(pattern), re.ASCII)
         self.ranks = ranks
-        """Every token and its rank, for the engine that counts what comes after."""
+        """Every token and its rank, for the engine that counts later texts."""
         self._left = characters
 
     def count(self, text: str) -> Tokens | None:
-        """Tokens of `text`; None where that is not for here: it is long, or no ASCII, or enough were counted."""
+        """Tokens of `text`; None if it is too long or not ASCII, or if enough texts were counted."""
         if not text.isascii() or len(text) > self._left:
             return None
         self._left -= len(text)
@@ -89,7 +89,7 @@ class FirstTexts:
 
 
 def _merged(piece: bytes, ranks: dict[bytes, int]) -> Tokens:
-    """How many tokens a piece is: O(bytes squared)."""
+    """The number of tokens of a piece. O(bytes squared)."""
     parts = [piece[place : place + 1] for place in range(len(piece))]
     while True:
         made = (ranks.get(left + right) for left, right in itertools.pairwise(parts))
@@ -102,7 +102,7 @@ def _merged(piece: bytes, ranks: dict[bytes, int]) -> Tokens:
 
 @functools.cache
 def first_texts(encoding: str) -> FirstTexts:
-    """Those of a bundled encoding. Reads its vocabulary, once per process: 0.08 s for o200k_base."""
+    """The `FirstTexts` of an encoding. Reads its vocabulary once per process: 0.08 s for o200k_base."""
     from budgets.vocabularies import mergeable_ranks, vocabulary_of
 
     return FirstTexts(vocabulary_of(encoding).pattern, mergeable_ranks(encoding))

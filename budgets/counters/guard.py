@@ -1,7 +1,7 @@
-"""What every counter promises, and how a foreign one is held to it.
+"""The contract of counters, and a wrapper that enforces it for foreign ones.
 
-A counter is total: any text without lone surrogates gives an int >= 0, anything else is a TokenCountError. Only what
-asks the program itself to stop passes through unchanged: see `_STOPS`.
+A counter returns an int >= 0 for any text without lone surrogates, and raises `TokenCountError` for anything else. Only
+exceptions that stop the program pass through unchanged: see `_STOPS`.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from budgets.errors import BudgetError, TokenCountError, lone_surrogate
 from budgets.numbers import LARGEST, index_of, shown
 
 _STOPS = (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError)
-"""Together with asyncio's CancelledError: not failures of a counter, and never wrapped as one."""
+"""Together with asyncio's CancelledError, these are not failures of a counter and are never wrapped."""
 
 
 class Guarded:
-    """A counter that keeps the promise by itself: a bundled one or a wrapper. Nothing needs to wrap it again."""
+    """A counter that keeps the contract by itself: a bundled one or a wrapper. It need not be wrapped again."""
 
     __slots__ = ()
 
     @property
     def name(self) -> str:
-        """Engine and vocabulary, as errors and reports print them."""
+        """The engine and vocabulary, for errors and reports."""
         raise NotImplementedError
 
     @property
     def grade(self) -> Grade:
-        """What a count of this counter is worth as a count of its own tokenizer."""
+        """The grade of its counts."""
         return Grade.EXACT
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the count should know, a line each: that a fallback stood in, and why. Most often `()`."""
+        """Lines for the report, such as why a fallback counted. Usually `()`."""
         return ()
 
     @property
     def vocabulary_sha256(self) -> str | None:
-        """SHA-256 of the vocabulary that counts, as its owner published it; None where there is no such file."""
+        """SHA-256 of the vocabulary file as its owner published it; None if there is none."""
         return None
 
     @property
     def additive_at_tag_seams(self) -> bool:
-        r"""Whether counts add after a line break: where one tag or block ends and the next begins.
+        r"""Whether counts add after a line break, where one tag or block ends and the next begins.
 
-        True promises n(a) + n(b) == n(a + b) for every a that ends with a line break (\n or \r) and every b whose
-        leading white space holds none and that does not begin with "/". So n(a + sep) + n(b) == n(a + sep + b) for
-        every sep that ends with a newline and every b that starts with "<". The bundled encodings are held to it by
-        tests/budgets/test_additivity.py.
+        True promises n(a) + n(b) == n(a + b) for every a that ends with a line break (\n or \r) and every b that does
+        not begin with "/" and has no line break in its leading white space. So n(a + sep) + n(b) == n(a + sep + b) for
+        every sep that ends with a newline and every b that starts with "<". tests/budgets/test_additivity.py tests this
+        for the bundled encodings.
         """
         return False
 
@@ -63,38 +63,38 @@ class Guarded:
 
 @attrs.frozen(eq=False, repr=False)
 class Fronting(Guarded):
-    """A counter in front of another, with the name, grade and promises of that one."""
+    """A counter in front of another, with its name, grade and promises."""
 
     counter: Guarded
 
     @property
     def name(self) -> str:
-        """That of the counter behind it."""
+        """The name of the other counter."""
         return self.counter.name
 
     @property
     def grade(self) -> Grade:
-        """That of the counter behind it."""
+        """The grade of the other counter."""
         return self.counter.grade
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of the counter behind it."""
+        """The notes of the other counter."""
         return self.counter.notes
 
     @property
     def vocabulary_sha256(self) -> str | None:
-        """That of the counter behind it."""
+        """The hash of the other counter."""
         return self.counter.vocabulary_sha256
 
     @property
     def additive_at_tag_seams(self) -> bool:
-        """The promise of the counter behind it."""
+        """The promise of the other counter."""
         return self.counter.additive_at_tag_seams
 
 
 def name_of(counter: TokenCounter | AwaitedCounter) -> str:
-    """What to call a counter in errors: its `name`, or that of its function or class. Never its repr."""
+    """The name of a counter in errors: its `name`, or that of its function or class, but never its repr."""
     for attribute in ("name", "__qualname__"):
         found = attribute_of(counter, attribute)
         if isinstance(found, str) and found:
@@ -103,7 +103,7 @@ def name_of(counter: TokenCounter | AwaitedCounter) -> str:
 
 
 def attribute_of(counter: object, attribute: str, otherwise: object = None) -> object:
-    """An attribute of a foreign object; one that raises when it is read counts as missing."""
+    """An attribute of a foreign object. One that raises when it is read counts as missing."""
     try:
         return getattr(counter, attribute, otherwise)
     except Exception:
@@ -111,18 +111,19 @@ def attribute_of(counter: object, attribute: str, otherwise: object = None) -> o
 
 
 def notes_of(counter: TokenCounter | AwaitedCounter) -> tuple[str, ...]:
-    """What a counter has to say about its counts: its `notes`, if that is a tuple of lines."""
+    """The `notes` of a counter, if they are a tuple of lines; else `()`."""
     found = attribute_of(counter, "notes")
     lines = cast("tuple[object, ...]", found) if isinstance(found, tuple) else ()
     return tuple(line for line in lines if isinstance(line, str))
 
 
 def refuse_surrogates(name: str, text: str) -> None:
-    """Raise TokenCountError if `text` is none, or holds a lone surrogate: engines disagree on it, no API accepts it.
+    """Raise `TokenCountError` unless `text` is a text without lone surrogates, which no API accepts. O(text).
 
-    tiktoken counts it as U+FFFD, tokenizers raises TypeError, an HTTP client fails on it later. O(text).
+    Engines disagree on a surrogate: tiktoken counts it as U+FFFD, tokenizers raises TypeError, and an HTTP client fails
+    on it later.
     """
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # the language asks for it
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may pass anything
         raise no_text(name, text)
     if text.isascii():
         return
@@ -133,18 +134,17 @@ def refuse_surrogates(name: str, text: str) -> None:
 
 
 def no_text(name: str, value: object) -> TokenCountError:
-    """The error of a counter that was given something else to count."""
+    """The error for a value that is not a text."""
     return TokenCountError(name, f"was given a {type(value).__name__}: pass a text (str)")
 
 
 def failure_of(name: str, failure: BaseException, text: object = "") -> BaseException:
-    """What to raise for an exception out of an engine: itself if it must pass through, else a TokenCountError.
+    """What to raise for an exception of an engine: itself if it must pass through, else a `TokenCountError`.
 
-    An engine that was given something else than a `text` failed of that.
-
-    Rust engines panic with a BaseException (pyo3's PanicException), so `except Exception` is not enough.
+    If `text` is not a text, the error says so. Rust engines panic with a BaseException (pyo3's PanicException), so
+    `except Exception` does not catch everything.
     """
-    from asyncio import CancelledError  # heavy, and wanted only once something has failed
+    from asyncio import CancelledError  # slow to import, and only needed after a failure
 
     if isinstance(failure, (*_STOPS, CancelledError, TokenCountError)):
         return failure
@@ -158,7 +158,7 @@ def failure_of(name: str, failure: BaseException, text: object = "") -> BaseExce
 
 
 def read_answer(name: str, answer: object, counter: object = None) -> Tokens:
-    """The answer as an int >= 0, numpy's integers included. Raises TokenCountError for anything else."""
+    """The answer as an int >= 0, numpy's integers included. Raises `TokenCountError` for anything else."""
     if type(answer) is int and 0 <= answer < LARGEST:
         return answer
     tokens = index_of(answer)
@@ -176,34 +176,34 @@ def _kind(answer: object) -> str:
 
 @attrs.frozen
 class TotalCounter(Guarded):
-    """Another's counter, held to the promise: an int >= 0, or TokenCountError with the cause chained."""
+    """A wrapper for a foreign counter. It returns an int >= 0 or raises `TokenCountError` with the cause chained."""
 
     counter: TokenCounter | AwaitedCounter = attrs.field(repr=name_of)
 
     @property
     def name(self) -> str:
-        """The wrapped counter's."""
+        """The name of the wrapped counter."""
         return name_of(self.counter)
 
     @property
     def grade(self) -> Grade:
-        """The wrapped counter's, exact unless it says otherwise: its own count is what its user wants."""
+        """The grade of the wrapped counter, exact unless it declares another: its user wants its counts."""
         claimed = attribute_of(self.counter, "grade", Grade.EXACT)
         return claimed if isinstance(claimed, Grade) else Grade.EXACT
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The wrapped counter's, if it has any."""
+        """The notes of the wrapped counter, if it has any."""
         return notes_of(self.counter)
 
     @property
     def additive_at_tag_seams(self) -> bool:
-        """The wrapped counter's promise; no promise unless it gives one."""
+        """The promise of the wrapped counter; False unless it declares one."""
         return attribute_of(self.counter, "additive_at_tag_seams") is True
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`, or TokenCountError."""
-        if type(text) is not str or not text.isascii():  # the name is looked up for these alone
+        if type(text) is not str or not text.isascii():  # only these need the name
             refuse_surrogates(self.name, text)
         try:
             answer: object = self.counter(text)
@@ -217,7 +217,7 @@ class TotalCounter(Guarded):
 
 
 def _instead(counter: object, answer: object = None) -> str:
-    """What to pass instead of a tokenizer, or of a method of one that returns the tokens themselves."""
+    """What to pass instead of a tokenizer, or of its method that returns the tokens themselves."""
     if isinstance(counter, str):
         return "; pass tiktoken_counter(name), or the model's name alone: Budget(…, model=name)"
     if (
@@ -235,10 +235,10 @@ def _instead(counter: object, answer: object = None) -> str:
 
 
 def total_counter(counter: TokenCounter | AwaitedCounter) -> Guarded:
-    """`counter`, held at every call to return a whole number of 0 or more.
+    """`counter` in a wrapper that checks that each call returns a whole number of 0 or more.
 
-    A counter that is held to that already is returned as it is. Raises BudgetError at once if `counter` cannot be
-    called with one text.
+    A counter that does so already is returned unchanged. Raises `BudgetError` if `counter` cannot be called with one
+    text.
     """
     if isinstance(counter, Guarded):
         return counter
@@ -247,9 +247,9 @@ def total_counter(counter: TokenCounter | AwaitedCounter) -> Guarded:
 
 
 def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:
-    """Raise BudgetError unless `counter` can be called with exactly one text.
+    """Raise `BudgetError` unless `counter` can be called with exactly one text.
 
-    Builtins that do not tell their signature are believed; what they answer is checked at each count anyway.
+    Builtins without a readable signature are accepted; their answers are checked at each count anyway.
     """
     if not callable(counter):
         raise BudgetError(
@@ -257,12 +257,12 @@ def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:
         )
     try:
         signature = inspect.signature(counter)
-    except Exception:  # a builtin's ValueError, or what a strange object raises when it is looked at
+    except Exception:  # a builtin raises ValueError; a strange object may raise anything
         return
     try:
         signature.bind("")
     except TypeError:
-        names = ", ".join(signature.parameters)  # alone: a default or an annotation could hold any text
+        names = ", ".join(signature.parameters)  # without defaults and annotations, which could hold any text
         raise BudgetError(
             f"counter {name_of(counter)} cannot be called with one text: its signature is ({names})"
             + ("; pass an object of the class, not the class" if isinstance(counter, type) else "")

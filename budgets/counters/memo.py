@@ -1,6 +1,6 @@
 """A bounded memory of counts by text.
 
-Exact, because a count depends on its text alone. A hit is one dictionary look-up and takes no lock.
+Exact, because a count depends only on its text. A hit is one dictionary look-up without a lock.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from budgets.errors import BudgetError
 from budgets.numbers import whole
 
 MAX_ENTRIES = 2**16
-"""Texts kept at most. An agent session of 300 turns has about a thousand."""
+"""The most texts to keep. An agent session of 300 turns has about a thousand."""
 MAX_CHARACTERS = 2**24
-"""Characters kept at most, all texts together: 16 MB of ASCII, four times that at the very worst."""
+"""The most characters to keep, all texts together: 16 MB of ASCII, at worst four times that."""
 
 
 @attrs.define(eq=False)
 class _Generations:
-    """Two halves of the memory: counts enter the young one; when it is full it becomes the old one, which is dropped.
+    """Two halves of the memory. Counts enter the young one; when it is full, it replaces the old one.
 
-    So what was used since the last change of generations is never forgotten, and a change costs nothing.
+    So texts used since the last change are never forgotten, and a change takes no time.
     """
 
     young: dict[str, Tokens] = attrs.field(factory=dict)
@@ -34,7 +34,7 @@ class _Generations:
     lock: threading.Lock = attrs.field(factory=threading.Lock)
 
     def keep(self, text: str, tokens: Tokens, max_entries: int, max_characters: int) -> None:
-        """Put a count into the young half, if the text is not too long for it."""
+        """Put a count into the young half, unless the text is too long."""
         if len(text) > max_characters:
             return
         with self.lock:
@@ -54,29 +54,29 @@ def _at_least_two(bound: object, name: str) -> int:
 
 @attrs.frozen
 class Memoised(Fronting):
-    """A counter with a bounded memory. Shared between threads without locks on hits; a pickle of it is empty again."""
+    """A counter with a bounded memory. Threads may share it, and hits take no lock. It is pickled empty."""
 
     max_entries: int = MAX_ENTRIES
     max_characters: int = MAX_CHARACTERS
     _generations: _Generations = attrs.field(factory=_Generations, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        # Frozen, so the door is the only place where a numpy number can become an int.
+        # The class is frozen, so numpy numbers must become ints here.
         for name in ("max_entries", "max_characters"):
             object.__setattr__(self, name, _at_least_two(getattr(self, name), name))
 
     def __call__(self, text: str, /) -> Tokens:
-        """Tokens of `text`: counted once while it is remembered."""
+        """Tokens of `text`, counted once while it is remembered."""
         generations = self._generations
         try:
             tokens = generations.young.get(text)
-        except TypeError:  # a list, a dict: nothing that a dictionary takes, so no text
+        except TypeError:  # unhashable, so not a text
             raise no_text(self.name, text) from None
         if tokens is not None:
             return tokens
         tokens = generations.old.get(text)
         if tokens is None:
-            tokens = self.counter(text)  # outside the lock: two threads may both count, and agree
+            tokens = self.counter(text)  # outside the lock: two threads may both count it and get the same
         generations.keep(text, tokens, self.max_entries // 2, self.max_characters // 2)
         return tokens
 
@@ -85,7 +85,7 @@ class Memoised(Fronting):
         return text in self._generations.young or text in self._generations.old
 
     def __len__(self) -> int:
-        """How many texts are remembered: at most `max_entries`."""
+        """The number of remembered texts, at most `max_entries`."""
         return len(self._generations.young.keys() | self._generations.old.keys())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -98,6 +98,6 @@ def memoised(
     """`counter` with a memory of at most `max_entries` texts and `max_characters` characters.
 
     Share one memory by sharing the result. A text longer than half of `max_characters` is counted anew each time.
-    Raises BudgetError if `counter` cannot be called with one text, and for bounds that are no whole numbers from 2 on.
+    Raises `BudgetError` if `counter` cannot be called with one text, or a bound is not a whole number of 2 or more.
     """
     return Memoised(total_counter(counter), max_entries, max_characters)

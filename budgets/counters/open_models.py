@@ -1,9 +1,8 @@
-"""Which bundled vocabulary is an open model's own, and its counter. Imports no tokenizer.
+"""Counters with the bundled vocabularies of open models. Imports no tokenizer.
 
-Gemma's, which Google publishes and Gemini bills by, is of characters, and tiktoken merges bytes: the packed vocabulary
-merges each character's bytes before anything else, so that both end with the same pieces. What remains is done here. A
-character that no piece holds is as many tokens as it has bytes, and the tags of web pages are tokens of their own
-wherever they stand.
+Gemma's vocabulary, which Google publishes and Gemini bills by, consists of characters, but tiktoken merges bytes. The
+packed vocabulary merges the bytes of each character first, so that both give the same pieces. The rest is done here: a
+character without a piece costs as many tokens as it has bytes, and each HTML tag is one token.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from budgets.patterns import compile_later
 
 GEMMA = "gemma"
 BLANK = "▁"
-"""The character that Gemma writes for a blank: in a text it counts as one."""
+"""The character that Gemma uses for a blank. In a text it counts as a blank."""
 
 _TAG = compile_later(
     r"</?(?:table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code|a|html|body|img"
@@ -33,7 +32,7 @@ _TAG = compile_later(
 
 @attrs.frozen
 class GemmaCounter(Guarded):
-    """Counts what Gemma 3's own tokenizer counts, control tokens as the text that they are."""
+    """Counts what Gemma 3's own tokenizer counts, with control tokens as plain text."""
 
     @property
     def name(self) -> str:
@@ -42,7 +41,7 @@ class GemmaCounter(Guarded):
 
     @property
     def grade(self) -> Grade:
-        """Bounded: it is Gemma's own, and Gemini's as far as recordings show."""
+        """Bounded: it is Gemma's own vocabulary, and recordings show that Gemini uses it."""
         return Grade.BOUNDED
 
     def __call__(self, text: str, /) -> Tokens:
@@ -59,7 +58,7 @@ class GemmaCounter(Guarded):
 
 
 def _tagged(text: str) -> Tokens:
-    """The tags of a text, one token each, and what stands between them."""
+    """Tokens of a text, with one token for each tag."""
     if not isinstance(text, str) or "<" not in text:  # pyright: ignore[reportUnnecessaryIsInstance]  # refused there
         return _BYTES(text)
     parts = _TAG.split(text)
@@ -68,7 +67,7 @@ def _tagged(text: str) -> Tokens:
 
 @functools.cache
 def _known_characters() -> frozenset[str]:
-    """The characters beyond ASCII that are pieces."""
+    """The non-ASCII characters that are pieces."""
     from budgets.vocabularies import mergeable_ranks
 
     found: set[str] = set()
@@ -89,8 +88,9 @@ OpenModelCounter: TypeAlias = TiktokenCounter | GemmaCounter
 def open_model_counter(model: str) -> OpenModelCounter:
     """An offline counter for a model by name, or a vocabulary: deepseek, gemma, qwen or tekken.
 
-    `deepseek-v3`, `gemini-2.5-pro`, `qwen3-32b` and `mistral-large-latest` are such models: Gemini bills by Gemma's.
-    Loads nothing until its first count (0.3 s, once per process and vocabulary). Raises TokenCountError for another.
+    Such models are `deepseek-v3`, `gemini-2.5-pro` (Gemini bills by Gemma's vocabulary), `qwen3-32b` and
+    `mistral-large-latest`. Loads nothing until its first count (0.3 s, once per process and vocabulary). Raises
+    `TokenCountError` for another.
     """
     name = model if model in OPEN_MODELS else open_vocabulary_of(model)
     if name is None:

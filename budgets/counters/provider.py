@@ -1,4 +1,4 @@
-"""A provider's own count endpoint as a counter.
+"""Counts with a provider's own endpoint.
 
 `provider_counter(lambda text: client.count(text))`, or over whole requests:
 `provider_counter(lambda request: client.messages.count_tokens(model=…, **request)).count(context.request())`.
@@ -22,16 +22,17 @@ from budgets.forking import ForkedLock
 from budgets.numbers import index_of, shown
 
 Endpoint: TypeAlias = Callable[[Any], Any]
-"""From a text or a request to its tokens: an int, or the provider's answer that says `input_tokens` or the like."""
+"""A function from a text or a request to its tokens: an int, or the provider's answer with a field such as
+`input_tokens`."""
 
 ANSWERS = ("input_tokens", "total_tokens", "totalTokens", "inputTokens")
-"""Where the endpoints keep the number: Anthropic and OpenAI, Gemini (SDK, wire), Bedrock; references read 2026-11."""
+"""The fields with the number: Anthropic and OpenAI, Gemini (SDK, API), Bedrock; references read 2026-11."""
 
 
 class CountEndpointError(TokenCountError):
-    """A count endpoint did not answer. `status` is HTTP's, `retry_after` the seconds it asks to wait; None if not said.
+    """A count endpoint did not answer. `status` is the HTTP status, `retry_after` the seconds to wait, or None.
 
-    The provider's own exception is chained; its text is not repeated, since it may quote the request.
+    The provider's own exception is chained. Its text is not repeated, since it may quote the request.
     """
 
     status: int | None
@@ -49,25 +50,25 @@ class CountEndpointError(TokenCountError):
 
 @attrs.frozen
 class ProviderCount:
-    """One answer: the count, and, where a fallback stood in, why. `reason` belongs in whatever reports the count."""
+    """One answer: the count, and, if the fallback counted, the reason, which should be shown with the count."""
 
     count: Count
     reason: str | None = None
 
 
 MOST_ABANDONED = 4
-"""Calls that were given up and have not ended: no thread can be stopped, so with so many no other is begun."""
+"""The most abandoned calls that are still running. Threads cannot be stopped, so beyond this no call is started."""
 
 MOST_SKIPPED = 1_023
-"""Counts at most that the fallback makes before an endpoint that failed is asked again."""
+"""The most counts by the fallback before an endpoint that failed is asked again."""
 
 
 @attrs.define(eq=False)
 class _Past:
-    """What became of the calls so far: how often the fallback stood in and why, and which calls have not ended yet.
+    """The history of calls: how often the fallback counted and why, and which calls are still running.
 
-    After the second failure in a row the endpoint is left alone for 1 count, then for 3, 7, 15 …, so that n counts meet
-    at most about log2(n) failures. Numbers of calls and no clock: the same calls give the same counts.
+    After the second failure in a row the endpoint is skipped for 1 count, then for 3, 7, 15 …, so that n counts meet at
+    most about log2(n) failures. It counts calls rather than time, so the same calls give the same counts.
     """
 
     times: int = 0
@@ -78,7 +79,7 @@ class _Past:
     lock: ForkedLock = attrs.field(factory=ForkedLock)
 
     def spared(self) -> bool:
-        """Whether this count is one for which the endpoint is left alone."""
+        """Whether to skip the endpoint for this count."""
         with self.lock:
             self.skipped -= 1
             return self.skipped >= 0
@@ -102,7 +103,7 @@ class _Past:
             self.abandoned.append(thread)
 
     def full(self) -> bool:
-        """Whether too many calls have not ended. Those that have are forgotten."""
+        """Whether too many abandoned calls are still running."""
         with self.lock:
             self.abandoned = [thread for thread in self.abandoned if thread.is_alive()]
             return len(self.abandoned) >= MOST_ABANDONED
@@ -120,10 +121,10 @@ def _no_wait(_instance: object, _attribute: attrs.Attribute[Any], timeout: objec
 
 @attrs.frozen
 class ProviderCounter(Guarded):
-    """Asks an endpoint, once a count; a failure is a CountEndpointError, or the fallback's count with its reason.
+    """Asks an endpoint once for each count. If it fails, uses the fallback or raises `CountEndpointError`.
 
-    An answer of 0 is a failure: no request costs nothing. Wrap it in `memoised` to ask once a text. An endpoint that
-    fails again and again is asked ever more seldom while a fallback stands in.
+    An answer of 0 is a failure, since every request costs something. Wrap it in `memoised` to ask once for each text.
+    An endpoint that keeps failing is asked less and less often if there is a fallback.
     """
 
     endpoint: Endpoint = attrs.field(repr=name_of)
@@ -140,24 +141,24 @@ class ProviderCounter(Guarded):
 
     @property
     def grade(self) -> Grade:
-        """Bounded while the endpoint answered every time (its own makers call it an estimate); then estimated."""
+        """Bounded if the endpoint has always answered (its makers call it an estimate), else estimated."""
         return Grade.ESTIMATED if self._past.times else Grade.BOUNDED
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A line for the report if the fallback ever stood in: how often, and why last."""
+        """A line for the report if the fallback ever counted: how often, and the last reason."""
         times, last = self._past.times, self._past.last
         return (f"the fallback counted {times} times: the endpoint {last} ({self.name})",) if times else ()
 
     def __call__(self, text: str, /) -> Tokens:
-        """Tokens of `text`, 0 for the empty one without asking. Raises CountEndpointError without a fallback."""
+        """Tokens of `text`; 0 without asking if it is empty. Raises `CountEndpointError` without a fallback."""
         if not text:
             return 0
         refuse_surrogates(self.name, text)
         return self.count(text).count.tokens
 
     def count(self, subject: Any, /) -> ProviderCount:
-        """Tokens of whatever the endpoint takes: a text or a whole request, graded, with the reason of a fallback."""
+        """Tokens of what the endpoint accepts, a text or a whole request, with the reason if the fallback counted."""
         if self.fallback is None:
             return ProviderCount(Count(self._asked(subject), Grade.BOUNDED))
         if not self._past.spared():
@@ -195,7 +196,7 @@ class ProviderCounter(Guarded):
         return tokens
 
     def _instead(self, fallback: Endpoint, subject: object) -> Count:
-        """The fallback's count: estimated, whatever it calls itself."""
+        """The fallback's count, always graded estimated."""
         try:
             answer = fallback(subject)
         except BaseException as failure:
@@ -220,9 +221,9 @@ def provider_counter(
 ) -> ProviderCounter:
     """A counter that asks a provider's count endpoint: Anthropic count_tokens, Gemini countTokens, OpenAI input_tokens.
 
-    `timeout` in seconds abandons a call but cannot stop it: give the client its own, too. `fallback` counts when the
-    endpoint does not, never silently: `ProviderCount.reason`, `notes` and the grade say so. Raises BudgetError for what
-    cannot be called with one argument.
+    `timeout` in seconds abandons a call but cannot stop it, so give the client a timeout too. `fallback` counts if the
+    endpoint fails, but never silently: `ProviderCount.reason`, `notes` and the grade say so. Raises `BudgetError` for
+    a function that cannot be called with one argument.
     """
     refuse_wrong_arity(endpoint)
     _refuse_async(endpoint)
@@ -233,7 +234,7 @@ def provider_counter(
 
 
 def _number_in(answer: object) -> Tokens | None:
-    """The tokens of an answer: a number, or the field of an object or a dict that holds it."""
+    """The tokens in an answer: a number, or a field of an object or a dict."""
     number = index_of(answer)
     if number is not None:
         return number
@@ -246,7 +247,7 @@ def _number_in(answer: object) -> Tokens | None:
 
 
 def status_of(failure: BaseException) -> int | None:
-    """The HTTP status that an SDK's exception carries: `status_code`, `code`, `status` or botocore's metadata."""
+    """The HTTP status of an SDK's exception: `status_code`, `code`, `status` or botocore's metadata."""
     for name in ("status_code", "code", "status"):
         status = index_of(attribute_of(failure, name))
         if status is not None:
@@ -255,7 +256,7 @@ def status_of(failure: BaseException) -> int | None:
 
 
 def retry_after_of(failure: BaseException) -> float | None:
-    """Seconds that the response's headers ask to wait. A date is not read: it would need a clock."""
+    """The seconds to wait by the response's headers. Dates are not read, since they would need a clock."""
     response = attribute_of(failure, "response")
     headers = attribute_of(response, "headers") or _botocore(failure).get("HTTPHeaders")
     get = attribute_of(headers, "get")
@@ -264,7 +265,7 @@ def retry_after_of(failure: BaseException) -> float | None:
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0), ("Retry-After", 1.0)):
         try:
             seconds = float(cast(str, get(name))) / unit
-        except Exception:  # no number, or headers that are none
+        except Exception:  # not a number, or strange headers
             continue
         if 0 <= seconds < math.inf:
             return seconds
@@ -282,7 +283,7 @@ class _TimedOutError(Exception):
 
 
 def _within(timeout: float | None, endpoint: Endpoint, subject: object, past: _Past) -> object:
-    """The endpoint's answer, from a thread of its own where it may take too long."""
+    """The endpoint's answer. With a timeout it is called in its own thread."""
     if timeout is None:
         return endpoint(subject)
     outcome: list[tuple[object, BaseException | None]] = []
@@ -291,7 +292,7 @@ def _within(timeout: float | None, endpoint: Endpoint, subject: object, past: _P
     def ask() -> None:
         try:
             outcome.append((context.run(endpoint, subject), None))
-        except BaseException as failure:  # carried over to the thread that waits
+        except BaseException as failure:  # raised again in the waiting thread
             outcome.append((None, failure))
 
     thread = threading.Thread(target=ask, name="count-endpoint", daemon=True)

@@ -1,9 +1,9 @@
-"""The characters that every engine classes alike: those that Unicode 15.0 (2022) knew and no version since reclassed.
+"""The characters that every engine classifies alike: those in Unicode 15.0 (2022) whose class has not changed since.
 
-The split patterns ask for letters, numbers, marks and case. Two engines with tables of different years agree on a text
-of old characters; on a new one they may part: toktok-rs 0.3.0 knows Unicode 17, tiktoken 0.14.0 knows 16, and their
-counts differ on what came between (read 2026-11). Data: the General_Category of PyPI unicodedata2 15.0.0 and 17.0.0;
-U+0295 (a lower-case letter until 16) is left out, and so is every place that was free in 15.0.
+The split patterns depend on letters, numbers, marks and case. Two engines with different versions of Unicode agree on
+old characters, but may differ on new ones: toktok-rs 0.3.0 has Unicode 17 and tiktoken 0.14.0 has 16 (read 2026-11).
+Data: the General_Category of PyPI unicodedata2 15.0.0 and 17.0.0, without U+0295 (a lower-case letter until 16) and
+without code points that were unassigned in 15.0.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ _BASIC = (
     r"\ufdf0-\ufe19\ufe20-\ufe52\ufe54-\ufe66\ufe68-\ufe6b\ufe70-\ufe74\ufe76-\ufefc\ufeff\uff01-\uffbe\uffc2-\uffc7"
     r"\uffca-\uffcf\uffd2-\uffd7\uffda-\uffdc\uffe0-\uffe6\uffe8-\uffee\ufff9-\ufffd"
 )
-"""Every such range of the first 65,536 code points."""
+"""All such ranges in the first 65,536 code points."""
 
-# Each character beyond the first 65,536 is sought range by range: emoji first, and only what people write.
+# Characters beyond the first 65,536 are searched range by range: emoji come first, and only common ranges are listed.
 _BEYOND = (
     r"\U0001f300-\U0001f6d7\U0001f900-\U0001fa53\U0001f1e6-\U0001f202\U0001f6dc-\U0001f6ec\U0001f6f0-\U0001f6fc"
     r"\U0001f7e0-\U0001f7eb\U0001fa60-\U0001fa6d\U0001fa70-\U0001fa7c\U0001fa80-\U0001fa88\U0001fa90-\U0001fabd"
@@ -74,9 +74,9 @@ _ASCII = bytes(range(128))
 
 
 def all_settled(text: str) -> bool:
-    """Whether `text` holds settled characters only; lone surrogates are none. O(text), 3 to 10 ns a character."""
+    """Whether `text` holds only settled characters, which lone surrogates are not. O(text), 3 to 10 ns a character."""
     try:
-        # ASCII is settled, and most of most texts: what is left after it is still UTF-8.
+        # Remove ASCII first, which is most of most texts. The rest is still valid UTF-8.
         rest = text.encode().translate(None, _ASCII).decode()
     except UnicodeEncodeError:
         return False

@@ -1,7 +1,7 @@
-"""Exact counts by tiktoken over the bundled vocabularies. The only file that imports tiktoken.
+"""Exact counts with tiktoken and the bundled vocabularies. Only this file imports tiktoken.
 
-No network, no cache folder, no environment variable: the engine is built from the package's own data, once the first
-short texts were counted without it.
+It needs no network, cache folder or environment variable: the engine is built from the package's own data, after the
+first short texts were counted without it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ BUNDLED = ("cl100k_base", "o200k_base", "o200k_harmony", "r50k_base")
 """The encodings that need no download."""
 
 OPEN_MODELS = ("deepseek", "gemma", "qwen", "tekken")
-"""The vocabularies of open models, which `open_model_counter` names by their models."""
+"""The vocabularies of open models, for `open_model_counter`."""
 
 _ADDITIVE_AT_TAG_SEAMS = frozenset({"cl100k_base", "o200k_base", "o200k_harmony", "deepseek", "qwen", "tekken"})
-"""Their patterns take line breaks as pieces of their own, or whole with the punctuation before them. r50k_base's takes
-the last line break of several apart when a text follows."""
+"""Their patterns match line breaks as pieces of their own, or together with the punctuation before them. r50k_base
+separates the last of several line breaks before a text."""
 
 _WHOLE = r"(?s:.+)"
 """A split pattern that does not split: the whole text is one piece."""
@@ -55,7 +55,7 @@ def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
 
 
 def _engine(encoding: str, pattern: str | None = None) -> tiktoken.Encoding:
-    """The engine of a bundled encoding, built once per process however many threads ask. First call 0.3 s."""
+    """The engine of a bundled encoding, built once per process, also with threads. The first call takes 0.3 s."""
     with _loading:
         return _build(encoding, pattern)
 
@@ -66,10 +66,10 @@ _BYTES_OF_A_TOKEN = 4
 
 
 def _counting(engine: tiktoken.Encoding) -> Callable[[str], Tokens]:
-    """How many tokens an engine finds in a text.
+    """A function that counts the tokens of a text with an engine.
 
-    What `encode_to_numpy` wraps makes no number of Python's for each token, which is a tenth of the time. It has no
-    public name, so an engine without it counts the list.
+    The function behind `encode_to_numpy` makes no Python int for each token, which saves a tenth of the time. It is not
+    public, so without it the length of the list is used.
     """
     packed = getattr(getattr(engine, "_core_bpe", None), "encode_to_tiktoken_buffer", None)
     if packed is None:
@@ -79,11 +79,11 @@ def _counting(engine: tiktoken.Encoding) -> Callable[[str], Tokens]:
 
 
 _starting = set(ENCODINGS)
-"""Those of which no text was yet left to the engine."""
+"""The encodings whose engine has not counted yet."""
 
 
 def _at_first(encoding: str, text: str) -> Tokens | None:
-    """The tokens of one of the first short texts; None where it is the engine's, as are all from then on."""
+    """The tokens of one of the first short texts; None if the engine must count it, and from then on all others."""
     with _loading:
         first = first_texts(encoding)
     tokens = first.count(text)
@@ -94,7 +94,7 @@ def _at_first(encoding: str, text: str) -> Tokens | None:
 
 @attrs.frozen
 class TiktokenCounter(Guarded):
-    """Counts exactly what tiktoken counts, text that looks like a control token as the text that it is."""
+    """Counts exactly what tiktoken counts. Text that looks like a control token counts as plain text."""
 
     encoding: str
 
@@ -105,19 +105,19 @@ class TiktokenCounter(Guarded):
 
     @property
     def vocabulary_sha256(self) -> str:
-        """That of the bundled vocabulary."""
+        """The hash of the bundled vocabulary."""
         from budgets.vocabularies import vocabulary_of
 
         return vocabulary_of(self.encoding).sha256
 
     @property
     def additive_at_tag_seams(self) -> bool:
-        """True of most: a property test holds them to it."""
+        """True for most encodings, as a property test checks."""
         return self.encoding in _ADDITIVE_AT_TAG_SEAMS
 
     @functools.cached_property
     def _count(self) -> Callable[[str], Tokens]:
-        # The engine's panic cannot be reached from here: blank runs that provoke it are cut out before.
+        # The engine cannot panic here, because the blank runs that cause it are cut out before.
         return _counting(_engine(self.encoding))
 
     def __call__(self, text: str, /) -> Tokens:
@@ -125,7 +125,7 @@ class TiktokenCounter(Guarded):
         try:
             if not text.isascii():
                 refuse_surrogates(self.name, text)
-            if len(text) >= BLOCK and may_overflow(text):  # a text too short for it costs no call
+            if len(text) >= BLOCK and may_overflow(text):  # the length is checked first to save a call
                 return self._count_around_blank_runs(text)
             if self.encoding in _starting and (tokens := _at_first(self.encoding, text)) is not None:
                 return tokens
@@ -142,10 +142,10 @@ class TiktokenCounter(Guarded):
 def tiktoken_counter(encoding: str = "o200k_base") -> TiktokenCounter:
     """An exact, offline counter: o200k_base, cl100k_base, o200k_harmony or r50k_base (= gpt2).
 
-    Loads nothing until its first count (0.1 s), and its engine when the first short texts are counted (0.3 s): once per
-    process and encoding. Raises TokenCountError for another name.
+    Loads nothing until its first count (0.1 s), and its engine after the first short texts (0.3 s), once per process
+    and encoding. Raises `TokenCountError` for another name.
     """
-    if not isinstance(encoding, str) or encoding not in BUNDLED:  # pyright: ignore[reportUnnecessaryIsInstance]  # the language asks for it
+    if not isinstance(encoding, str) or encoding not in BUNDLED:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may pass anything
         shown = encoding if isinstance(encoding, str) else type(encoding).__name__
         raise TokenCountError(
             f"tiktoken:{shown}", f"has no bundled vocabulary: choose {', '.join(BUNDLED)}, or pass any callable"

@@ -1,8 +1,8 @@
-"""Exact counts by any fast Hugging Face tokenizer, on a private copy. Loads nothing of its own accord.
+"""Exact counts with any fast Hugging Face tokenizer, on a private copy. Downloads nothing.
 
-A fast tokenizer keeps truncation, padding and special-token settings as shared state, and calls from other threads
-change them silently: one counted 64 tokens for 600 (measured with tokenizers 0.23.3, read 2026-11). The copy belongs to
-the counter, is set once and never again.
+A fast tokenizer keeps truncation, padding and special-token settings as shared state, which calls from other threads
+change silently: one counted 64 tokens instead of 600 (measured with tokenizers 0.23.3, read 2026-11). The counter's own
+copy is configured once and never changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _private_copy(serialized: str) -> Tokenizer:
         from tokenizers import Tokenizer
 
     engine = Tokenizer.from_str(serialized)
-    engine.encode_special_tokens = True  # text that looks like a control token stays text
+    engine.encode_special_tokens = True  # text that looks like a control token counts as plain text
     engine.no_truncation()
     engine.no_padding()
     return engine
@@ -33,9 +33,9 @@ def _private_copy(serialized: str) -> Tokenizer:
 
 @attrs.frozen
 class TransformersCounter(Guarded):
-    """Counts a text alone: nothing added before or after it, control tokens in it counted as the text they are.
+    """Counts only the text, with nothing added before or after it, and with control tokens as plain text.
 
-    Equal when the tokenizers were; `digest` is the sha256 of the tokenizer's own JSON.
+    Two counters are equal if their tokenizers are. `digest` is the SHA-256 of the tokenizer's JSON.
     """
 
     source: str
@@ -49,11 +49,11 @@ class TransformersCounter(Guarded):
 
     @property
     def vocabulary_sha256(self) -> str:
-        """Its `digest`."""
+        """The same as `digest`."""
         return self.digest
 
     def __call__(self, text: str, /) -> Tokens:
-        """Tokens of `text`. Raises TokenCountError for a lone surrogate or an engine that fails."""
+        """Tokens of `text`. Raises `TokenCountError` for a lone surrogate, or if the engine fails."""
         refuse_surrogates(self.name, text)
         try:
             return len(self._engine.encode(text, add_special_tokens=False))
@@ -73,8 +73,8 @@ def _from_json(source: str, serialized: str) -> TransformersCounter:
 def transformers_counter(tokenizer: object) -> TransformersCounter:
     """An exact counter for a fast transformers tokenizer, or for a `tokenizers.Tokenizer`.
 
-    Copies it once (a second for 200,000 tokens); what is done to the original afterwards changes no count, and no count
-    changes the original. Raises TokenCountError for a slow tokenizer or one that cannot be copied.
+    Copies it once (a second for 200,000 tokens), so that later changes to the original change no count, and no count
+    changes the original. Raises `TokenCountError` for a slow tokenizer or one that cannot be copied.
     """
     source = getattr(tokenizer, "name_or_path", None) or type(tokenizer).__name__
     name = f"transformers:{source}"
@@ -96,9 +96,9 @@ def gemini_counter(path: str | Path) -> TransformersCounter:
     """A counter over a Gemma tokenizer file, the `tokenizer.json` that comes with the open model.
 
     Gemini 2.0 to 3.5 bill texts as Gemma 3 counts them: 88 of 100 recorded requests without tools to the token, 99
-    within 3 (432 requests, 15 public repositories, read 2026-11). Pass it as `counter` beside a Gemini model. Reads the
+    within 3 (432 requests, 15 public repositories, read 2026-11). Pass it as `counter` with a Gemini model. Reads the
     file once, a second for 33 MB. Raises `MissingExtraError` without the extra `transformers`, and `TokenCountError`
-    for a file that is missing or no tokenizer. The name of the file is in the error, none of its text.
+    if the file is missing or not a tokenizer. The error names the file but quotes none of its text.
     """
     with from_extra("transformers", needed_for="gemini_counter"):
         from tokenizers import Tokenizer

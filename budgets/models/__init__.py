@@ -1,8 +1,7 @@
-"""What is published about a model, by name: windows, family, vocabulary.
+"""Published facts about models, by name: windows, family, vocabulary.
 
-The table is `models.json` beside this file; `tools/model_tables` generates it out of published tables. It is read at
-the first question and kept. How a name may be spelled is in `budgets.models.names`, what a family is in
-`budgets.models.families`.
+The table is `models.json` beside this file, which `tools/model_tables` generates from published tables. It is read at
+first use and kept. `budgets.models.names` reads the spellings of names, `budgets.models.families` assigns families.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ __all__ = ["ModelFacts", "Row", "Table", "dialect_of", "encoding_of", "facts", "
 _NEAREST = 4
 _REMEMBERED = 1024
 _A_SLIP = 0.8
-"""Likeness by `difflib`: two letters the wrong way round in a name of six are 0.83."""
+"""Similarity by `difflib`: two swapped letters in a name of six are 0.83."""
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
 class ModelFacts(Value):
-    """One model's published numbers, in tokens, and where each was read.
+    """The published numbers of a model, in tokens, and their sources.
 
-    Three numbers, never one: `window` holds input and output together; `max_input` is the input's own cap where it has
-    one below the window; `max_output` is the most that may be asked of one answer. None means that it is not published.
+    `window` holds input and output together; `max_input` is the cap on the input if that is below the window;
+    `max_output` is the longest answer. None means that a number is not published.
     """
 
     name: str
@@ -48,7 +47,7 @@ class ModelFacts(Value):
 
 
 class Row(TypedDict):
-    """One line of `models.json`: the numbers, the source of each, and what other sources say instead."""
+    """One line of `models.json`: the numbers, the source of each, and the numbers of other sources."""
 
     window: int
     max_input: NotRequired[int]
@@ -66,10 +65,10 @@ class Table(TypedDict):
 
 
 def facts(name: str) -> ModelFacts:
-    """What is published about a model, whichever way its name is spelled. O(1) after the first call reads the table.
+    """The published facts about a model, in any spelling of its name. O(1) after the first call, which reads the table.
 
-    Raises UnknownModelError, with the nearest known names, for every name that no row and no rule of
-    `budgets.models.names` covers, and BudgetError for what is no name at all.
+    Raises `UnknownModelError`, with the nearest known names, if no row and no rule of `budgets.models.names` covers the
+    name, and `BudgetError` for anything that cannot be a name.
     """
     refuse_no_name(name)
     return _facts(name)
@@ -86,9 +85,9 @@ def _facts(name: str) -> ModelFacts:
 
 @functools.lru_cache(maxsize=_REMEMBERED)
 def nearly(name: str) -> str | None:
-    """The known name that a name of no known family and without a row differs from by a few letters; None without one.
+    """The known name that an unknown name probably misspells, or None. A name with a known family is not unknown.
 
-    Some 0.05 s for the first question about a name.
+    About 0.05 s for the first call with a name.
     """
     if family_of(name) is not None:
         return None
@@ -127,7 +126,7 @@ def _cited(sources: Mapping[str, str], versions: Mapping[str, str]) -> str:
 
 
 def _nearest(name: str, keys: Iterable[str]) -> list[str]:
-    """The known names most like this one, a name that several providers serve only once."""
+    """The known names most similar to this one, without repeats."""
     import difflib
 
     names = dict.fromkeys(key.split("/", 1)[1] for key in keys)

@@ -1,6 +1,6 @@
-"""Which pricing rules, vocabulary and dialect a model's name stands for.
+"""Assigns pricing rules, a vocabulary and a dialect to a model by its name.
 
-Families are as fine as the recorded counts tell models apart, and no finer:
+Models whose recorded counts do not differ are one family:
 
 | family           | models                                      | why it is one |
 |------------------|---------------------------------------------|---|
@@ -51,7 +51,7 @@ _ENCODINGS = {
     "gpt-5": "o200k_base",
     "gpt-oss": "o200k_harmony",
 }
-# tiktoken 0.14 maps gpt-5* and o1, o3, o4-mini to o200k_base and says nothing of what came after them.
+# tiktoken 0.14 maps gpt-5* and o1, o3, o4-mini to o200k_base, and has no mapping for later models.
 _UNPUBLISHED = compile_later(r"gpt-([6-9]|1\d)|(gpt-)?(chat|daybreak-\w+)-latest$")
 
 _DIALECTS = {
@@ -60,8 +60,8 @@ _DIALECTS = {
     "mistral": "mistral",
 }
 _SPOKEN_AS_CHAT = compile_later(r"kimi|moonshot-|(chat)?glm-?\d|command-|c4ai-|phi-?\d|sonar(-|$)")
-"""Models of no family whose makers and hosts speak OpenAI's chat format: Moonshot, Zhipu, Perplexity, Phi's hosts, and
-Cohere, whose second chat API comes near to it (their API references, read 2026-11)."""
+"""Models without a family whose makers and hosts use OpenAI's chat format: Moonshot, Zhipu, Perplexity, Phi's hosts,
+and Cohere, whose second chat API is similar (their API references, read 2026-11)."""
 _OPENAI_COMPATIBLE = ("openai", "deepseek", "meta", "qwen", "xai", "groq", "bedrock", "openrouter")
 
 _CLAUDE = compile_later(r"claude-(?:[a-z]+-)?v?(\d+)(?:[.-](\d{1,2})(?!\d))?")
@@ -69,7 +69,7 @@ _GEMINI = compile_later(r"gemini-(?:[a-z-]+-)?(\d+)(?:\.(\d+))?(?![\d])")
 
 
 def family_of(name: str) -> str | None:
-    """The family whose pricing rules a model follows, None when the name fits none. Any spelling, known or not."""
+    """The family whose pricing rules a model follows, or None. Accepts any spelling, also of unknown models."""
     plain = bare(name)
     if _is_claude(plain):
         return _claude_family(plain)
@@ -85,9 +85,9 @@ _CLAUDES = compile_later(r"(?<![a-z])(?<!claude-)(opus|sonnet|haiku)-?(?=\d)")
 
 @functools.lru_cache(maxsize=1024)
 def model_within(name: str) -> str | None:
-    """The model that the name of a deployment holds: `gpt-4o-eastus` of `prod-gpt4o-eastus`. A guess, and no more.
+    """A guess at the model in the name of a deployment: `gpt-4o-eastus` for `prod-gpt4o-eastus`.
 
-    None for a name that has a family of its own, and for one that holds no name with a family.
+    None if the name itself has a family, or holds no name with one.
     """
     plain = bare(name).replace("_", "-")
     if family_of(name) is not None:
@@ -97,7 +97,7 @@ def model_within(name: str) -> str | None:
 
 
 def encoding_of(name: str) -> str | None:
-    """The bundled vocabulary that is the model's own, None where it has none or it is not published which.
+    """The bundled OpenAI vocabulary of a model; None if it has another one or an unpublished one.
 
     Source: tiktoken 0.14, `tiktoken/model.py`, read 2026-11.
     """
@@ -118,7 +118,7 @@ _OPEN = {
 
 
 def open_vocabulary_of(name: str) -> str | None:
-    """The bundled vocabulary of an open model that counts for a model, None where there is none.
+    """The bundled open vocabulary for a model, or None.
 
     Google's own SDK counts Gemini by Gemma 3 (google-genai, `local_tokenizer`, read 2026-11).
     """
@@ -126,12 +126,12 @@ def open_vocabulary_of(name: str) -> str | None:
 
 
 def dialect_of(name: str, *, provider: str | None = None) -> str | None:
-    """The dialect a model is spoken to in: by its family, else by its provider, else None.
+    """The dialect of a model, by its family, else by its provider, else None.
 
-    DeepSeek, Llama, Qwen, Grok, gpt-oss, Kimi, GLM, Command, Phi and Sonar are spoken to as their hosts are: in
-    OpenAI's chat format. Nova is, under the name that Bedrock gives it, in Converse.
+    DeepSeek, Llama, Qwen, Grok, gpt-oss, Kimi, GLM, Command, Phi and Sonar use OpenAI's chat format, as their hosts do.
+    Nova, under its Bedrock name, uses Converse.
     """
-    family = family_of(name) or ""  # refuses what is no name
+    family = family_of(name) or ""  # raises unless it is a name
     if "amazon.nova-" in name.lower():
         return "bedrock"
     if family.startswith("claude"):
@@ -146,7 +146,7 @@ def dialect_of(name: str, *, provider: str | None = None) -> str | None:
 
 
 def claude_version(name: str) -> tuple[int, int] | None:
-    """A Claude model's generation as two numbers; one without a number is the newest. None for any other model."""
+    """The version of a Claude model as two numbers; the newest if it has none. None for any other model."""
     plain = bare(name)
     return _claude_version(plain) if _is_claude(plain) else None
 

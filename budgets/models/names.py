@@ -1,6 +1,6 @@
-"""How one model is spelled in many places.
+"""Reads the many spellings of a model's name.
 
-A spelling is taken apart by closed rules only: a name that merely starts like a known one stays unknown.
+Only fixed rules are applied: a name that merely starts like a known one stays unknown.
 
 | written as                                   | read as                      | rule |
 |----------------------------------------------|------------------------------|---|
@@ -24,10 +24,10 @@ from budgets.errors import BudgetError
 from budgets.patterns import compile_later
 
 VENDORS = ("openai", "anthropic", "google", "mistral", "deepseek", "meta", "qwen", "xai")
-"""Who makes the models: a bare name is looked for here first, in this order."""
+"""The makers of models. A bare name is searched here first, in this order."""
 
 HOSTS = ("groq", "bedrock", "openrouter")
-"""Who only serves them, sometimes in a smaller window: looked for after the vendors."""
+"""Companies that only serve models, sometimes with a smaller window. Searched after the vendors."""
 
 _OWN = {
     "openai": ("openai",),
@@ -57,12 +57,12 @@ ROUTES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("bedrock", "bedrock_converse", "bedrock_mantle", "amazon-bedrock", "aws"), ("bedrock", *VENDORS)),
     "openrouter": ("openrouter", *VENDORS),
 }
-"""What may stand before `/` or `:`, and whose models it may mean."""
+"""The prefixes that may come before `/` or `:`, and the makers or hosts that they may mean."""
 
 _PLACE = compile_later(
     r"^(?:(?:us|eu|apac|global(?:-standard)?|[a-z]{2}(?:-gov)?-[a-z]+-\d|\d-month-commitment|invoke|converse)/)+"
 )
-"""What stands between the route of a cloud and a model: LiteLLM's table of models 1.109.1, read 2026-11."""
+"""Places between the route of a cloud and the model: LiteLLM's table of models 1.109.1, read 2026-11."""
 _BEDROCK = compile_later(
     r"(?:(?:us|eu|apac|global|jp|au|ca|in|sa|us-gov)\.)?"
     r"(?P<vendor>amazon|anthropic|deepseek|google|meta|mistral|moonshot(?:ai)?|openai|qwen|xai|zai)\.(?P<model>.+)"
@@ -73,25 +73,25 @@ _GOOGLE_VERSION = compile_later(r"(?<=\w)-(?:00\d|preview-\d\d-(?:20)?\d\d)$")
 
 
 _VARIANT = compile_later(r":(?!\d+k?$)[\w.-]+$")
-"""How a gateway is to serve a model, or which size of it: `gpt-4o:online`, `qwen3:8b`."""
+"""A variant or size of a model at a gateway: `gpt-4o:online`, `qwen3:8b`."""
 _MAKER = compile_later(r"^(?:(?:databricks|fw|anthropic|openai|google|meta|zai)-)+(?=[a-z])")
-"""Whom some hosts name before the model's own name: `databricks-claude-opus-4-7`, `anthropic-claude-3.5-haiku`."""
+"""A maker or host before the model's name: `databricks-claude-opus-4-7`, `anthropic-claude-3.5-haiku`."""
 _DASHED = compile_later(r"^(gpt|gemini)-(\d)-(\d)(?=-|$)")
 
 _RESPELLED = (
     *(("gpt-35-", "gpt-3.5-"), ("gpt-4-o-", "gpt-4o-")),
     *(("claude-v2:1", "claude-2.1"), ("claude-v", "claude-")),
 )
-"""Azure cannot write the dot, Copilot parts `4o`, and Bedrock has Claude 2 as its second version."""
+"""Azure does not allow the dot, Copilot separates `4o`, and Bedrock calls Claude 2 a second version."""
 
 LONGEST_NAME = 512
-"""Characters of a name. The longest that are published have fewer than a hundred; an ARN with all its parts, two."""
+"""The most characters of a name. Published names have fewer than a hundred, and full ARNs about two hundred."""
 
 
 def candidates(name: str) -> Iterator[tuple[str, str]]:
-    """The rows that a spelling may mean, as (provider, name), the likeliest first. At most about a hundred."""
+    """The rows that a spelling may mean, as (provider, name), most likely first. At most about a hundred."""
     whole, *taken_apart = _readings(_plain(name))
-    # A route is believed before a host whose own names hold slashes: deepseek/deepseek-chat is DeepSeek's.
+    # A route takes precedence over a host whose own names contain slashes: deepseek/deepseek-chat is DeepSeek's.
     for providers, spelled in (*taken_apart, whole):
         for form in _forms(spelled):
             for provider in providers:
@@ -99,9 +99,9 @@ def candidates(name: str) -> Iterator[tuple[str, str]]:
 
 
 def bare(name: str) -> str:
-    """The name alone, lower case: no route, region, vendor or fine-tuning mark; dates and versions stay.
+    """The name in lower case, without route, region, vendor or fine-tuning mark, but with dates and versions.
 
-    A pure rule on the spelling: it answers for names that nobody knows. Raises BudgetError for what is no name.
+    It only looks at the spelling, so it accepts unknown names. Raises `BudgetError` for anything but a name.
     """
     refuse_no_name(name)
     *_, (_, spelled) = _readings(_plain(name))
@@ -112,7 +112,7 @@ def bare(name: str) -> str:
 
 
 def refuse_no_name(name: object) -> None:
-    """Raise BudgetError for what is no text, saying its type, and for what is too long to be a name."""
+    """Raise `BudgetError` for anything but a text, and for a text that is too long to be a name."""
     if not isinstance(name, str):
         raise BudgetError(f"model is a {type(name).__name__}, not a name")
     if len(name) > LONGEST_NAME:
@@ -136,7 +136,7 @@ def _plain(name: str) -> str:
 
 
 def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every way to split off routes, outermost first; the last reading has the fewest prefixes left."""
+    """Every way to split off routes, outermost first. The last has the fewest prefixes left."""
     allowed: tuple[str, ...] = (*VENDORS, *HOSTS)
     yield allowed, name
     while (split := re.match(r"([^/:]+)[/:](.+)", name)) and split[1] in ROUTES:
@@ -149,7 +149,7 @@ def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _forms(name: str) -> Iterator[str]:
-    """The name itself, then without the suffixes that only say when it was made."""
+    """The name itself, then without suffixes for dates and versions."""
     yield name
     undated = _DATE.sub("", name)
     if undated != name:

@@ -1,8 +1,8 @@
-"""Claude's two vocabularies as PyPI's ctok reconstructs them, as data in the wheel. Holds no rule of counting.
+"""Claude's two vocabularies as reconstructed by PyPI's ctok, as data in the wheel. Does not count.
 
-Anthropic publishes none. Sander Land found these pieces by asking the count endpoint for the price of probes (ctok
-1.3.0, MIT, https://pypi.org/project/ctok/, read 2026-11): that a piece is one token was measured, that no piece is
-missing was not.
+Anthropic publishes none. Sander Land found these pieces by sending probes to the count endpoint (ctok 1.3.0, MIT,
+https://pypi.org/project/ctok/, read 2026-11). It was measured that each piece is one token, but not that none is
+missing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import attrs
 from budgets.vocabularies.loading import checked_packed
 
 WORD, END, SHIFT, CAPITALS = "\x01", "\x02", "\x03", "\x04"
-"""A word's begin and end, its first letter in upper case, all of it: pieces are spelled with these marks."""
+"""Marks in pieces: begin and end of a word, first letter in upper case, all letters in upper case."""
 
 
 @attrs.frozen
@@ -30,12 +30,12 @@ RECONSTRUCTED: Mapping[str, Reconstruction] = {
     "claude-3": Reconstruction("claude_3.xz", "4b2face922c01ffb37883d5765e8e6e0c653ae9f2610fa2338ea07c0a973e68b"),
     "claude-4.7": Reconstruction("claude_4_7.xz", "0b36af718e58bb7c78893aec1659b3f196791f4d0e8b0373ed8775e093a47974"),
 }
-"""By the first model that was measured with it: Claude 3 to 4.6, and Claude 4.7 on."""
+"""By the first model that was measured with it: Claude 3 to 4.6, and Claude 4.7 and later."""
 
 
 @attrs.frozen
 class Pieces:
-    """What costs one token: texts in Claude's marks, and beginnings of characters as UTF-8."""
+    """The pieces of one token: texts in Claude's marks, and beginnings of characters in UTF-8."""
 
     whole: frozenset[str]
     beginnings: frozenset[bytes]
@@ -43,10 +43,10 @@ class Pieces:
 
 @functools.cache
 def claude_pieces(name: str) -> Pieces:
-    """The pieces of a vocabulary, 0.03 s. Raises TokenCountError if its file is missing or any byte is another."""
+    """The pieces of a vocabulary, 0.03 s. Raises `TokenCountError` if its file is missing or damaged."""
     listed = RECONSTRUCTED[name]
     packed = checked_packed(name, listed.file, listed.packed_sha256)
-    import lzma  # three times as dear as the rest of this module
+    import lzma  # three times as slow to import as the rest of this module
 
     whole, beginnings = lzma.decompress(packed).decode().split("\x00\x00")
     return Pieces(frozenset(whole.split("\x00")), frozenset(map(bytes.fromhex, beginnings.split("\x00"))))

@@ -1,4 +1,4 @@
-"""Reads a packed vocabulary from the package, if it is the one that was packed."""
+"""Reads a packed vocabulary from the package and checks its hash."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from budgets.vocabularies.open_models import OPEN
 from budgets.vocabularies.published import PUBLISHED, Vocabulary
 
 SEAM = b"\xfe\xff"
-"""In no token, and first found where it was put: packing proves it. No UTF-8 holds either byte."""
+"""Separates tokens in a packed file. No token contains it, as packing verifies; UTF-8 has neither byte."""
 
 
 def vocabulary_of(name: str) -> Vocabulary:
-    """What is bundled under a name, OpenAI's or an open model's. Raises KeyError for any other name."""
+    """The bundled vocabulary of OpenAI or of an open model. Raises `KeyError` for any other name."""
     return PUBLISHED[name] if name in PUBLISHED else OPEN[name]
 
 
 def read_packed(file: str) -> bytes:
-    """The bytes of one packed file. Raises OSError; opens nothing but that file."""
-    packed = pkgutil.get_data("budgets.vocabularies", file)  # importlib.resources would take 10 ms more to import
+    """The bytes of one packed file. Raises `OSError` if it cannot be read."""
+    packed = pkgutil.get_data("budgets.vocabularies", file)  # importlib.resources takes 10 ms longer to import
     if packed is None:
-        raise FileNotFoundError(file)  # a loader that holds no data
+        raise FileNotFoundError(file)  # a loader without data
     return packed
 
 
 def mergeable_ranks(name: str) -> dict[bytes, int]:
-    """Token bytes to rank of a bundled encoding. 0.05 s for o200k_base.
+    """The ranks of a bundled encoding by token bytes. 0.05 s for o200k_base.
 
-    The file's hash is checked, a millisecond; that the file spells the published one was proved when it was packed, and
-    is in the tests. Raises TokenCountError that names the file if it is missing or any of its bytes is another.
+    Checks the hash of the file, which takes a millisecond. Packing and the tests prove that the file equals the
+    published one. Raises `TokenCountError`, which names the file, if it is missing or damaged.
     """
     vocabulary = vocabulary_of(name)
     packed = checked_packed(f"tiktoken:{name}", vocabulary.file, vocabulary.packed_sha256)
@@ -39,16 +39,16 @@ def mergeable_ranks(name: str) -> dict[bytes, int]:
 
 
 def unpack(packed: bytes) -> list[bytes]:
-    """The tokens of a packed file, in rank order. Raises zlib.error on damage that zlib itself can see.
+    """The tokens of a packed file, in rank order. Raises `zlib.error` for damage that zlib notices.
 
-    A file is all tokens with SEAM between them, deflated by zlib. Measured for o200k_base, 2026-11: 0.97 MB, unpacked
-    in a sixth of the time that xz and a table of lengths took for 0.81 MB; 1.69 MB as gzip of the published text.
+    A file holds all tokens with SEAM between them, compressed by zlib. Measured for o200k_base, 2026-11: 0.97 MB,
+    unpacked in a sixth of the time of xz with a table of lengths (0.81 MB); gzip of the published text is 1.69 MB.
     """
     return zlib.decompress(packed).split(SEAM)
 
 
 def checked_packed(counter: str, file: str, packed_sha256: str) -> bytes:
-    """The bytes of one packed file. Raises TokenCountError of `counter` if it is missing or any byte is another."""
+    """The bytes of one packed file. Raises `TokenCountError` for `counter` if it is missing or damaged."""
     try:
         packed = read_packed(file)
     except OSError as failure:

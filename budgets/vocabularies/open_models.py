@@ -1,7 +1,6 @@
-"""The vocabularies of open models and how each splits a text.
+"""The vocabularies of open models, and their split patterns.
 
-The hashes in `files.json` are of the tokens spelled as a `.tiktoken` file; where each was read, and its licence:
-SOURCES.md.
+The hashes in `files.json` are of the tokens in the form of a `.tiktoken` file. SOURCES.md lists sources and licences.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ _QWEN_PATTERN = (
 
 _EASTERN = r"一-龥\x{3040}-\x{30ff}"
 _WORD = rf"[\p{{L}}\p{{M}}&&[^{_EASTERN}]]"
-# The file splits three times: digits, then Chinese and Japanese, then what is left. Here each of the last patterns
-# stops where one of the first would have split, and the end of such a part is an end of white space.
+# The published file splits three times: digits, then Chinese and Japanese, then the rest. Here the later patterns stop
+# where the first ones would have split, and white space ends at the end of such a part.
 _DEEPSEEK_PATTERN = "|".join(
     [
         r"\p{N}{1,3}",
@@ -34,7 +33,7 @@ _DEEPSEEK_PATTERN = "|".join(
 )
 
 _GEMMA_PATTERN = r"\n{1,31}|\t{1,31}| {2,31}| ?[^ \n\t]+| "
-"""Gemma merges across everything but blanks: runs of them are tokens of their own, one begins the word behind it."""
+"""Gemma merges across everything but blanks. Runs of blanks are tokens of their own; a single one begins a word."""
 
 OPEN: Mapping[str, Vocabulary] = {
     "deepseek": bundled_vocabulary("deepseek", _DEEPSEEK_PATTERN),
@@ -42,4 +41,4 @@ OPEN: Mapping[str, Vocabulary] = {
     "qwen": bundled_vocabulary("qwen", _QWEN_PATTERN),
     "tekken": bundled_vocabulary("tekken", TEKKEN_PATTERN),
 }
-"""By a name of ours: DeepSeek V3 and later; Gemma 3, which Gemini bills by; Qwen 1 to 3; Mistral since NeMo."""
+"""By our own names: DeepSeek V3 and later; Gemma 3, by which Gemini bills; Qwen 1 to 3; Mistral since NeMo."""

@@ -1,7 +1,7 @@
-"""What OpenAI published about its encodings: hashes, sizes, split patterns, special ids.
+"""OpenAI's published facts about its encodings: hashes, sizes, split patterns, special ids.
 
-Source of every constant here: tiktoken 0.14.0 (MIT), `tiktoken_ext/openai_public.py`, read 2026-11. There the patterns
-and ids sit inside functions that download the token files, so they cannot be imported from it offline.
+Source of all constants: tiktoken 0.14.0 (MIT), `tiktoken_ext/openai_public.py`, read 2026-11. There the patterns and
+ids are inside functions that download the token files, so they cannot be imported offline.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import attrs
 class Vocabulary:
     """One encoding. Ranks run from 0 to `entries - 1` without a gap.
 
-    `sha256` is of the published `.tiktoken` file, `packed_sha256` of ours. `tools.published_vocabularies`, which packs,
-    proves that one spells the other.
+    `sha256` is the hash of the published `.tiktoken` file, `packed_sha256` that of ours. `tools.published_vocabularies`
+    packs the files and verifies that they hold the same tokens.
     """
 
     file: str
@@ -35,7 +35,7 @@ _NO_SPECIALS: Mapping[str, int] = {}
 
 
 def bundled_vocabulary(name: str, pattern: str, specials: Mapping[str, int] = _NO_SPECIALS) -> Vocabulary:
-    """The vocabulary of a bundled file, by the name that `files.json` lists its size and its hashes under."""
+    """The vocabulary of a bundled file. `files.json` lists its size and hashes."""
     return Vocabulary(file=f"{name}.zlib", pattern=pattern, specials=specials, **_FILES[name])
 
 
@@ -72,7 +72,7 @@ TEKKEN_PATTERN = "|".join(
         r"\s+",
     ]
 )
-"""Mistral's: that of o200k_base with digits one by one and contractions apart."""
+"""Mistral's pattern: that of o200k_base, with single digits and separate contractions."""
 
 _END_OF_TEXT = "<|endoftext|>"
 _END_OF_PROMPT = "<|endofprompt|>"
@@ -89,7 +89,7 @@ _HARMONY_NAMED = {
     "<|call|>": 200012,
     _END_OF_PROMPT: 200018,
 }
-# 200018 is reserved and named at once in the published table: both texts lead to the one id.
+# In the published table 200018 is both reserved and named, so two texts have this id.
 _HARMONY_RESERVED = [200000, 200001, 200004, 200009, 200010, 200011, *range(200013, 201088)]
 _HARMONY_SPECIALS = _HARMONY_NAMED | {f"<|reserved_{i}|>": i for i in _HARMONY_RESERVED}
 
