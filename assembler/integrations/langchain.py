@@ -20,6 +20,7 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State
 from assembler.integrations.own_objects import kept_groups, kept_objects
+from assembler.integrations.refused import Retries
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
 
@@ -147,22 +148,30 @@ class PreModelHook(LastCall):
     knowledge as a system message at the front, so pass no `prompt` to the agent. The agent's state keeps every message.
     Pass `state_schema=` with a field `context_assembler: NotRequired[dict]`, and it keeps `context.state()` too.
 
-    With a `response_format` the agent makes a second call with the whole state, which no hook sees. To fit that call
-    too, pass the agent `hook.around(model)` in place of the model.
+    Pass the agent `hook.around(model)` in place of the model. A call that the provider refuses as too long is then made
+    again, smaller, up to three times. Also fitted is the second call that a `response_format` makes with the whole
+    state, which no hook sees.
     """
 
     __name__ = "assembler"  # LangGraph names the node after it
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
         self._fitting = Fitting(assembler, conversations=conversations)
+        self._retries = Retries(self._fitting)
         self._answers = False
 
     def around(self, model: Any) -> Any:
-        """A copy of the chat model that also fits the call for a structured answer."""
+        """A copy of the chat model that makes refused calls again, and fits the call for a structured answer."""
         self._answers = True
-        laid_out, kind = self._laid_out, cast("Any", type(model))
+        laid_out, retries, kind = self._laid_out, self._retries, cast("Any", type(model))
 
         class Answering(kind):  # type: ignore[misc,valid-type,unused-ignore]
+            def invoke(self, input: Any, *settings: Any, **more: Any) -> Any:
+                return retries.call(_listed(input), lambda given: kind.invoke(self, given, *settings, **more))
+
+            async def ainvoke(self, input: Any, *settings: Any, **more: Any) -> Any:
+                return await retries.acall(_listed(input), lambda given: kind.ainvoke(self, given, *settings, **more))
+
             def with_structured_output(self, schema: Any, **more: Any) -> Any:
                 chain: Any = kind.with_structured_output(self, schema, **more)
                 bound: Mapping[str, Any] = chain.first.kwargs
@@ -200,7 +209,14 @@ class PreModelHook(LastCall):
         history = _History.of(messages, self._fitting)
         context = self._fitting.fit(history.spoken, asked, state=state)
         kept, system = history.kept(context), context.system
-        return kept if system is None else [SystemMessage(content=system), *kept]
+        sent = kept if system is None else [SystemMessage(content=system), *kept]
+        self._retries.add(sent, context, lambda learned: self._laid_out(messages, asked, learned))
+        return sent
+
+
+def _listed(given: Any) -> Any:
+    """Return a model's input as its messages; a text stays one."""
+    return given.to_messages() if hasattr(given, "to_messages") else given
 
 
 def _bound_format(given: Any) -> OutputSchema | None:

@@ -13,15 +13,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State, worth_keeping
+from assembler.integrations.llama_answering import answering
 from assembler.integrations.llama_messages import message_fields, rewrite_message
 from assembler.integrations.own_objects import kept_objects
+from assembler.integrations.refused import Retries
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.planned import Planned
 from budgets import AssemblyError, ContextLengthError
@@ -87,12 +90,21 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
     conversations: int = CONVERSATIONS
     states: dict[str, Any] = Field(default_factory=dict)
     _fitting: Fitting = PrivateAttr()
+    _retries: Retries = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Fork the assembler, so that later changes have no effect."""
         super().model_post_init(context)
         assembler = Assembler() if self.assembler is None else self.assembler
         self._fitting = Fitting(assembler, conversations=self.conversations)
+        self._retries = Retries(self._fitting)
+
+    def around(self, llm: Any) -> Any:
+        """A copy of the LLM for an engine with this memory: a call that is refused as too long is made again, smaller.
+
+        Up to three times. The memory keeps what the refusals said.
+        """
+        return answering(llm, self._retries)
 
     @classmethod
     def class_name(cls) -> str:
@@ -151,7 +163,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         history = self.chat_store.get_messages(self.chat_store_key)
         fields = self._fields(history, kwargs)
         if _is_request(fields):
-            return self._kept(self._fitting.fit(fields, Asked(), state=self.states.get(_OWN)), history)
+            return self._laid_out(history, fields, self.states.get(_OWN))
         return self._answered(history, fields)
 
     async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
@@ -159,12 +171,22 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         history = await self.chat_store.aget_messages(self.chat_store_key)
         fields = self._fields(history, kwargs)
         if _is_request(fields):
-            return self._kept(await self._fitting.afit(fields, Asked(), state=self.states.get(_OWN)), history)
+            return await self._alaid_out(history, fields, self.states.get(_OWN))
         return self._answered(history, fields)
 
-    def _kept(self, context: Context, history: Sequence[ChatMessage]) -> list[ChatMessage]:
+    def _laid_out(self, history: Sequence[ChatMessage], fields: Any, state: State | None) -> list[ChatMessage]:
+        return self._kept(self._fitting.fit(fields, Asked(), state=state), history, fields)
+
+    async def _alaid_out(self, history: Sequence[ChatMessage], fields: Any, state: State | None) -> list[ChatMessage]:
+        return self._kept(await self._fitting.afit(fields, Asked(), state=state), history, fields)
+
+    def _kept(self, context: Context, history: Sequence[ChatMessage], fields: Any) -> list[ChatMessage]:
         _remember(self.states, _OWN, context.state())
-        return _with_system(context.inside, history)
+        sent = _with_system(context.inside, history)
+        self._retries.add(
+            sent, context, partial(self._laid_out, history, fields), partial(self._alaid_out, history, fields)
+        )
+        return sent
 
     def _fields(self, history: Sequence[ChatMessage], asked: dict[str, Any]) -> list[dict[str, Any]]:
         if asked.get("initial_token_count"):

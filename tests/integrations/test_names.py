@@ -48,6 +48,7 @@ NAMES: dict[str, dict[str, str]] = {
         "langchain.agents.middleware:ModelRequest": "system_message messages tools response_format runtime "
         "model override",
         "langchain.agents.middleware.types:ModelResponse": "result",
+        "langchain_core.language_models:BaseChatModel": "invoke ainvoke with_structured_output",
         "langchain_core.messages:AIMessage": "usage_metadata",
         "langchain.agents.structured_output:OutputToolBinding": "from_schema_spec",
         "langchain_core.runnables:RunnableBinding": "kwargs",
@@ -93,6 +94,7 @@ NAMES: dict[str, dict[str, str]] = {
         "llama_index.core.base.llms.types:ToolCallBlock": "block_type tool_call_id tool_name tool_kwargs",
         "llama_index.core.base.llms.types:ThinkingBlock": "block_type content additional_information",
         "llama_index.core.llms:ChatMessage": "role blocks additional_kwargs",
+        "llama_index.core.llms:LLM": "chat achat stream_chat astream_chat",
         "llama_index.core.memory.types:BaseChatStoreMemory": "chat_store chat_store_key",
         "llama_index.core.tools.types:ToolMetadata": "to_openai_tool",
         "llama_index.core.workflow:Context": "store",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from langgraph.prebuilt import create_react_agent
 
 from assembler.dialects import openai_chat
 from assembler.integrations.langchain import AssemblerMiddleware, PreModelHook
-from tests.integrations.bills import AssertFits, assert_fits_the_bills_that_it_is_told, base, either_way
+from tests.integrations.bills import AssertFits, base, either_way
 from tests.integrations.langchain.scripted import look_up
 from tests.integrations.provider import Provider
 from tests.integrations.script import question
@@ -42,13 +43,20 @@ def test_an_agent_whose_process_is_rebuilt_at_each_turn_fits_what_the_provider_t
     assert_fits(run, "gpt-4o", openai_chat)
 
 
-def test_langgraphs_older_agent_fits_the_bills_that_its_answers_tell() -> None:
+@either_way
+@pytest.mark.parametrize("mode", ["invoked", "awaited", "streamed"])
+def test_langgraphs_older_agent_fits_what_the_provider_takes(mode: str, assert_fits: AssertFits) -> None:
     def run(provider: Provider, turns: int) -> None:
         hook = PreModelHook(base("gpt-4o", openai_chat).set_tools([look_up]))
-        agent: Any = create_react_agent(
-            model_at(provider), [look_up], pre_model_hook=hook, checkpointer=InMemorySaver()
-        )
+        model = hook.around(model_at(provider, stream_usage=True))
+        agent: Any = create_react_agent(model, [look_up], pre_model_hook=hook, checkpointer=InMemorySaver())
         for turn in range(turns):
-            agent.invoke({"messages": [HumanMessage(question(turn))]}, THREAD)
+            asked = {"messages": [HumanMessage(question(turn))]}
+            if mode == "awaited":
+                asyncio.run(agent.ainvoke(asked, THREAD))
+            elif mode == "streamed":
+                assert [*agent.stream(asked, THREAD, stream_mode="messages")]
+            else:
+                agent.invoke(asked, THREAD)
 
-    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", openai_chat)
+    assert_fits(run, "gpt-4o", openai_chat)

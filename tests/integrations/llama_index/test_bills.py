@@ -5,12 +5,13 @@ import json
 from typing import Any
 
 import pytest
+from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.workflow import Context as Run
 from llama_index.llms.openai import OpenAI
 
 from assembler.dialects import openai_chat
 from assembler.integrations.llama_index import AssemblerFunctionAgent, AssemblerMemory
-from tests.integrations.bills import AssertFits, base, either_way
+from tests.integrations.bills import AssertFits, assert_makes_a_refused_call_again, base, either_way
 from tests.integrations.provider import Provider
 from tests.integrations.script import look_up, question
 
@@ -41,3 +42,31 @@ def test_an_agent_whose_context_goes_through_json_fits_what_the_provider_takes(
         asyncio.run(talk())
 
     assert_fits(run, "gpt-4o", openai_chat)
+
+
+@pytest.mark.parametrize("mode", ["chat", "achat", "stream", "astream"])
+def test_an_engine_whose_memory_goes_through_json_makes_a_refused_call_again(mode: str) -> None:
+    def run(provider: Provider, turns: int) -> None:
+        assembler = base("gpt-4o", openai_chat)
+        llm = OpenAI(model="gpt-4o", api_key="x", api_base=f"{provider.url}/v1", max_retries=0)
+        memory = AssemblerMemory.from_defaults(assembler=assembler)
+
+        async def awaited(engine: SimpleChatEngine, asked: str) -> None:
+            if mode == "achat":
+                await engine.achat(asked)
+                return
+            answer = await engine.astream_chat(asked)
+            assert [word async for word in answer.async_response_gen()]
+
+        for turn in range(2 * turns):
+            engine = SimpleChatEngine.from_defaults(llm=memory.around(llm), memory=memory)
+            asked = question(turn) * 3
+            if mode == "chat":
+                engine.chat(asked)
+            elif mode == "stream":
+                assert [*engine.stream_chat(asked).response_gen]
+            else:
+                asyncio.run(awaited(engine, asked))
+            memory = AssemblerMemory.from_string(memory.to_string(), assembler=assembler)
+
+    assert_makes_a_refused_call_again(run, "gpt-4o", openai_chat)
