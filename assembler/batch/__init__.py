@@ -1,4 +1,4 @@
-"""Many requests of one kind: rows over one assembler, from columns or from a file."""
+"""Assembles many requests with one assembler, from columns or from a file of rows."""
 
 from assembler.batch.columns import BatchAssembler, Columns, assemble_batch
 from assembler.batch.errors import BatchError

@@ -1,7 +1,7 @@
-"""Columns in, columns out: what `map` of a column store calls.
+"""Assembles columns of rows to columns of requests, for `map` of a column store.
 
-A store has arrays in place of lists. Arrow gives each struct of a column the keys of all of them, None where a row had
-none (pyarrow 21, Dataset.map; read 2026-11): a message so stored says `tool_calls: None` and more, which no API takes.
+A store has arrays in place of lists. Arrow gives each struct of a column the keys of all others, with None for missing
+values (pyarrow 21, Dataset.map; read 2026-11): a stored message gets `tool_calls: None` and more, which no API accepts.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from assembler.validation import Is, iterates, must_be, wrong
 from budgets import MissingExtraError
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
-"""The columns that come out beside those that were not read: `request` as JSON text, `error` a line or None."""
+"""The columns that are written beside those that were not read: `request` is JSON text, `error` a line or None."""
 
 
 class Column(Protocol):
-    """A list, an array, or whatever else has a length and items."""
+    """A list, an array, or anything else with a length and items."""
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         ...
 
     def __iter__(self) -> Iterator[Any]:
-        """The items, a row each."""
+        """Iterate over the rows' values."""
         ...
 
 
@@ -38,7 +38,7 @@ Batch: TypeAlias = Mapping[str, Column]
 """Columns of one length."""
 
 KEPT = 8
-"""Assemblers that a process keeps ready for the functions that make them."""
+"""The number of assemblers that a process caches, by the functions that make them."""
 
 
 _A_COLUMN = Is((str, type(None)), "a column's name (str) or None", BatchError)
@@ -46,7 +46,7 @@ _A_COLUMN = Is((str, type(None)), "a column's name (str) or None", BatchError)
 
 @attrs.frozen
 class Columns:
-    """Which column holds which region. A column that the batch does not have is not read. None reads no column."""
+    """The names of the regions' columns. Missing columns are skipped. None reads no column."""
 
     messages: str | None = attrs.field(default="messages", validator=_A_COLUMN)
     instruction: str | None = attrs.field(default="instruction", validator=_A_COLUMN)
@@ -54,7 +54,7 @@ class Columns:
     tools: str | None = attrs.field(default="tools", validator=_A_COLUMN)
 
     def found_in(self, names: Sequence[str]) -> dict[str, str]:
-        """The column of each region that is there. Raises `BatchError` where none is, or one by a name of its own."""
+        """Return the existing column of each region. Raises `BatchError` if none exists, or one with a custom name."""
         asked = {region: getattr(self, region) for region in REGIONS}
         found = {region: name for region, name in asked.items() if name in names}
         missing = [name for region, name in asked.items() if name not in (None, region) and name not in names]
@@ -67,13 +67,13 @@ class Columns:
         return found
 
     def __reduce__(self) -> tuple[object, ...]:
-        # By position: beside attribute names, equal texts would be written once or twice as they happen to be shared.
+        # By position, so that the pickled bytes do not depend on whether equal texts are the same objects.
         return Columns, (self.messages, self.instruction, self.knowledge, self.tools)
 
 
 @attrs.frozen
 class _Held:
-    """An assembler that travels with what it holds."""
+    """An assembler that is pickled with its content."""
 
     assembler: Assembler
 
@@ -83,7 +83,7 @@ class _Held:
 
 @attrs.frozen
 class _Made:
-    """An assembler that each process makes for itself: only the name of the function travels."""
+    """An assembler that each process makes for itself: only the name of the function is pickled."""
 
     make: Callable[[], Assembler[Any]]
 
@@ -100,7 +100,7 @@ _COLUMNS, _RECORD = Columns(), Record()
 
 
 def _freeze(assembler: Assembler | _Made) -> _Held | _Made:
-    """The assembler as it is now: what is added to it later reaches no batch."""
+    """Fork the assembler, so that later changes have no effect."""
     if isinstance(assembler, _Made):
         return assembler
     must_be("BatchAssembler", assembler, (Assembler,), "an Assembler; for a function use made_by()", BatchError)
@@ -109,11 +109,11 @@ def _freeze(assembler: Assembler | _Made) -> _Held | _Made:
 
 @attrs.frozen
 class BatchAssembler:
-    """A function from columns to columns: each row laid over one assembler, as `assemble batch` does with lines.
+    """A function from columns to columns that assembles each row with one assembler, as `assemble batch` does.
 
-    Rows come out in order, with the columns that were not read and those of `WRITTEN`. The same rows give the same
-    columns in any process. It pickles to the same bytes every time, with the content of the assembler and without a
-    vocabulary. A tokenizer of your own would be pickled too: `BatchAssembler.made_by(function)` avoids that.
+    Rows stay in order. The result has the columns that were not read, and those of `WRITTEN`. Equal rows give equal
+    columns in any process. It always pickles to the same bytes, with the content of the assembler and without the
+    library's vocabularies. Your own tokenizer would be pickled too: `BatchAssembler.made_by(function)` avoids that.
     """
 
     _base: _Held | _Made = attrs.field(alias="assembler", converter=_freeze)
@@ -128,15 +128,16 @@ class BatchAssembler:
     def made_by(
         cls, make: Callable[[], Assembler[Any]], *, columns: Columns = _COLUMNS, on_error: OnError = _RECORD
     ) -> BatchAssembler:
-        """A batch assembler whose assembler comes from `make`, called once in each process when the first row needs it.
-        Only the name of `make` is pickled, so it must be a function at the top of a module.
+        """Return a batch assembler that calls `make` once in each process, when the first row needs the assembler.
+
+        Only the name of `make` is pickled, so it must be a function at the top level of a module.
         """
         if isinstance(make, type) or not callable(make):
             raise BatchError(wrong("make", "a function that makes an Assembler", make))
         return cls(_Made(make), columns=columns, on_error=on_error)
 
     def __call__(self, batch: Batch) -> dict[str, list[Any]]:
-        """The columns of the requests. Raises `BatchError` for columns, and with `Raise` a row's own error."""
+        """Return the columns of the requests. Raises `BatchError` for wrong columns, and with `Raise` a row's error."""
         if not hasattr(batch, "keys"):
             raise BatchError(f"expected a mapping from names to columns, got {type(batch).__name__}")
         names = list(batch)
@@ -207,25 +208,25 @@ def _refuse_other_lengths(columns: Mapping[str, Sequence[Any]]) -> None:
 def assemble_batch(
     batch: Batch, assembler: Assembler[Any], columns: Columns = _COLUMNS, on_error: OnError = _RECORD
 ) -> dict[str, list[Any]]:
-    """The columns of the requests, for stores that pass arguments along (`fn_kwargs`): see `BatchAssembler`."""
+    """Return the columns of the requests, for stores that pass extra arguments (`fn_kwargs`): see `BatchAssembler`."""
     return BatchAssembler(assembler, columns=columns, on_error=on_error)(batch)
 
 
 DEEPEST = 128
-"""Lists and mappings inside one another: as deep as a row that comes as JSON text may be."""
+"""The deepest nesting of lists and mappings, the same as for a row of JSON text."""
 
 MEANT = frozenset({"arguments", "input", "args", "response", "parameters", "metadata"})
-"""Keys under which an object is the caller's or the model's own words: a None in there may be meant."""
+"""Keys of objects with the caller's or the model's own content, in which a None may be intended."""
 
 
 def listed(column: object) -> object:
-    """A column as a list where it is an array; else as it is. Looks at no value."""
+    """Return an array as a list, and any other column unchanged. Does not look at the values."""
     as_list: Callable[[], object] | None = getattr(column, "tolist", None)
     return column if as_list is None else as_list()
 
 
 def plain(value: object, levels: int = DEEPEST) -> Any:
-    """Plain dicts and lists for arrays and mappings. Raises `RowError` for what is nested too deeply. O(values)."""
+    """Turn arrays and mappings into plain lists and dicts. Raises `RowError` for too deep nesting. O(values)."""
     value = _opened(value, levels)
     if isinstance(value, Mapping):
         return {key: plain(item, levels - 1) for key, item in cast("Mapping[Any, object]", value).items()}
@@ -235,7 +236,7 @@ def plain(value: object, levels: int = DEEPEST) -> Any:
 
 
 def meant(value: object, levels: int = DEEPEST) -> Any:
-    """The value without the keys that hold nothing: all but `content`, and what stands under a key of `MEANT`."""
+    """Return the value without keys that are None, except `content`, and except inside the keys of `MEANT`."""
     value = _opened(value, levels)
     if isinstance(value, Mapping):
         return {

@@ -1,4 +1,4 @@
-"""The errors that stop a whole batch. A bad row stops nothing. They hold no text of any row."""
+"""The errors that stop a whole batch, as a bad row does not. They hold no text of any row."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ class BatchError(Evidence, ValueError):
 
 
 class RowError(Evidence, ValueError):
-    """A line that is no row: no JSON, no object, or a field that cannot be meant."""
+    """A line that is not a row: not JSON, not an object, or with a field that looks like a mistake."""

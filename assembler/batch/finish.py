@@ -1,7 +1,7 @@
-"""From the lines of a run to a file that is sent: a provider's batch file, or the lines in another order.
+"""Writes the output from the lines of a run: a provider's batch file, or the lines in another order.
 
-The run keeps its own lines, errors and tokens among them, in a file beside the output. So it goes on where it was
-stopped, and the output is written whole, at the end, or not at all.
+The run keeps its own lines, with errors and tokens, in a log beside the output. So a stopped run can continue, and the
+output is written whole at the end, or not at all.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from assembler.files.writing import replacing
 
 
 def log_of(output: Path) -> Path:
-    """Where a run keeps its lines until the output is written from them: beside it."""
+    """Return the path of the run's log, beside the output."""
     return output.with_name(f"{output.name}.rows.jsonl")
 
 
 def refuse_strangers(output: Path) -> None:
-    """Raise `BatchError` where the output is there and no run of ours began it."""
+    """Raise `BatchError` if the output exists and is not a run's."""
     if output.exists() and not log_of(output).exists():
-        raise BatchError(f"{output}: a file, and no run was begun that writes it: name another, or move it")
+        raise BatchError(f"{output}: the file exists, and no run has written it: name another, or move it")
 
 
 def finish(output: Path, kind: Format, places: Sequence[int] | None = None) -> None:
     """Write the output from the lines of its run, in the order of `places`, or in their own.
 
-    A row without a request has no line in a provider's file. Raises `BatchError` where two rows have one id, which
+    A row without a request has no line in a provider's file. Raises `BatchError` if two rows have the same id, which
     the provider would refuse, and `OSError` for files. Memory: a number and an id for each row.
     """
     with log_of(output).open("rb") as log, replacing(output.resolve()) as file:

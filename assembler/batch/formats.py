@@ -1,4 +1,4 @@
-"""The providers' own batch files: a line of one, read as a request to be fitted and written in the same form.
+"""Reads and writes the lines of the providers' own batch files.
 
 | format    | a line                                                               | read 2026-11 |
 |-----------|----------------------------------------------------------------------|--------------|
@@ -25,37 +25,37 @@ Row: TypeAlias = Mapping[str, Any]
 
 @attrs.frozen
 class OwnRows:
-    """Rows of this library: regions that are laid over the spec. The output says tokens and errors line by line."""
+    """This library's rows, whose regions are added to the spec. Each output line has its tokens or its error."""
 
     name: str = attrs.field(default="rows", init=False)
     read: tuple[str, ...] = attrs.field(default=REGIONS, init=False)
-    """The fields that are read; every other field goes along."""
+    """The fields that are read; all others are copied."""
 
     def assembled(self, base: Assembler, row: Row) -> Assembled:
-        """The request of a row. Raises what building it raises."""
+        """Return the request of a row. Raises the errors of the build."""
         return assemble_row(base, {name: row[name] for name in REGIONS if name in row})
 
 
 @attrs.frozen
 class ProviderRows:
-    """Lines of a provider's batch file: each holds a request of its own, which is fitted and goes out in its place."""
+    """Lines of a provider's batch file. Each has its own request, which is replaced by a fitted one."""
 
     name: str
     body: str
     """The field that holds the request."""
     id: str
-    """The field by which the provider names the answer. Two lines with the same one are refused."""
+    """The field with the line's id, which the answer will have. It must be unique."""
     dialect: Callable[[Row], str]
-    """The API that a line is for. Raises `RowError` for one that no dialect speaks."""
+    """Returns the dialect of a line. Raises `RowError` for an API without one."""
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The fields that are read; every other field goes along."""
+        """The fields that are read; all others are copied."""
         return (self.body,)
 
     def assembled(self, base: Assembler, row: Row) -> Assembled:
-        """The line's own request, fitted into the budget of the spec. Raises `RowError`, or what fitting it raises."""
-        from assembler.count_request import count_request  # for the providers' own files alone
+        """Fit the line's own request into the budget of the spec. Raises `RowError`, or the errors of fitting."""
+        from assembler.count_request import count_request  # only needed for providers' own files
         from assembler.dialects.raw_request import RawRequest
         from assembler.fit_request import built, fit_steps
 
@@ -78,13 +78,13 @@ class ProviderRows:
         return Assembled(compact(fitted.body), counted, fitted.context.inside.left_out)
 
     def line(self, written: Row) -> dict[str, Any]:
-        """A line of the batch file, from the line that the run wrote of it."""
+        """Return a line of the batch file, from the run's own line."""
         own = {name: value for name, value in written.items() if name not in _WRITTEN}
         return {**own, self.body: written["request"]}
 
 
 Format: TypeAlias = OwnRows | ProviderRows
-"""How a file of rows is spelled, and the file that is made of it."""
+"""The format of a file of rows and of its output."""
 
 _WRITTEN = ("row", "request", "tokens", "upper", "grade", "dropped")
 
@@ -115,11 +115,11 @@ FORMATS: Mapping[str, Format] = {
     "anthropic": ProviderRows("anthropic", body="params", id="custom_id", dialect=_anthropic),
     "gemini": ProviderRows("gemini", body="request", id="key", dialect=_gemini),
 }
-"""Every format, by the name that the command line has for it. All of them travel to worker processes."""
+"""Every format, by its name on the command line. All of them are pickled for worker processes."""
 
 
 def outcome(base: Assembler, row: Row, kind: Format = OWN) -> Assembled | Failed:
-    """The request of a row, or why there is none. Raises only what is no row's fault: a missing package."""
+    """Return the request of a row, or why there is none. Raises only if a package is missing."""
     try:
         return kind.assembled(base, row)
     except MissingExtraError:

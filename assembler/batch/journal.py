@@ -1,8 +1,8 @@
-"""The journal of a run: what it reads, and how much of it has been written.
+"""The journal of a run, which lets a killed run continue.
 
-Law: every complete line of the output is one row's, in order, and is written once. The output alone says how far a run
-came; the journal beside it says only what the run is made of, and is written, whole, before the first line. So a run
-that is killed anywhere leaves complete lines and perhaps a torn last one, which the next run cuts off and writes again.
+Every complete line of the output belongs to one row, in order, and is written once. The output alone says how far a run
+came. The journal beside it holds hashes of the run's inputs, and is written before the first line. So a run that is
+killed at any point leaves complete lines and perhaps a torn last one, which the next run removes and writes again.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from assembler.report.manifest import Difference
 from assembler.report.manifest.replay import differences
 
 FORMAT = 1
-"""The version of the journal's shape."""
+"""The version of the journal's format."""
 
 PIECE = 1024 * 1024
-"""Bytes that are read at a time where no line is needed."""
+"""The bytes that are read at a time, if lines do not matter."""
 
 SHOWN = 3
-"""Differences that an error names."""
+"""The most differences in an error."""
 
 
 @attrs.frozen
 class Written:
-    """How much of the output is there: whole lines, those of them without a request, and their bytes."""
+    """The written part of the output: whole lines, those without a request, and their bytes."""
 
     rows: int = 0
     failed: int = 0
@@ -47,7 +47,7 @@ class Written:
 
 @attrs.frozen
 class Input:
-    """A file of rows: its bytes, their hash, its rows, and where the first row begins that is still to be done."""
+    """A file of rows: its size, hash and number of rows, and the offset of the first row to do."""
 
     size: int
     sha256: str
@@ -55,18 +55,18 @@ class Input:
     offset: int
 
     def to_dict(self) -> dict[str, Any]:
-        """What a later run must find again."""
+        """Return the data that a later run compares."""
         return {"bytes": self.size, "sha256": self.sha256, "rows": self.rows}
 
 
 def journal_of(output: Path) -> Path:
-    """Where the journal of an output lies: beside it."""
+    """Return the path of an output's journal, beside it."""
     return output.with_name(f"{output.name}.run.json")
 
 
 @contextlib.contextmanager
 def reading(source: Path) -> Generator[BinaryIO]:
-    """A file of rows, unpacked where its name ends with `.gz`. Raises `BatchError` for one that is no whole gzip."""
+    """Open a file of rows, unpacked if its name ends with `.gz`. Raises `BatchError` for an incomplete gzip file."""
     if source.suffix != ".gz":
         with source.open("rb") as file:
             yield file
@@ -75,11 +75,11 @@ def reading(source: Path) -> Generator[BinaryIO]:
         with gzip.open(source) as unpacked:
             yield cast(BinaryIO, unpacked)
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise BatchError(f"{source}: no whole gzip file; unpack it, or fetch it again") from None
+        raise BatchError(f"{source}: not a complete gzip file; unpack it, or fetch it again") from None
 
 
 def survey(source: Path, done: int) -> Input:
-    """Hash a file and find its row number `done`. One pass, O(bytes), bounded memory. Blank lines are no rows."""
+    """Hash a file and find its row number `done`. Blank lines do not count. One pass, O(bytes), bounded memory."""
     seen, size, rows, start, offset = hashlib.sha256(), 0, 0, 0, None
     blank = True
     with reading(source) as file:
@@ -100,7 +100,7 @@ def survey(source: Path, done: int) -> Input:
 
 
 def rows_from(file: BinaryIO) -> Iterator[bytes]:
-    """The rows from here on, without their line breaks; of one that is too long, enough to see that it is."""
+    """Yield the rows from here on, without line breaks. A row that is too long is cut, but still too long."""
     while line := file.readline(LONGEST + 2):
         rest = line
         while rest and not rest.endswith(b"\n"):
@@ -110,9 +110,9 @@ def rows_from(file: BinaryIO) -> Iterator[bytes]:
 
 
 def read_written(output: Path) -> Written:
-    """What of the output is whole; a torn last line is not. One pass, O(bytes), bounded memory.
+    """Return the complete part of the output, without a torn last line. One pass, O(bytes), bounded memory.
 
-    Raises `BatchError` for other lines.
+    Raises `BatchError` for lines that are not a run's.
     """
     rows = failed = length = 0
     with output.open("rb") as file:
@@ -124,24 +124,24 @@ def read_written(output: Path) -> Written:
             if not last:
                 break
             if not head.startswith(begins(rows)):
-                raise BatchError(f"{output}: line {rows + 1} is not of this run; move the file away to begin anew")
+                raise BatchError(f"{output}: line {rows + 1} is not of this run; move the file away to start again")
             failed += FAILED.match(head) is not None
             rows, length = rows + 1, length + size
     return Written(rows, failed, length)
 
 
 def read_beginning(output: Path, size: int) -> Mapping[str, Any] | None:
-    """What the run that left `size` bytes was made of; None for no bytes. Raises `BatchError` for another's file."""
+    """Return the journal of the run that left `size` bytes; None for 0. Raises `BatchError` for a foreign file."""
     if not size:
         return None
     found = _read(journal_of(output))
     if found is None:
-        raise BatchError(f"{output}: a file, and no run was begun that writes it: name another, or move it")
+        raise BatchError(f"{output}: the file exists, and no run has written it: name another, or move it")
     return found
 
 
 def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, asked: Mapping[str, Any]) -> None:
-    """Hold the run that was begun against the one that is asked for; note the latter where none was begun.
+    """Compare the journal with the new run, or write a journal if there is none.
 
     Raises `BatchError` with the differences, and for an output that has more rows than the input.
     """
@@ -153,18 +153,18 @@ def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, aske
         more = f" (and {len(found) - SHOWN} more)" if len(found) > SHOWN else ""
         raise BatchError(
             f"{output}: {written.rows} rows are of another run: {'; '.join(map(str, found[:SHOWN]))}{more}. "
-            f"Put back what changed to go on, or move {output.name} away to begin anew.",
+            f"Restore what changed to continue, or move {output.name} away to start again.",
             differences=found,
         )
     if written.rows > asked["input"]["rows"]:
         raise BatchError(
             f"{output}: {written.rows} rows, and the input has {asked['input']['rows']}: others were added since; move "
-            f"{output.name} away to begin anew"
+            f"{output.name} away to start again"
         )
 
 
 def _differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Difference, ...]:
-    """What is not as it was: `input`, then the spec's own items and terms by their names, then versions."""
+    """Return the differences: in `input`, then in the spec's items and settings, then in versions."""
     parts = [*asked, *(part for part in begun if part not in asked)]
     named = {"items": "", "terms": "", "versions": ""}
     return tuple(d for part in parts for d in differences(named.get(part, part), begun.get(part), asked.get(part)))
@@ -180,7 +180,7 @@ def _read(journal: Path) -> Mapping[str, Any] | None:
         found = None
     if isinstance(found, dict):
         return cast("Mapping[str, Any]", found)
-    raise BatchError(f"{journal}: expected the journal of a run; move it and its output away to begin anew")
+    raise BatchError(f"{journal}: expected the journal of a run; move it and its output away to start again")
 
 
 def _note(journal: Path, run: Mapping[str, Any]) -> None:
@@ -189,7 +189,7 @@ def _note(journal: Path, run: Mapping[str, Any]) -> None:
 
 @contextlib.contextmanager
 def open_output(output: Path) -> Generator[BinaryIO]:
-    """The output, open to this process alone. Raises `BatchError` if another holds it, and for a device or a pipe."""
+    """Open the output for this process alone. Raises `BatchError` if another one has it, and for a device or a pipe."""
     if output.exists() and not output.is_file():
         raise BatchError(f"{output}: not a file that a run can be continued in; name another")
     with output.open("a+b", buffering=0) as file:
@@ -201,13 +201,13 @@ def open_output(output: Path) -> Generator[BinaryIO]:
 
 
 _FAR = 2**40
-"""The byte that is locked on Windows, where a lock keeps others from reading: none is ever written there."""
+"""The offset of the byte that is locked on Windows, where a lock prevents reading. No byte is ever written there."""
 
 
 def _lock(file: Any) -> None:
-    """Keep an open file for this process, as long as it is open. Raises `OSError` where another has it.
+    """Lock an open file for this process. Raises `OSError` if another process has it.
 
-    Where there is no such lock at all, running twice at once is the caller's to avoid.
+    On a system without such locks, the caller must not run twice at once.
     """
     try:
         import fcntl

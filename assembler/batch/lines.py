@@ -1,4 +1,4 @@
-"""A line of JSON in, a line of JSON out."""
+"""Turns an input line of JSON into an output line."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from assembler.files.json_text import parse_json
 from budgets import MissingExtraError
 
 WRITTEN = ("row", "error", "request", "tokens", "upper", "grade", "dropped")
-"""What an output line says of its own; every other field of a row goes along as it stands."""
+"""The fields that an output line writes. All other fields of a row are copied."""
 
 LIKENESS = 0.85
-"""From which likeness on a field is a slip of the pen: `mesages`, `tool`, `instructions`, but not `message_id`."""
+"""The similarity from which a field counts as misspelled: `mesages`, `tool`, `instructions`, but not `message_id`."""
 
 LONGEST = 64 * 1024 * 1024
-"""Bytes of one row: some 15 million tokens, more than any window; a bound on memory."""
+"""The most bytes of one row, which bounds memory: about 15 million tokens, more than any window."""
 
 FAILED = re.compile(rb'\{"row":\d+,"error":')
-"""How the line of a row without a request begins."""
+"""The beginning of the line of a row without a request, after its number."""
 
 
 def begins(number: int) -> bytes:
-    """How the output line of a row begins."""
+    """Return the beginning of a row's output line."""
     return b'{"row":%d,' % number
 
 
 def answer(base: Assembler, number: int, line: bytes, kind: Format = OWN) -> bytes:
-    """The output line of a row, line break included: its request, or why there is none. Same line, same bytes.
+    """Return the output line of a row with its line break: its request, or its error. Equal lines give equal bytes.
 
-    Raises only what is no row's fault, a missing package: whatever else happens to a row is written down as its error.
+    Raises only if a package is missing. Any other error is written to the row's line.
     """
     carried: Mapping[str, Any] = {}
     try:
@@ -53,7 +53,7 @@ def answer(base: Assembler, number: int, line: bytes, kind: Format = OWN) -> byt
 
 
 def row_of(number: int, line: bytes, kind: Format = OWN) -> dict[str, Any]:
-    """The object that a line holds. Raises `RowError` for any other line."""
+    """Parse the object of a line. Raises `RowError` for any other line."""
     if len(line) > LONGEST:
         raise RowError(f"the row is longer than {LONGEST // 1024**2} MiB")
     row = _value(_text(number, line))
@@ -65,7 +65,7 @@ def row_of(number: int, line: bytes, kind: Format = OWN) -> dict[str, Any]:
 def _text(number: int, line: bytes) -> str:
     try:
         return line.decode("utf-8-sig" if number == 0 else "utf-8")
-    except UnicodeDecodeError as error:  # it holds the row: leave no trace of it in the chain
+    except UnicodeDecodeError as error:  # it holds the row, so it must not be in the chain
         offset = error.start
     raise RowError(f"expected UTF-8, the row has other bytes at offset {offset}")
 
@@ -92,7 +92,7 @@ def _refuse_slips(carried: Mapping[str, Any], read: Sequence[str]) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _nearly(name: str, read: tuple[str, ...]) -> str | None:
-    """The field that a name is nearly. Remembered: the rows of a file have the same fields, most often."""
+    """Return the field that a name is similar to. Cached: most rows of a file have the same fields."""
     return next(iter(difflib.get_close_matches(name, read, n=1, cutoff=LIKENESS)), None)
 
 
@@ -108,5 +108,5 @@ def _spell_line(number: int, carried: Mapping[str, Any], found: Assembled | Fail
             text = f'{{"row":{number}{more},"request":{found.request},{told}}}\n'
     try:
         return text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair in a field that goes along: JSON escapes it
+    except UnicodeEncodeError:  # a lone surrogate in a copied field, which JSON can escape
         return json.dumps(json.loads(text), separators=(",", ":")).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""One row laid over an assembler, and what came of it."""
+"""Assembles the request of one row."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from assembler.pipeline.emit import request_to_read
 from budgets import AssemblyError, Count
 
 REGIONS = ("instruction", "tools", "knowledge", "messages")
-"""What a row may say; each as the `add_` of that region takes it."""
+"""The regions that a row may have, each in the form of its `add_` method's argument."""
 
 DOCUMENT = ("text", "type", "trusted", "source", "score", "metadata")
-"""What a document of a row may say. Never a file: rows are data, and data opens nothing."""
+"""The keys of a row's document. A file is not among them: rows must not open files."""
 
 KIND = "document"
-"""The type of a document that came as a bare text."""
+"""The type of a document that is only a text."""
 
 
 @attrs.frozen
 class Record:
-    """Writes a bad row down with its error, and goes on."""
+    """Writes a bad row with its error, and continues."""
 
 
 @attrs.frozen
 class Skip:
-    """Leaves a bad row out. Fewer rows come out than went in."""
+    """Leaves a bad row out, so there are fewer output rows than input rows."""
 
 
 @attrs.frozen
@@ -41,12 +41,12 @@ class Raise:
 
 
 OnError: TypeAlias = Record | Skip | Raise
-"""What becomes of a row whose request cannot be built."""
+"""What to do with a row whose request cannot be built."""
 
 
 @attrs.frozen
 class Assembled:
-    """A request as JSON text, what it costs, and how many messages were left out of it or shortened."""
+    """A request as JSON text, its cost, and the number of messages that were dropped or shortened."""
 
     request: str = attrs.field(repr=False)
     count: Count
@@ -55,27 +55,27 @@ class Assembled:
 
 @attrs.frozen
 class Failed:
-    """Why there is no request. `message` is the library's own text; of any other error the class alone is named."""
+    """Why a row has no request. `message` is the library's own text; another error is named only by its class."""
 
     kind: str
     message: str
 
     @classmethod
     def by(cls, error: Exception) -> Failed:
-        """The failure of a row. An error that is not the library's may quote a prompt, and so is not repeated."""
+        """Return the failure for an error. Another library's error is not quoted, because it may quote a prompt."""
         if isinstance(error, AssemblyError):
             return cls(type(error).__name__, str(error))
-        return cls(type(error).__name__, "an error that is not the library's own; its text may quote the row")
+        return cls(type(error).__name__, "not the library's own error; its text is withheld, as it may quote the row")
 
 
 def assemble_row(base: Assembler, row: Mapping[str, object]) -> Assembled:
-    """The request of a row laid over the assembler, which stays as it was. Raises what building it raises."""
+    """Return the request of a row, built with a fork of the assembler. Raises the errors of the build."""
     plan = lay_over(base, row).build().inside
     return Assembled(compact(request_to_read(plan)), plan.count, plan.left_out)
 
 
 def compact(value: object) -> str:
-    """One line of JSON. Bytes, which some requests hold for an image, become base64, as the APIs' own JSON has them."""
+    """Return one line of JSON. Bytes, such as those of an image, become base64, as in the APIs' own JSON."""
     return _COMPACT.encode(value)
 
 
@@ -89,9 +89,9 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def lay_over(base: Assembler, row: Mapping[str, object]) -> Assembler:
-    """A fork of the assembler with the regions of a row: knowledge is added to its own, the others replace them.
+    """Return a fork of the assembler with the regions of a row. Knowledge is added; other regions are replaced.
 
-    A region that is left out or None stays the assembler's. Lists may come as their JSON text.
+    A missing region, or None, keeps the assembler's. Lists may be JSON texts.
     """
     assembler = base.fork()
     if (instruction := row.get("instruction")) is not None:
@@ -118,7 +118,7 @@ def _listed(value: object, kind: type[ConversationError | ToolError], expected: 
 
 
 def _from_json(value: object) -> object:
-    """The value of a JSON text; None of one that is no JSON. Raises ValueError for JSON that could be read two ways."""
+    """Parse a JSON text; None if it is not JSON. Raises ValueError for ambiguous JSON, such as duplicate keys."""
     if not isinstance(value, str):
         return value
     try:
@@ -139,7 +139,7 @@ def _add_knowledge(assembler: Assembler, value: object) -> None:
             raise MarkupError(f"knowledge of the row: {error}", field="knowledge") from None
         found = None
     if found is None and isinstance(value, str):
-        found = value  # a text that is no JSON: one document
+        found = value  # a text that is not JSON is one document
     listed = cast("Sequence[object]", found) if isinstance(found, list) else [found]
     for place, document in enumerate(listed):
         fields = {"text": document, "type": KIND} if isinstance(document, str) else document
@@ -152,7 +152,7 @@ def _add_document(assembler: Assembler, place: int, fields: Mapping[str, Any]) -
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name in given:
         if name not in DOCUMENT:
-            raise _wrong(place, f"has a key that no document has; known are {', '.join(DOCUMENT)}")
+            raise _wrong(place, f"has an unknown key; known are {', '.join(DOCUMENT)}")
     if "text" not in given:
         raise _wrong(place, "has no text")
     given.setdefault("type", KIND)

@@ -1,4 +1,4 @@
-"""A file of rows to a file of requests, in one go or in several.
+"""Assembles a file of rows to a file of requests, in one run or in several.
 
 IN.jsonl ─survey─► what is still to do ─rows─► chunks ─workers─► lines ─► OUT.jsonl, appended, in order
 """
@@ -23,7 +23,7 @@ from assembler.report.manifest import gathered_of
 
 @attrs.frozen
 class Progress:
-    """How far a run is: rows in all, rows done, those of them without a request, and what it began with."""
+    """The progress of a run: all rows, finished rows, those without a request, and those of earlier runs."""
 
     total: int
     done: int
@@ -34,13 +34,13 @@ class Progress:
 def run(
     source: Path, output: Path, base: Assembler[Any], *, workers: int = 1, kind: Format = OWN
 ) -> Generator[Progress, None, None]:
-    """Write the line of every row that has none yet; after each chunk, how far it is.
+    """Write the line of every row that has none yet, and yield the progress after each chunk.
 
-    `kind` says how the rows are spelled. Whatever that is, the output is the run's own: a number, the request or the
-    error, the tokens.
+    `kind` is the format of the rows. The output has the run's own format: a number, the request or the error, the
+    tokens.
 
-    A run that ended early, however it ended, goes on where it stopped. Raises `BatchError` where input, spec or library
-    changed since, where another run is writing, or where a worker dies; `OSError` for files.
+    A run that ended early for any reason continues where it stopped. Raises `BatchError` if input, spec or library have
+    changed since, if another run is writing, or if a worker dies; `OSError` for files.
     """
     if workers < 1:
         raise BatchError(f"workers is {workers}: at least one is needed")
@@ -59,7 +59,7 @@ def run(
             yield from _continued(source, file, base, workers, kind, progress, rows.offset)
             os.fsync(file.fileno())
         if _state(source) != began:
-            raise BatchError(f"{source}: changed while it was read; move {output.name} away and begin anew")
+            raise BatchError(f"{source}: changed while it was read; move {output.name} away and start again")
 
 
 def _state(source: Path) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""The order in which the requests of a file begin alike, found before the first of them is built."""
+"""Finds an order of rows and sources in which neighbouring requests begin alike, before any is built."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from budgets import AssemblyError
 
 
 def shared_order(source: Path, base: Assembler) -> tuple[Assembler, list[int]]:
-    """The base with its sources in an order that many rows share, and the places of the rows in such an order.
+    """Return the base with an order of sources that many rows share, and the indexes of the rows in a shared order.
 
-    Reads the whole file once, and keeps the documents of all rows in memory. Raises `BatchError` where the spec lays
-    out no sources, and `OSError` for the file.
+    Reads the whole file once, and keeps the documents of all rows in memory. Raises `BatchError` if the spec has no
+    strategy for sources, and `OSError` for the file.
     """
     draft, settings = base.inside
     if not isinstance(settings.strategy, OrderedStrategy):
-        raise BatchError("--order shared puts sources in order: the spec needs `strategy: cited_sources`")
+        raise BatchError("--order shared sorts sources: the spec needs `strategy: cited_sources`")
     batch = list(_documents(source, base))
     tree = PrefixTree.of(batch)
     strategy = settings.strategy.in_order(tree)
@@ -34,7 +34,7 @@ def shared_order(source: Path, base: Assembler) -> tuple[Assembler, list[int]]:
 
 
 def _documents(source: Path, base: Assembler) -> Iterator[Sequence[Document]]:
-    """The documents of each row, the spec's own among them; a bad row has none."""
+    """Yield the documents of each row, including the spec's own; none for a bad row."""
     with reading(source) as file:
         for number, line in enumerate(rows_from(file)):
             try:

@@ -1,7 +1,7 @@
-"""Chunks of rows through one process or several, in order.
+"""Assembles chunks of rows in one process or several, in order.
 
-Each worker holds one end of a pipe and one chunk at a time: it ends by itself when the other end is gone, however the
-parent died, and no chunk is lost in a queue. Workers are spawned, never forked: tokenizers hold threads and locks.
+Each worker has one end of a pipe and one chunk at a time. It ends when the other end closes, however the parent died,
+and no chunk is lost in a queue. Workers are spawned, never forked, because tokenizers hold threads and locks.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 ROWS = 64
-"""Rows of a chunk at most: enough that a pipe costs nothing beside them, few enough that a bar moves."""
+"""The most rows of a chunk: enough that the pipe's cost is negligible, and few enough that the progress bar moves."""
 
 BYTES = 1024 * 1024
-"""Bytes of a chunk, unless its first row alone has more."""
+"""The most bytes of a chunk, unless its first row alone has more."""
 
 AHEAD = 4
-"""Chunks a worker's share of those that are read and not written yet: while one is slow, the others go on so far."""
+"""The chunks for each worker that may be read ahead, so that the others can work while one is slow."""
 
 Chunk: TypeAlias = list[tuple[int, bytes]]
 
@@ -37,20 +37,20 @@ class Pipe(Protocol):
     """One end of a pipe, on any system."""
 
     def send(self, obj: Any, /) -> None:
-        """Pass a value to the other end."""
+        """Send a value to the other end."""
         ...
 
     def recv(self) -> Any:
-        """The next value from the other end; EOFError where that is gone."""
+        """Return the next value from the other end. Raises EOFError if it is closed."""
         ...
 
     def close(self) -> None:
-        """Give this end up."""
+        """Close this end."""
         ...
 
 
 def chunks(rows: Iterable[bytes], first: int) -> Iterator[Chunk]:
-    """Rows, numbered from `first`, in bundles."""
+    """Split rows, numbered from `first`, into chunks."""
     chunk: Chunk = []
     size = 0
     for number, line in enumerate(rows, first):
@@ -64,14 +64,14 @@ def chunks(rows: Iterable[bytes], first: int) -> Iterator[Chunk]:
 
 
 def answer_chunk(base: Assembler, kind: Format, chunk: Chunk) -> list[bytes]:
-    """The output lines of a chunk."""
+    """Return the output lines of a chunk."""
     return [answer(base, number, line, kind) for number, line in chunk]
 
 
 def in_order(
     base: Assembler, rows: Iterable[bytes], first: int, workers: int, kind: Format = OWN
 ) -> Generator[list[bytes], None, None]:
-    """The output lines of all rows, chunk by chunk, in order. At most `AHEAD` chunks a worker are in memory."""
+    """Yield the output lines of all rows, chunk by chunk, in order. At most `AHEAD` chunks a worker are in memory."""
     if workers == 1:
         return (answer_chunk(base, kind, chunk) for chunk in chunks(rows, first))
     return _spread(base, kind, chunks(rows, first), workers)
@@ -84,17 +84,17 @@ class _Worker:
 
     @classmethod
     def started(cls, base: Assembler, kind: Format) -> _Worker:
-        import multiprocessing  # one process does without
+        import multiprocessing  # not needed with one process
 
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, base, kind), daemon=True)
         process.start()
-        theirs.close()  # or its end would never be seen
+        theirs.close()  # otherwise the worker's end would never show as closed
         return cls(process, ours)
 
     def answer(self) -> list[bytes]:
-        """The lines of the chunk that it was given; its own error where it met one that is no row's."""
+        """Return the lines of the worker's chunk. Raises its error if that is not a row's."""
         try:
             found: list[bytes] | Exception = self.pipe.recv()
         except (EOFError, ConnectionResetError):
@@ -128,7 +128,7 @@ def _shared_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[l
     while True:
         while idle and given - wanted < AHEAD * len(workers) and (chunk := next(bundles, None)) is not None:
             worker = idle.pop()
-            with contextlib.suppress(BrokenPipeError):  # then its answer never comes, and says why
+            with contextlib.suppress(BrokenPipeError):  # reading the answer will raise the error
                 worker.pipe.send(chunk)
             busy[worker.pipe] = worker, given
             given += 1
@@ -144,7 +144,7 @@ def _shared_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[l
 
 
 def _serve(pipe: Pipe, base: Assembler, kind: Format) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and closes the pipe
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and closes the pipe
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             chunk: Chunk = pipe.recv()

@@ -1,7 +1,7 @@
-"""The command `assemble`: files in, a report or a request out. Everything it prices or decides is the library's.
+"""The command `assemble`: reads files, and prints reports and requests.
 
-Exit codes: 0 done, 1 `check` found violations, 2 something in the files or on the command line is wrong (one line says
-what), 3 it does not fit.
+Exit codes: 0 done, 1 `check` found violations, 2 the files or the command line are wrong (one line says how), 3 the
+request does not fit.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 COMMANDS = ("batch", "build", "calibrate", "check", "count", "view")
-"""Every command: a file of that name beside this one, holding a function of that name."""
+"""Every command: a function of this name, in a file of the same name beside this one."""
 
 USAGE = {"view": "Usage: assemble view --output PATH [OPTIONS] [FILE...]"}
-"""The first line of a command's help, where the one that is made for it names nothing that a reader knows."""
+"""The first line of a command's help, if the generated one is not understandable."""
 
 WRONG_INPUT = 2
 DOES_NOT_FIT = 3
@@ -36,7 +36,7 @@ PIPE_CLOSED = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code. `argv` is what follows the program's name, by default the process's own."""
+    """Run one command and return its exit code. `argv` are the arguments, by default the process's own."""
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         code = _run(words)
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return PIPE_CLOSED
-    except OSError as error:  # whatever commands read and write has its own refusal: what is left is the terminal
+    except OSError as error:  # commands handle errors of their files, so this is the terminal
         _forget_stdout()
         return _fail(f"assemble: expected an output to write to: {error.strerror}", WRONG_INPUT)
     return code
@@ -63,7 +63,7 @@ def _run(argv: list[str]) -> int:
     with from_extra("cli", needed_for="the command assemble"):
         import cyclopts
     try:
-        words = ["./-" if word == "-" else word for word in argv]  # a lone hyphen is a file, and no option to cyclopts
+        words = ["./-" if word == "-" else word for word in argv]  # cyclopts must read a lone hyphen as a file
         command, bound, _ = _app(words).parse_args(words, print_error=False, exit_on_error=False)
     except cyclopts.CycloptsError as error:
         named = ["assemble", *(word for word in argv[:1] if word in COMMANDS)]
@@ -74,7 +74,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _show_overflow(error: ContextLengthError) -> None:
-    """The arithmetic for the program that asked for JSON; people read the same on stderr."""
+    """Print the numbers as JSON if asked. The text is on stderr."""
     from assembler.cli.terminal import show_json
 
     numbers = {name: getattr(error, name) for name in ("required", "available", "excess", "smallest_window")}
@@ -82,7 +82,7 @@ def _show_overflow(error: ContextLengthError) -> None:
 
 
 def _told(error: CycloptsError) -> str:
-    """What is wrong with the arguments, in the words of the other refusals."""
+    """Describe what is wrong with the arguments, in the style of other errors."""
     from cyclopts import MissingArgumentError, UnusedCliTokensError
 
     if isinstance(error, UnusedCliTokensError):
@@ -93,12 +93,12 @@ def _told(error: CycloptsError) -> str:
 
 
 def _app(words: Sequence[str]) -> App:
-    """The commands; where the first word is one, that alone: each loads what it needs, and no more."""
+    """Return the app with all commands, or only the one in the first word, so that no other is loaded."""
     from cyclopts import App
 
     app = App(
         name="assemble",
-        help="Lay out the context window of a language-model request: priced as billed, fitted, valid.",
+        help="Build language-model requests that fit the context window and that the API accepts.",
         version=_version,
     )
     for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
@@ -121,6 +121,6 @@ def _fail(text: str, code: int) -> int:
 
 
 def _forget_stdout() -> None:
-    """Send what is still buffered nowhere, or the interpreter complains about the closed pipe when it ends."""
+    """Discard buffered output, or the interpreter complains about the closed pipe at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

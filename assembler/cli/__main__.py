@@ -1,4 +1,4 @@
-"""`python -m assembler.cli`: the command `assemble` without its script."""
+"""Runs the command `assemble` as `python -m assembler.cli`."""
 
 from assembler.cli import main
 

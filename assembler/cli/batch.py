@@ -1,4 +1,4 @@
-"""`assemble batch`: a file of rows to a file of requests."""
+"""`assemble batch`: assembles a file of rows to a file of requests."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def batch(
     Parameters
     ----------
     rows
-        JSON lines, packed if the name ends with .gz. Each is an object: its messages, instruction and tools
-        replace those of --spec, and its knowledge is added. With - they are read from standard input.
+        JSON lines, gzipped if the name ends with .gz. Each is an object: its messages, instruction and tools replace
+        those of --spec, and its knowledge is added. With - they are read from standard input.
     output
         JSON lines: {"row", "request", "tokens", "upper", "grade", "dropped"}, or {"row", "error"}. With - they are
         printed.
     spec
-        A YAML file, as for `assemble build`: what all rows have in common.
+        A YAML file, as for `assemble build`, with what all rows have in common.
     spelling
-        What the lines of ROWS and OUTPUT are: rows as above, or requests in a provider's own batch file. Then
+        The format of ROWS and OUTPUT: rows as above, or a provider's own batch file. For the latter,
         OUTPUT.rows.jsonl holds the tokens and the errors.
     order
-        The order of the requests and of their sources: as given, or such that neighbours begin alike (shared).
+        The order of the requests and of their sources: as given, or shared, so that neighbouring requests begin alike.
     workers
-        How many processes assemble.
+        The number of processes.
     as_json
         Print the summary as JSON.
     """
@@ -102,7 +102,7 @@ def _refuse(rows: Path, output: Path, spec: Path, workers: int) -> None:
 
 @contextlib.contextmanager
 def _files(rows: Path, output: Path) -> Generator[tuple[Path, Path]]:
-    """The files to read and to write; a temporary one for a standard stream, as a run reads its rows twice."""
+    """Return the files to read and write; temporary ones for standard streams, because a run reads its rows twice."""
     if STANDARD not in (rows, output):
         yield rows, output
         return
@@ -143,7 +143,7 @@ def _print(path: Path) -> None:
 
 
 def _warn(ended: Progress, log: Path) -> None:
-    """Rows without a request, on stderr: standard output may hold no line of them."""
+    """Report rows without a request on stderr, since the output may have no line for them."""
     if not ended.failed:
         return
     with log.open("rb") as lines:

@@ -1,4 +1,4 @@
-"""`assemble build`: a request file to a report and a request."""
+"""`assemble build`: assembles a request file to a report and a request."""
 
 from __future__ import annotations
 

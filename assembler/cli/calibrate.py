@@ -1,4 +1,4 @@
-"""`assemble calibrate`: from recorded bills of a host's model to the row that prices it."""
+"""`assemble calibrate`: fits a row of prices to recorded bills of a host's model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from budgets.numbers import index_of
 
 SPOKEN = {"chat": openai_chat, "responses": openai_responses}
 VOCABULARY_OF = "gpt-4o"
-"""Whose vocabulary stands in for the one that is not known."""
+"""The model whose vocabulary replaces the unknown one."""
 
 
 def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson = False) -> int:

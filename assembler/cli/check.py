@@ -1,4 +1,4 @@
-"""`assemble check`: which rules of an API a raw request breaks."""
+"""`assemble check`: lists the API's rules that a raw request breaks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from assembler.verify import DIALECTS, Violation, rules, verify
 COMMAND = Place("assemble check")
 
 BROKEN = 1
-"""Exit code: the file could be read, and holds a request that the API would refuse."""
+"""Exit code for a request that the API would refuse."""
 
 
 def check(file: Path, /, *, model: str | None = None, dialect: str | None = None, as_json: AsJson = False) -> int:
     """Check the request in FILE against the rules of its API, and print each rule that it breaks.
 
-    Each has a line with the rule, the place and the problem, and below it the API's own error and where that was read.
-    The exit code is 1 if the request breaks any rule.
+    Each has a line with the rule, the place and the problem, and below it the API's own error text and its source. The
+    exit code is 1 if the request breaks any rule.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def _lines(found: Sequence[Violation], spoken: str) -> list[str]:
 
 
 def _count_words(found: Sequence[Violation], spoken: str) -> str:
-    """How many violations there are, and how many notes."""
+    """Return the number of violations and of notes."""
     notes = sum(breach.note for breach in found)
     faults = len(found) - notes
     said = f"{faults or 'no'} violation{'s'[: faults != 1]} of the rules of {spoken}"

@@ -1,4 +1,4 @@
-"""`assemble count`: what a raw provider request costs."""
+"""`assemble count`: counts the tokens of a raw request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a command is, on a terminal that somebody looks at, once a second has passed. Nothing anywhere else."""
+"""Shows the progress of a command on a terminal, after its first second. Prints nothing without a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 PATIENCE = 1.0
-"""Seconds that pass before anything is shown."""
+"""The seconds before anything is shown."""
 
 
 def _looked_at() -> bool:
@@ -25,7 +25,7 @@ def _looked_at() -> bool:
 
 @contextlib.contextmanager
 def working(what: str) -> Generator[None]:
-    """Say what is done while it is done, on stderr; the line is gone when it is."""
+    """Show a line on stderr during the work, and remove it at the end."""
     if not _looked_at():
         yield
         return
@@ -45,7 +45,7 @@ def working(what: str) -> Generator[None]:
 
 @contextlib.contextmanager
 def rows_bar() -> Generator[Callable[[Progress], None]]:
-    """What shows the progress of rows: a bar with the rate and the time that is left."""
+    """Show the progress of rows: a bar with the rate and the remaining time."""
     if not _looked_at():
         yield lambda _: None
         return
@@ -65,7 +65,7 @@ def rows_bar() -> Generator[Callable[[Progress], None]]:
     def seen(progress: Progress) -> None:
         bar.update(task, total=progress.total, completed=progress.done)
         if time.monotonic() - begun >= PATIENCE:
-            bar.start()  # again is nothing
+            bar.start()  # does nothing if it is started
 
     try:
         yield seen

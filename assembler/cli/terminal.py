@@ -1,4 +1,4 @@
-"""Text to the terminal, whatever it can draw: in colour where somebody looks, as it is where a program reads."""
+"""Prints to the terminal in its encoding, in colour for people and without for programs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from cyclopts import Parameter
 from assembler.report.terminal import WIDTH, printable
 
 AsJson = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
-"""The argument with which a command prints its result as JSON, for programs, in place of a table."""
+"""The option of a command to print its result as JSON instead of a table."""
 
 
 def width() -> int:
-    """Columns of the terminal; where a program reads those that `COLUMNS` says, or 80."""
+    """Return the terminal's columns, or without a terminal those of `COLUMNS`, or 80."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
 def show_json(value: object) -> None:
-    """Print a value as JSON, with ASCII characters alone: it is the same in every encoding."""
+    """Print a value as ASCII JSON, which is the same in every encoding."""
     show(json.dumps(value, indent=2, allow_nan=False))
 
 
 def show(text: str) -> None:
-    """Print a text; what the terminal's encoding lacks becomes bars of `#` and question marks.
+    """Print a text. Characters that the terminal's encoding lacks become `#` in bars, or question marks.
 
     In colour on a terminal, unless `NO_COLOR` is set to anything (the convention of the site no-color, read 2026-11).
     """

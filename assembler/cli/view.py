@@ -1,4 +1,4 @@
-"""`assemble view`: a request file to a page that shows what is in the request, and what other windows would keep."""
+"""`assemble view`: writes a page about a request file, with what other windows would keep."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def view(
     files
         YAML files, as for `assemble build`. With - one is read from standard input.
     output
-        Where to write the page, such as page.html. With - it is printed. A request that does not fit gets its page too:
-        it shows what is too large, and the exit code is 3. Several files are compared only if each fits.
+        Where to write the page, such as page.html. With - it is printed. A request that does not fit also gets a page,
+        which shows what is too large, and the exit code is 3. Several files are compared only if each fits.
     texts
-        Whether the page holds the texts of the instruction, tools, documents and messages. A page with hidden texts
-        holds none of them.
+        Whether the page shows the texts of the instruction, tools, documents and messages. With hidden, the page does
+        not contain them.
     as_json
         Print the path and the tokens of each request as JSON.
     """
@@ -74,7 +74,7 @@ def view(
 
 
 def _page_of(file: Path, texts: Texts | None) -> tuple[list[Count], str, ContextLengthError | None]:
-    """The page of one request. Of one that does not fit, it shows the least that was left, and comes with the error."""
+    """Return the page of one request. If it does not fit, the page shows the smallest, with the error."""
     with assembling(file):
         assembler = assembler_of(file)
         try:

@@ -1,1 +1,1 @@
-"""A request as a file spells it: frozen values, their readers, and errors that name the key."""
+"""Reads request files. Errors name the key."""

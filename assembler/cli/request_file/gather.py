@@ -1,4 +1,4 @@
-"""From what a request file says to an `Assembler` that holds it. Opens the files that it names; decides nothing."""
+"""Makes an `Assembler` from a request file and the files that it names."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from assembler.files.yaml_text import read_yaml
 from budgets import AssemblyError, Budget, Limit, UnknownModelError
 
 LONGEST_TEXT = 64 * MEBIBYTE
-"""Bytes of an instruction or document file; a bound on memory."""
+"""The most bytes of an instruction or document file, which bounds memory."""
 
 _SETTINGS = ("dialect", "on_overflow", "strategy", "cache_marks")
 
 
 @contextlib.contextmanager
 def assembling(file: Path) -> Generator[None]:
-    """Say that a request file is assembled while it is; what the library refuses meanwhile is refused at its place."""
+    """Show progress while a request file is assembled, and turn the library's errors into errors of the file."""
     place = Place(str(file))
     with working("assembling"), place.answers_for(), place.key("messages").answers_for(ConversationError):
         yield
 
 
 def assembler_of(path: Path) -> Assembler:
-    """Everything that a request file and the files it names hold, gathered. Raises `SpecError`."""
+    """Return an assembler with the content of a request file and the files that it names. Raises `SpecError`."""
     root = Place(str(path))
     said = read_request(root, read_yaml(path, root))
     budget = _budget(root, said.get("model"), said.get("budget", {}))
@@ -62,7 +62,7 @@ def _add_fixed(assembler: Assembler, said: Mapping[str, Any], root: Place, folde
 
 
 def _read(given: Any, reader: Reader[Any], place: Place, folder: Path) -> Any:
-    """What stands in the file, or in one that it names."""
+    """Return the value, or read it from the file that it names."""
     if not isinstance(given, Path):
         return given
     path = folder / given

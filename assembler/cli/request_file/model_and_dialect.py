@@ -1,4 +1,4 @@
-"""The model, the dialect and the tokenizer of a command, from its options and the body."""
+"""Finds the model, the dialect and the tokenizer of a command from its options and the body."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from budgets.models import ModelFacts
 
 CHAT_TEMPLATE = "chat_template"
-"""The one dialect that is no provider's: its rules and prices are those of a tokenizer's template."""
+"""The dialect of no provider, whose rules and prices come from a tokenizer's template."""
 
 _MODEL_KEYS = ("model", "modelId")
-"""Where the body of a call names its model; Bedrock's calls say `modelId`."""
+"""The keys of the model in the body of a call; Bedrock's is `modelId`."""
 
 
 @attrs.frozen
 class NamedModel:
-    """A model's name, and where it was read."""
+    """A model's name, and the place where it was read."""
 
     place: Place
     name: str
 
     def facts(self) -> ModelFacts:
-        """What is published about it. Raises `SpecError` at its place for a name that no table holds."""
+        """Return the published facts. Raises `SpecError` at its place for an unknown name."""
         from budgets.models import facts
 
         try:
@@ -42,7 +42,7 @@ class NamedModel:
 
 
 def model_of(command: Place, body: Place, given: str | None, request: Mapping[str, object]) -> NamedModel | None:
-    """The model of the command line, or else the one that the body names. Raises `SpecError` for no text."""
+    """Return the model of the command line, or else the body's. Raises `SpecError` if it is not a text."""
     if given is not None:
         return NamedModel(command.key("--model"), given)
     for key in _MODEL_KEYS:
@@ -54,7 +54,7 @@ def model_of(command: Place, body: Place, given: str | None, request: Mapping[st
 def dialect_of(
     command: Place, body: Place, asked: str | None, model: NamedModel | None, choices: Collection[str]
 ) -> str:
-    """The name of the dialect that was asked for, or else the model's own. Raises `SpecError` where neither says it."""
+    """Return the name of the requested dialect, or else the model's. Raises `SpecError` with neither."""
     place = command.key("--dialect")
     if asked is not None:
         return one_of({name: name for name in choices})(place, asked)
@@ -67,9 +67,9 @@ def dialect_of(
 
 
 def tokenizer_at(place: Place, path: Path) -> Any:
-    """The fast tokenizer in a local folder, or in a `tokenizer.json`. Asks no network, and runs no code of the folder.
+    """Load the fast tokenizer of a local folder or a `tokenizer.json`, without network and without running its code.
 
-    Raises `SpecError` where there is none, `MissingExtraError` without transformers.
+    Raises `SpecError` if there is none, and `MissingExtraError` without transformers.
     """
     if not path.exists():
         raise place.error(f"expected a folder or a tokenizer.json, found none at {path}")

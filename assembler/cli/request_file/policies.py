@@ -1,4 +1,4 @@
-"""How a file names what gives way: a policy by the name of its module, with the options that are data.
+"""Reads policies from request files: each by the name of its module, with options that are data.
 
 on_overflow: trim_oldest
 on_overflow: {trim_oldest: {low_water: 0.5, keep_turns: 1}}
@@ -21,7 +21,7 @@ POLICIES: Mapping[str, Named[Policy]] = named_in(built_in)
 
 
 def overflow(place: Place, value: object) -> Sequence[Policy]:
-    """What a file says gives way: a name, a name with options, or a list of these."""
+    """Read a policy or a ladder: a name, a name with options, or a list of these."""
     if not isinstance(value, list):
         return [_policy(place, value)]
     rungs = cast("list[object]", value)

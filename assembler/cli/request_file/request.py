@@ -53,12 +53,12 @@ def _document(place: Place, value: object) -> dict[str, Any]:
 
 
 def _file(place: Place, value: object) -> Path:
-    """A file that holds what could stand here; its path is relative to the folder of the request file."""
+    """Read the path of a file with the value. It is relative to the folder of the request file."""
     return Path(fields_of({"file": any_text}, required=["file"])(place, value)["file"])
 
 
 def _or_file(reader: Reader[Any], *, what: str) -> Reader[Any]:
-    """A reader of a value that may stand in a file of its own: `{file: path}`."""
+    """Return a reader of a value that may also be in a separate file: `{file: path}`."""
 
     def read(place: Place, value: object) -> Any:
         if isinstance(value, dict):
@@ -76,12 +76,12 @@ def _schema(place: Place, value: object) -> dict[str, Any] | Path:
 
 
 def schema_value(place: Place, value: object) -> dict[str, Any]:
-    """A mapping that JSON can carry."""
+    """Read a mapping that JSON can carry."""
     return {name: json_value(place.key(name), item) for name, item in mapping(place, value, what="JSON schema").items()}
 
 
 def _strategy(place: Place, value: object) -> Any:
-    from assembler.cli.request_file.strategies import strategy  # most files name none
+    from assembler.cli.request_file.strategies import strategy  # most files have none
 
     return strategy(place, value)
 
@@ -110,4 +110,4 @@ read_request = fields_of(
         "output_schema": _schema,
     }
 )
-"""What a whole file says, by key. Raises `SpecError` naming the key."""
+"""Reads a whole file, by key. Raises `SpecError` naming the key."""

@@ -1,9 +1,7 @@
-"""Readers: from a place and whatever a file holds there to a typed value, or one line that says what was expected.
+"""Readers: pure functions `(place, value) -> T` from a file's value to a typed one, with errors of one line.
 
-A reader is a pure function `(place, value) -> T`. `Named` reads what a program would construct: a name, or a name with
-options.
-
-Errors repeat short settings; where text of a prompt may stand, they name the kind of thing and its size alone.
+`Named` reads an object: its name, or its name with options. Errors quote short settings. A value that may be text of a
+prompt is only described by its type and size.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ Reader: TypeAlias = Callable[[Place, object], T]
 
 
 def kind(value: object) -> str:
-    """What a value is, in the words of the file that holds it, without what it says."""
+    """Describe a value by its type, without quoting a text."""
     match value:
         case None:
             return "nothing"
@@ -42,14 +40,14 @@ def kind(value: object) -> str:
 
 
 def setting(value: object) -> str:
-    """What a setting is: as `kind`, but a short text is repeated. Never for values that may be part of a prompt."""
+    """Describe a setting as `kind` does, but quote a short text. Not for values that may be part of a prompt."""
     if isinstance(value, str) and len(value) <= LONGEST_SHOWN:
         return json.dumps(value, ensure_ascii=False)
     return kind(value)
 
 
 def any_text(place: Place, value: object) -> str:
-    """Any text, as it stands."""
+    """Read any text."""
     if isinstance(value, str):
         return value
     hint = " (put it in quotes)" if isinstance(value, bool | int | float) else ""
@@ -57,28 +55,28 @@ def any_text(place: Place, value: object) -> str:
 
 
 def true_or_false(place: Place, value: object) -> bool:
-    """One of the two words, and no other spelling of them."""
+    """Read a boolean."""
     if isinstance(value, bool):
         return value
     raise place.error(f"expected true or false, got {setting(value)}")
 
 
 def whole(place: Place, value: object) -> int:
-    """A whole number."""
+    """Read a whole number."""
     if type(value) is int:
         return value
     raise place.error(f"expected a whole number, got {setting(value)}")
 
 
 def number(place: Place, value: object) -> int | float:
-    """A number that is finite."""
+    """Read a finite number."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return value
     raise place.error(f"expected a number, got {setting(value)}")
 
 
 def number_or(word: str) -> Reader[Any]:
-    """A reader of a finite number, or of one word that stands for itself."""
+    """Return a reader of a finite number, or of one word."""
 
     def read(place: Place, value: object) -> Any:
         return value if value == word else number(place, value)
@@ -87,7 +85,7 @@ def number_or(word: str) -> Reader[Any]:
 
 
 def one_of(choices: Mapping[str, T]) -> Reader[T]:
-    """A reader of one of these names, which gives what the name stands for."""
+    """Return a reader of one of these names, which returns the name's value."""
 
     def read(place: Place, value: object) -> T:
         if isinstance(value, str) and value in choices:
@@ -100,7 +98,7 @@ def one_of(choices: Mapping[str, T]) -> Reader[T]:
 
 
 def list_of(reader: Reader[T], *, what: str) -> Reader[list[T]]:
-    """A reader of a list, item by item; `what` names the items in the error."""
+    """Return a reader of a list. `what` names the items in errors."""
 
     def read(place: Place, value: object) -> list[T]:
         if not isinstance(value, list):
@@ -111,7 +109,7 @@ def list_of(reader: Reader[T], *, what: str) -> Reader[list[T]]:
 
 
 def table_of(reader: Reader[T], *, what: str) -> Reader[dict[str, T]]:
-    """A reader of a mapping with free keys; `what` names the values in the error."""
+    """Return a reader of a mapping with any keys. `what` names the values in errors."""
 
     def read(place: Place, value: object) -> dict[str, T]:
         return {name: reader(place.key(name), item) for name, item in mapping(place, value, what=what).items()}
@@ -122,7 +120,7 @@ def table_of(reader: Reader[T], *, what: str) -> Reader[dict[str, T]]:
 def fields_of(
     readers: Mapping[str, Reader[Any]], *, required: Collection[str] = (), what: str = ""
 ) -> Reader[dict[str, Any]]:
-    """A reader of a mapping with these keys: what the file says. A key that is there and empty counts as left out."""
+    """Return a reader of a mapping with these keys. An empty value counts as missing."""
 
     def read(place: Place, value: object) -> dict[str, Any]:
         given = mapping(place, value, what=what or f"mapping with {', '.join(readers)}")
@@ -137,7 +135,7 @@ def fields_of(
 
 
 def refuse_unknown(place: Place, given: Mapping[str, object], known: Collection[str]) -> None:
-    """Raise for the first key that is not known."""
+    """Raise an error for the first unknown key."""
     for name in given:
         if name not in known:
             raise _foreign(place, name, known) or place.unknown(name, known)
@@ -167,11 +165,11 @@ _MEANT = {
     "api": "dialect",
     "provider": "dialect",
 }
-"""What other files and APIs call a key of ours. The key that is spelled most like it may mean something else."""
+"""The names of our keys in other files and APIs. The most similar of our own names may mean something else."""
 
 
 def _foreign(place: Place, name: str, known: Collection[str]) -> SpecError | None:
-    """The error for a key of somebody else's, where ours stands at this place or in the budget at this place."""
+    """Return the error for another program's name of a key that exists here or in the budget here."""
     ours = _MEANT.get(name, "")
     outer, _, inner = ours.rpartition(".")
     if ours in known or (outer and outer in known):
@@ -182,7 +180,7 @@ def _foreign(place: Place, name: str, known: Collection[str]) -> SpecError | Non
 
 
 def mapping(place: Place, value: object, *, what: str) -> dict[str, object]:
-    """A mapping whose keys are texts."""
+    """Read a mapping whose keys are texts."""
     if not isinstance(value, dict):
         raise place.error(f"expected a {what}, got {kind(value)}")
     fields = cast("dict[object, object]", value)
@@ -193,7 +191,7 @@ def mapping(place: Place, value: object, *, what: str) -> dict[str, object]:
 
 
 def json_value(place: Place, value: object) -> Any:
-    """Anything that JSON can carry: no date, no bytes, no NaN, no key that is not text."""
+    """Read anything that JSON can carry: no date, no bytes, no NaN, no key that is not text."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -210,21 +208,21 @@ def json_value(place: Place, value: object) -> Any:
 
 
 def unknown_model(error: UnknownModelError) -> str:
-    """What was expected instead of a model that no table holds."""
+    """Return the error's text for an unknown model."""
     like = f"; nearest known: {', '.join(error.nearest)}" if error.nearest else ""
     return f"expected a model whose window is published, got {setting(error.name)}{like}"
 
 
 @attrs.frozen
 class Named(Generic[T]):
-    """A constructor, how each of its options is read, and which it cannot do without."""
+    """A constructor, the readers of its options, and which of them are required."""
 
     make: Callable[..., T]
     options: Mapping[str, Reader[Any]] = attrs.field(factory=dict[str, Reader[Any]])
     required: Collection[str] = ()
 
     def read(self, place: Place, value: object) -> T:
-        """What is made with the options in this mapping; what is left out has the constructor's own defaults."""
+        """Construct the object with the options in this mapping. Missing ones have the constructor's defaults."""
         read = fields_of(self.options, required=self.required, what="mapping of options")
         values = read(place, {} if value is None else value)
         with place.answers_for():
@@ -232,7 +230,7 @@ class Named(Generic[T]):
 
 
 def read_named(table: Mapping[str, Named[T]], place: Place, value: object, *, what: str, several: str) -> T:
-    """One thing of the table: a name, or a mapping of one name to its options. `several` says how to write more."""
+    """Read one object of the table: a name, or a mapping of one name to its options. `several` is advice for more."""
     if not isinstance(value, dict):
         return one_of(table)(place, value).read(place.key(str(value)), None)
     given = mapping(place, cast("object", value), what=what)

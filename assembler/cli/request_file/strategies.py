@@ -1,4 +1,4 @@
-"""How a file names a strategy, and the cache marks: by name, with the options that are data.
+"""Reads a strategy and cache marks from request files: by name, with options that are data.
 
 strategy: cited_sources
 strategy: {cited_sources: {order: edges_first, selection: best, max_tokens: 2000}}
@@ -23,12 +23,12 @@ STRATEGIES: Mapping[str, Named[Strategy]] = named_in(built_in)
 
 
 def strategy(place: Place, value: object) -> Strategy:
-    """What lays out the knowledge: a name, or a name with options."""
+    """Read a strategy: a name, or a name with options."""
     return read_named(STRATEGIES, place, value, what="strategy", several="")
 
 
 def cache_marks(place: Place, value: object) -> CacheMarks | None:
-    """`true`, `false`, or a mapping with `ttl`."""
+    """Read cache marks: `true`, `false`, or a mapping with `ttl`."""
     if isinstance(value, bool):
         return CacheMarks() if value else None
     given = mapping(place, value, what="mapping with ttl, or true")

@@ -123,7 +123,7 @@ def test_a_file_of_somebody_else_is_not_written_over(capsys: pytest.CaptureFixtu
     Path("out.jsonl").write_text("mine\n")
     assert ran("openai", "gpt-4o", [chat("a", LONG)]) == 2
     assert Path("out.jsonl").read_text() == "mine\n"
-    assert "no run was begun" in capsys.readouterr().err
+    assert "no run has written it" in capsys.readouterr().err
 
 
 def test_a_finish_that_fails_leaves_the_file_as_it_was(folder: Path) -> None:

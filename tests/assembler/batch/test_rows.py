@@ -87,7 +87,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "instruction": ({"instruction": 7}, "instruction"),
     "a document": ({"knowledge": [7]}, "knowledge[0] of the row: expected a text or a mapping"),
     "a document of no text": ({"knowledge": [{"type": "x"}]}, "knowledge[0] of the row: has no text"),
-    "a document that is a file": ({"knowledge": [{"text": "a", "file": "/etc/passwd"}]}, "key that no document has"),
+    "a document that is a file": ({"knowledge": [{"text": "a", "file": "/etc/passwd"}]}, "has an unknown key"),
     "too much": ({"messages": [("user", "x" * 500)]}, "context needs"),
 }
 
@@ -117,7 +117,7 @@ def test_of_a_foreign_error_only_the_kind_is_told() -> None:
             raise KeyError(CANARY)
 
     found = outcome(Assembler(dialect=Lying()), {"messages": MESSAGES})  # type: ignore[arg-type]
-    assert found == Failed("KeyError", "an error that is not the library's own; its text may quote the row")
+    assert found == Failed("KeyError", "not the library's own error; its text is withheld, as it may quote the row")
 
 
 def test_a_missing_package_is_no_rows_fault(monkeypatch: pytest.MonkeyPatch) -> None:

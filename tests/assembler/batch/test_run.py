@@ -191,7 +191,7 @@ def test_a_changed_input_is_refused_and_nothing_is_touched(source: Path, output:
 )  # fmt: skip
 def test_a_changed_spec_is_refused_and_named(made: Assembler, place: str, source: Path, output: Path) -> None:
     half = half_done(source, output)
-    with pytest.raises(BatchError, match="Put back what changed to go on, or move out") as caught:
+    with pytest.raises(BatchError, match="Restore what changed to continue, or move out") as caught:
         finished(source, output, made)
     assert place in [one.place for one in caught.value.differences]
     assert output.read_bytes() == half
@@ -251,7 +251,7 @@ def test_a_file_of_somebody_elses_is_not_read(source: Path, output: Path, monkey
 
     output.write_bytes(b"mine\n")
     monkeypatch.setattr(running, "read_written", read)
-    with pytest.raises(BatchError, match="no run was begun that writes it"):
+    with pytest.raises(BatchError, match="no run has written it"):
         finished(source, output)
 
 
