@@ -62,7 +62,8 @@ def _refuse_other_kinds(old: Sequence[Part], new: Sequence[Part | None]) -> None
     for place, (before, after) in enumerate(zip(old, new, strict=True)):
         if after is not None and type(after) is not type(before):
             kind, got = type(before).__name__, type(after).__name__
-            step = f"attrs.evolve(part, {_EVOLVED[kind]})" if kind in _EVOLVED else f"another {kind}"
+            another = f"attrs.evolve(part, {_EVOLVED[kind]})" if kind in _EVOLVED else f"another {kind}"
+            step = f"{another}, or None to leave it out"
             raise MessageTypeError(f"edited(): parts[{place}] is a {kind}, got a {got}; write {step}")
 
 
