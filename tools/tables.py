@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from assembler.cli.request_file.options import named_in, takes_words_alone, type
 from assembler.dialects import DIALECTS
 from assembler.policies import built_in as policies
 from assembler.strategies import built_in as strategies
-from tools.reference import claim, exported
+from tools.reference import ROOT, claim, exported
 
 PART = re.compile(
     r"<!-- (?P<name>[\w. ]+): python -m tools\.reference -->\n(?P<old>.*?)<!-- end of (?P=name) -->\n", re.DOTALL
@@ -89,7 +90,16 @@ def _claim_of(made: type) -> str:
     return _claim(made.__module__, made.__name__)
 
 
+def extras_of_frameworks() -> str:
+    """The extras that a page of docs/frameworks/ says to install."""
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "frameworks").glob("*.md"))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    named = ", ".join(f"`{extra}`" for extra in extras if f"context-assembler[{extra}]" in pages)
+    return f"Each of these is for [one agent framework](frameworks/index.md): {named}.\n"
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
+    "extras of frameworks": extras_of_frameworks,
     "dialects": values_of_dialects,
     "policies": what_gives_way,
     "policies in files": lambda: in_files(policies, "policy"),
