@@ -1,7 +1,7 @@
-"""Prompt files, validated templates and model formats: the prompt utilities' names, with their holes closed.
+"""Prompt files, validated templates and model formats, with the names of the source system's prompt utilities.
 
-`read_prompt` and `PromptLibrary` read prompts, `ValidatedPromptTemplate` fills them in, and `PromptFormatter`
-writes them for a model. What passes between them is a `Prompt`: text that knows which of its parts were values.
+`read_prompt` and `PromptLibrary` read prompts, `ValidatedPromptTemplate` fills them in, and `PromptFormatter` writes
+them for a model. They exchange a `Prompt`: a text that knows which of its parts were values.
 """
 
 from __future__ import annotations

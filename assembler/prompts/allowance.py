@@ -1,8 +1,8 @@
-"""How much work one rendering may do.
+"""Limits the work of one rendering.
 
-Jinja's sandbox bounds what a template can reach and not what it can cost: `'a' * 10**8` is instant, forty doublings are
-a terabyte, and its limit on `range` is per call. A template is the developer's code; these bounds are for accidents:
-they hold output, memory and passes. Time they do not hold: a hundred thousand slices of a long text are allowed.
+Jinja's sandbox limits what a template can reach, but not its cost: `'a' * 10**8` is instant, forty doublings are a
+terabyte, and its limit on `range` is per call. A template is the developer's code, so these limits are for accidents.
+They bound output, memory and loop passes, but not time: a hundred thousand slices of a long text are allowed.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from typing import Any, cast
 import attrs
 
 MAX_STEPS = 100_000
-"""Loop passes and calls of one rendering. Ours: up to a second of Jinja; Jinja's own limit on one `range`."""
+"""The most loop passes and calls of one rendering: up to a second of Jinja, and Jinja's own limit on one `range`."""
 SCRATCH = 4
-"""Characters that a rendering may build on the way, per character that it may print. Ours."""
+"""The characters that a rendering may build, for each character that it may print."""
 MAX_BITS = 4_096
-"""Size of a whole number that a template may compute. Ours: far above any count, far below Python's printing limit."""
+"""The largest whole number of a template, in bits: far above any count, far below Python's limit for printing."""
 
 
 HELD = 128
-"""Characters that a list inside a list is paid with, beside its items. Ours: walking through it takes as long as
-printing some hundred characters."""
+"""The cost of a list inside a list beside its items, in characters: walking it takes as long as printing about a
+hundred."""
 LOOKED_AT = 16
-"""Items of a list that are looked at for one step. Ours: a step is about a microsecond, as these are."""
+"""The items of a list that cost one step, which is about a microsecond."""
 
 
 class ExceededError(Exception):
-    """A rendering asked for more than it may have; the text names the bound and holds no value."""
+    """A rendering exceeds its allowance. The text names the limit and quotes no value."""
 
 
 @attrs.define
 class Allowance:
-    """What is left to one rendering: steps, and characters (or list items) that it may build."""
+    """The remaining steps of one rendering, and the characters or list items that it may still build."""
 
     characters: int
     steps: int = MAX_STEPS
@@ -42,7 +42,7 @@ class Allowance:
         """Spend loop passes or calls."""
         self.steps -= steps
         if self.steps < 0:
-            raise ExceededError(f"more than {MAX_STEPS} loop passes and calls: give the template less to do")
+            raise ExceededError(f"more than {MAX_STEPS} loop passes and calls: simplify the template")
 
     def build(self, size: int) -> None:
         """Spend characters or list items, before they are made."""
@@ -52,7 +52,7 @@ class Allowance:
 
 
 def pay_for(allowance: Allowance, items: Collection[object]) -> None:
-    """Spend what printing these items would take, whatever they hold more than once. Stops once it is too much."""
+    """Spend the cost of printing these items, counting shared ones each time. Stops when the allowance is exceeded."""
     waiting = [items]
     while waiting:
         held = waiting.pop()
@@ -64,7 +64,7 @@ def pay_for(allowance: Allowance, items: Collection[object]) -> None:
 
 
 def add(allowance: Allowance, left: Any, right: Any) -> Any:
-    """`left + right`, paid for."""
+    """Return `left + right`, and spend its cost."""
     for part in (left, right):
         if isinstance(part, str):
             allowance.build(len(part))
@@ -74,7 +74,7 @@ def add(allowance: Allowance, left: Any, right: Any) -> Any:
 
 
 def multiply(allowance: Allowance, left: Any, right: Any) -> Any:
-    """`left * right`, paid for: a text or list times a number, or two numbers."""
+    """Return `left * right`, and spend its cost: a text or list times a number, or two numbers."""
     for sequence, times in ((left, right), (right, left)):
         if not isinstance(times, int) or times <= 0:
             continue
@@ -90,14 +90,14 @@ def multiply(allowance: Allowance, left: Any, right: Any) -> Any:
 
 
 def power(allowance: Allowance, left: Any, right: Any) -> Any:
-    """`left ** right` of bounded size."""
+    """Return `left ** right`, if its size is bounded."""
     if isinstance(left, int) and isinstance(right, int):
         _whole(left.bit_length() * max(right, 0))
     return left**right
 
 
 def modulo(allowance: Allowance, left: Any, right: Any) -> Any:
-    """`left % right` of numbers. `%` as text formatting takes widths of any size and is refused."""
+    """Return `left % right` of numbers. Text formatting with `%` is refused, because it takes widths of any size."""
     if isinstance(left, str):
         raise ExceededError("'%' formats text there: write the parts one after another instead")
     return left % right

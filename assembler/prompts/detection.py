@@ -1,8 +1,8 @@
-"""Where a tokenizer keeps its tokens.
+"""Finds the control tokens of a tokenizer.
 
-Libraries moved their markers over the years: into the special tokens map, `additional_special_tokens`,
-`extra_special_tokens` (transformers 5), the added tokens, or just the vocabulary. A place that is missing, or is not
-what it should be, is passed over.
+Libraries have kept them in several places over the years: the special tokens map, `additional_special_tokens`,
+`extra_special_tokens` (transformers 5), the added tokens, or only the vocabulary. A missing or malformed place is
+skipped.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import TypeAlias, cast
 _SPECIAL = ("special_tokens_map", "additional_special_tokens", "extra_special_tokens", "all_special_tokens")
 _ADDED = ("added_tokens_encoder", "get_added_vocab")
 _DECODERS = ("added_tokens_decoder", "get_added_tokens_decoder")
-"""Ids to tokens, with what each token is: of transformers, and of `tokenizers`."""
+"""The attributes with added tokens by id, in transformers and in `tokenizers`."""
 _VOCABULARY = ("get_vocab", "vocab")
 SHORTEST = 3
-"""Characters of a special token that is looked for in a text: shorter ones (`!`, `\\n`) stand in any prose."""
+"""The least characters of a special token that is searched in texts: shorter ones (`!`, `\\n`) occur in any prose."""
 _BRACKETED = re.compile(r"<[^\s<>][^<>]*>|\[[^\s\[\]][^\[\]]*\]|\{[^\s{}][^{}]*\}")
-"""The shape of a control token among added ones (`<think>`): others are words and blanks that somebody added."""
+"""The form of a control token among added ones (`<think>`): others are added words and blanks."""
 _BARRED = re.compile("<[|\uff5c][^<>]+[|\uff5c]>")
-"""The shape of one in a bare vocabulary: no vocabulary learns it from texts."""
+"""The form of a control token in a vocabulary: no vocabulary learns it from texts."""
 
 
 def knows(tokenizer: object, marker: str) -> bool:
-    """Whether the marker is a token of this tokenizer, wherever it keeps it. The small places are asked first."""
+    """True if the marker is a token of this tokenizer, in any place. Small places are searched first."""
     small = (*_SPECIAL, *_ADDED, *_DECODERS)
     return any(marker in _strings(_place(tokenizer, place)) for place in small) or any(
         marker in vocabulary for vocabulary in _vocabularies(tokenizer)
@@ -34,10 +34,10 @@ def knows(tokenizer: object, marker: str) -> bool:
 
 
 def control_tokens(tokenizer: object) -> frozenset[str]:
-    """What the tokenizer would read as control even in the middle of a text, `SHORTEST` characters or more.
+    """Return the tokens of `SHORTEST` characters or more that the tokenizer reads as control tokens inside a text.
 
-    Special tokens wherever it keeps them, added ones in brackets, and for a tokenizer that does not tell what it has
-    added, whatever in its vocabulary has the shape `<|…|>`.
+    These are special tokens in any place, added tokens in brackets, and, for a tokenizer without a list of added ones,
+    tokens of its vocabulary with the form `<|…|>`.
     """
     found = {token for name in _SPECIAL for token in _strings(_unnamed(_place(tokenizer, name)))}
     found.update(
@@ -64,10 +64,10 @@ Normalise: TypeAlias = Callable[[str], str]
 
 
 def read_normaliser(tokenizer: object) -> tuple[Normalise, frozenset[str]] | None:
-    """What the tokenizer makes of a text, and the control tokens that can be in that; None where it changes none.
+    """Return the tokenizer's normaliser and the control tokens of normalised texts; None if it does not normalise.
 
-    A token that is marked so is looked for as the normaliser leaves it; any other may still be a piece of the model's
-    vocabulary (unigram models; tokenizers 0.23, measured).
+    A token that is marked as normalised is searched in its normalised form. Any other may still be a piece of the
+    model's vocabulary (unigram models; tokenizers 0.23, measured).
     """
     normalizer = getattr(getattr(tokenizer, "backend_tokenizer", tokenizer), "normalizer", None)
     normalize = getattr(normalizer, "normalize_str", None)
@@ -94,7 +94,7 @@ def _vocabularies(tokenizer: object) -> Iterator[Mapping[object, object]]:
 
 
 def _unnamed(place: object) -> object:
-    """The tokens of a special tokens map, without the names that they are kept under (`eos_token`)."""
+    """Return the tokens of a special tokens map, without their names (`eos_token`)."""
     return list(cast("Mapping[object, object]", place).values()) if isinstance(place, Mapping) else place
 
 
@@ -102,7 +102,7 @@ def _place(tokenizer: object, name: str) -> object:
     try:
         place = getattr(tokenizer, name, None)
         return cast("Callable[[], object]", place)() if callable(place) and name.startswith("get_") else place
-    except Exception:  # a tokenizer without this place may say so in any way
+    except Exception:  # a tokenizer without this place may raise anything
         return None
 
 

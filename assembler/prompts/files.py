@@ -1,7 +1,7 @@
-"""Prompt files.
+"""Reads prompt files.
 
-Two doors, for two kinds of caller. `read_prompt` takes a developer's own path, which has no border to break.
-`PromptLibrary` takes names that may come from anywhere, and reads below its root only.
+`read_prompt` takes a developer's own path, which may lead anywhere. `PromptLibrary` takes names from any source, and
+reads only below its root.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from assembler.validation import must_be
 from budgets.numbers import whole
 
 MAX_PROMPT_BYTES = 1_048_576
-"""Default size of a prompt file. Ours: a mebibyte is some 250,000 tokens of English, more than most windows."""
+"""The default limit of a prompt file: a mebibyte is about 250,000 tokens of English, more than most windows."""
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""Without blocking: a named pipe is opened and seen for what it is, instead of being waited for."""
+"""Non-blocking, so that opening a named pipe does not wait."""
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"}
     | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
 )
-"""Names that Windows gives to devices in every directory, with any extension. Refused everywhere: names travel.
+"""Names of devices on Windows, in every directory and with any extension. Refused on every system.
 
 Source: "Naming Files, Paths, and Namespaces", learn.microsoft.com, read 2026-11."""
 _PIECE = 1_048_576
-"""Bytes that are read at a time, whatever the bound: a read makes room for as many as it is asked for."""
+"""The bytes of one read, since a read allocates as many as it asks for."""
 _SHOWN = 80
-"""Characters of a refused name that an error shows."""
+"""The most characters of a refused name in an error."""
 
 
 class PromptNotFoundError(PromptError, FileNotFoundError):
-    """There is no such prompt file. Also a FileNotFoundError, which is what the source system raises."""
+    """There is no such prompt file. Also a FileNotFoundError, which the source system raises."""
 
     def __new__(cls, problem: str, *, name: str | None = None, line: int | None = None) -> Self:
-        """Made as an OSError is: its layout is the wider of the two, and unpickling asks for `__new__` by name."""
+        """Make it as an OSError, which has the larger memory layout. Unpickling needs `__new__` by name."""
         return FileNotFoundError.__new__(cls, problem)
 
 
 def read_prompt(path: str | os.PathLike[str], *, max_bytes: int = MAX_PROMPT_BYTES) -> Prompt:
-    """The file's contents, character for character as UTF-8, without a byte order mark; the path is its `source`.
+    """Read a file as UTF-8, unchanged but without a byte order mark. The path becomes the prompt's `source`.
 
-    For paths that the developer chose: it follows links and goes anywhere. Raises PromptNotFoundError (also a
+    For paths that the developer chose: it follows links and reads anywhere. Raises PromptNotFoundError (also a
     FileNotFoundError), or PromptError for a directory, a device, more than `max_bytes`, or bytes that are not UTF-8.
     """
     must_be("path", path, (str, bytes, os.PathLike), "a path (str or Path)", PromptError)
@@ -76,19 +76,19 @@ def _whole(_owner: object, field: attrs.Attribute[int], value: object) -> None:
 
 @attrs.frozen
 class PromptLibrary:
-    """A directory of prompts, read by confined names such as `support/answer.md`.
+    """A directory of prompts, read by names such as `support/answer.md` that cannot lead out of it.
 
-    Links are followed as long as they stay below the root. Whoever can write below the root while it is read can still
-    race the check; the last step of the path is opened without following a link.
+    Links are followed if they stay below the root. A process that writes below the root during the check can still race
+    it; the last step of the path is opened without following a link.
     """
 
     root: Path = attrs.field(converter=_directory)
     max_bytes: int = attrs.field(default=MAX_PROMPT_BYTES, kw_only=True, validator=_whole)
 
     def read(self, name: str) -> Prompt:
-        """The prompt of this name, as `read_prompt` reads it; the name is its `name` and its path its `source`.
+        """Read the prompt of this name as `read_prompt` does. Its `name` is the name, and its `source` the path.
 
-        Raises PromptError for a name that is not confined, PromptNotFoundError for one that names nothing.
+        Raises PromptError for a name that leads out of the library, and PromptNotFoundError for a missing prompt.
         """
         path = self._resolved(_confined(name))
         prompt = _read(str(path), shown=name, flags=_READ | _NO_LINK, max_bytes=self.max_bytes)
@@ -112,7 +112,7 @@ class PromptLibrary:
 
 
 def _confined(name: object) -> str:
-    """The name, if it is made of plain steps downwards, or PromptError."""
+    """Return the name if it has only plain steps downwards. Raises PromptError otherwise."""
     if not isinstance(name, str):
         raise PromptError(f"a prompt's name is a str, got {type(name).__name__}")
     if not name.isprintable() or "\\" in name or ":" in name:
@@ -152,18 +152,18 @@ def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
 
 
 def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
-    """What the file holds; of one that holds more than `most` bytes, enough to see that it does."""
+    """Yield the file's content, but little more than `most` bytes, which shows that it is too large."""
     while most >= 0 and (piece := file.read(min(most + 1, _PIECE))):
         most -= len(piece)
         yield piece
 
 
 def _decoded(content: bytes) -> tuple[str, int | None]:
-    """The text without a leading byte order mark, which editors write; or the first wrong byte."""
+    """Return the text without a leading byte order mark, and None; or the offset of the first wrong byte."""
     text = content.removeprefix(codecs.BOM_UTF8)
     try:
         return text.decode("utf-8"), None
-    except UnicodeDecodeError as error:  # it holds the whole file: it must not travel in a traceback
+    except UnicodeDecodeError as error:  # it holds the whole file, so it must not be in a traceback
         return "", error.start + len(content) - len(text)
 
 

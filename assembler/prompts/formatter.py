@@ -1,7 +1,7 @@
-"""Prompts for a model's own format: the source system's `PromptFormatter`.
+"""Writes prompts in a model's own format: the source system's `PromptFormatter`.
 
-The tags of a prompt are parsed where they can say something, in a chat template, and taken out everywhere. A chat
-template is code that came with the tokenizer: this library fetches none; pin the revision that yours comes from.
+A chat template gets the tags of a prompt as messages. In every format the tags are removed. A chat template is code
+that comes with the tokenizer: this library fetches none, and you should pin its revision.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INSTRUCTION, INSTRUCTION_END = "[INST]", "[/INST]"
 CHAT = "<|im_start|>"
 ASSISTANT = "assistant"
 TAIL = 15
-"""Characters of a base model's prompt that separate it from the completion, as the source system has it (A2rchi)."""
+"""The characters at the end of a base model's prompt that separate it from the completion, as in A2rchi."""
 
 
 class RoleMessage(TypedDict):
@@ -38,9 +38,9 @@ class RoleMessage(TypedDict):
 class PromptFormatter:
     """Formats prompts as the tokenizer's model expects them: `[INST]`, chat template, or plain for base models.
 
-    `tag_roles` gives tags their roles and may be changed; a tag without a role is the system's, as is text outside
-    tags. Touched are the tags of SUPPORTED_INPUT_VARIABLES and of `tag_roles`, no others. In a `Prompt`, markers inside
-    values are text; a plain `str` is parsed as a whole. Raises PromptError for what is no tokenizer.
+    `tag_roles` are the roles of tags, and may be changed. A tag without a role, and text outside tags, is the system's.
+    Only the tags of SUPPORTED_INPUT_VARIABLES and of `tag_roles` are changed. In a `Prompt`, markers inside values are
+    text; a plain `str` is parsed as a whole. Raises PromptError if `tokenizer` is not a tokenizer.
     """
 
     tokenizer: Any
@@ -61,10 +61,10 @@ class PromptFormatter:
         self.apply_format = self._get_formatter()
 
     def format_prompt(self, prompt: str) -> tuple[str, str]:
-        """The formatted prompt, and the end tag that separates it from the completion in the model's output.
+        """Return the formatted prompt, and the end tag that separates it from the completion in the model's output.
 
-        Raises PromptError where the text itself holds a control token of the tokenizer: it would forge a turn. A base
-        model's prompt may hold those that its author wrote, and none of a value. PromptError too for what is no text.
+        Raises PromptError if the text contains a control token of the tokenizer, which would forge a turn. In a base
+        model's prompt only the author may write them, no value. Also raises PromptError if `prompt` is not a text.
         """
         must_be("prompt", prompt, (str,), "a text (str)", PromptError)
         return self.apply_format(prompt)
@@ -97,7 +97,7 @@ class PromptFormatter:
                 tokenize=False,
                 add_generation_prompt=True,
             )
-        except Exception as error:  # a template can raise anything; what it says may quote a message
+        except Exception as error:  # a template can raise anything, and the text may quote a message
             problem = type(error).__name__
         if problem:
             roles = ", ".join(role for role, _ in messages)
@@ -124,7 +124,7 @@ class PromptFormatter:
         return frozenset(SUPPORTED_INPUT_VARIABLES) | {tag.lower() for tag in self.tag_roles}
 
     def _messages(self, marked: Marked) -> list[tuple[str, Marked]]:
-        """Roles and texts, in the prompt's order, stripped; what is empty is left out."""
+        """Return roles and stripped texts in the prompt's order, without empty ones."""
         turns: list[tuple[str, Marked]] = []
         for section in sections(marked, self._tags):
             if section.tag in HISTORIES:
@@ -136,7 +136,7 @@ class PromptFormatter:
 
     def _cleaned(self, marked: Marked) -> Marked:
         marked = without_markers(marked, self._tags)
-        # Unescaping can spell a marker that was not there before.
+        # Unescaping can create a marker.
         return without_markers(text_of(marked), self._tags) if self.strip_html else marked
 
     def _refuse_control(self, marked: Marked, *, place: str, tokens: tuple[str, ...] = ()) -> None:
@@ -148,7 +148,7 @@ class PromptFormatter:
             raise _refusal(place, "a control token in letters that the tokenizer's normaliser makes plain")
 
     def _refuse_control_of_values(self, marked: Marked) -> None:
-        """As above, for a prompt whose author may write control tokens: those are refused that a value has part in."""
+        """Refuse control tokens that are partly in a value, for a prompt whose author may write control tokens."""
         control = ControlTexts.of(self.tokenizer)
         for found in control.spelled(marked.text):
             if VALUE in marked.mask[found.start() : found.end()]:
@@ -160,7 +160,7 @@ class PromptFormatter:
 
 
 _VALUES = re.compile(b"\\x01+")
-"""The stretches of a mask (`Marked`) that values wrote."""
+"""Matches the parts of a mask (`Marked`) that values wrote."""
 
 
 def _refusal(place: str, what: str) -> PromptError:

@@ -1,9 +1,9 @@
-"""A conversation written out, and read back.
+"""Writes a conversation as a transcript, and reads it back.
 
-The source system writes one turn after another, `User: …` and `AI: …`. A turn runs up to the next line that opens with
-a speaker, so that a turn of several lines stays one. A list of messages is written with labels that belong to the
-template and contents that are values: reading it back takes only those labels, and no message can forge a turn.
-A history handed over as one string has no such border: whatever its lines say is taken for turns.
+The source system writes turns as `User: …` and `AI: …`. A turn ends at the next line that begins with a speaker, so it
+may have several lines. In the transcript of a list of messages, the labels belong to the template and the contents are
+values. Only those labels are read back, so no message can forge a turn. In a history that is one string, every line
+with a label begins a turn.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from assembler.prompts.marked import TEMPLATE, VALUE, Marked
 from assembler.prompts.traced import Traced, foreign, join_traced, owned
 
 SPEAKERS = {"User": "user", "AI": "assistant", "Human": "user", "Assistant": "assistant"}
-"""Line openers, spelled exactly so, and the roles they stand for. The source system writes the first two."""
+"""The exact beginnings of lines, and their roles. The source system writes the first two."""
 DEVELOPER_SPEAKERS = {**SPEAKERS, "System": "system"}
-"""The openers that count where the label is the template's own: no value speaks for the system."""
+"""The labels in the template's own text. No value may speak for the system."""
 LABELS = {"user": "User", "assistant": "AI", "system": "System"}
 ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "system": "system"}
 """Roles of a message list, in lower case."""
@@ -29,19 +29,19 @@ ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assis
 
 @attrs.frozen
 class Turn:
-    """Who spoke, as a role, and what was said."""
+    """A role, and its text."""
 
     role: str
     content: str = attrs.field(repr=False)
 
 
 class Turns(list[Any]):
-    """A message list as a template sees it: a plain list, which prints as a transcript under the template's labels."""
+    """A message list for a template: a plain list that prints as a transcript with the template's labels."""
 
     turns: tuple[Turn, ...]
 
     def transcript(self) -> Traced:
-        """The lines of the conversation, contents marked as values."""
+        """Return the lines of the conversation, with the contents marked as values."""
         pieces: list[Traced] = []
         for turn in self.turns:
             pieces += [owned("\n")] if pieces else []
@@ -50,7 +50,7 @@ class Turns(list[Any]):
 
 
 def turns_of(messages: Sequence[object], *, template: str) -> Turns | None:
-    """The turns of a message list: dicts with `role` and `content`, or (speaker, text) pairs. None if it is not one.
+    """Read a list of dicts with `role` and `content`, or of (speaker, text) pairs. None for any other list.
 
     Raises PromptError for a role that is neither the user's, the assistant's nor the system's.
     """
@@ -82,10 +82,10 @@ def _pair(message: object) -> tuple[str, str] | None:
 
 
 def expand_history(block: Marked) -> list[tuple[str, Marked]]:
-    """The (role, content) pairs of a `<history>` block, empty turns left out. O(characters).
+    """Return the (role, content) pairs of a `<history>` block, without empty turns. O(characters).
 
-    Reads transcripts, and JSON lists of `{"role", "content"}`. Where the template itself labels turns, only its labels
-    count. Text before the first label is the user's: text without a known speaker gets no higher role.
+    Reads transcripts, and JSON lists of `{"role", "content"}`. If the template itself writes labels, only these count.
+    Text before the first label is the user's: text without a known speaker gets no higher role.
     """
     block = block.strip()
     if (messages := _json_messages(block)) is not None:
@@ -103,7 +103,7 @@ def expand_history(block: Marked) -> list[tuple[str, Marked]]:
 
 @attrs.frozen
 class _Label:
-    """A speaker at the head of a line: where it starts, where its text begins, and whether the template wrote it."""
+    """A speaker at the beginning of a line: its start, the start of its text, and whether the template wrote it."""
 
     start: int
     stop: int

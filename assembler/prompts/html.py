@@ -1,9 +1,9 @@
-"""HTML to text: tags and comments out, entities read.
+"""Turns HTML into text: removes tags and comments, and decodes entities.
 
-`<` opens a tag only before a letter, `/`, `!` or `?`: `a < b` stays. A comment or tag that is never closed stays as
-text. The standard library's parser is not used: before its fix (python/cpython#135462, read 2026-11) it is quadratic on
-unclosed markup. Here every scan is linear: a tag never reaches over another `<`, and once no comment ends behind some
-place, none is looked for again.
+`<` opens a tag only before a letter, `/`, `!` or `?`: `a < b` stays. A comment or tag that is never closed is text. The
+standard library's parser is not used: before its fix (python/cpython#135462, read 2026-11) it was quadratic on unclosed
+markup. Here every scan is linear: a tag never extends over another `<`, and the end of a comment is not searched again
+after a search without a result.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from assembler.prompts.marked import VALUE, Marked
 
 _NAME = r"<(?:[!?]|/?[A-Za-z])"
 _TAG = re.compile(rf"""{_NAME}(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>|{_NAME}[^<>]*+>""")
-"""A tag, with `>` in quotes allowed; else, quotes unbalanced, up to the first `>`."""
+"""A tag, in which `>` may be in quotes; with unbalanced quotes, up to the first `>`."""
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}+(?![0-9])|#[xX][0-9a-fA-F]{1,6}+(?![0-9a-fA-F])|[A-Za-z][A-Za-z0-9]{1,31}+);?")
-"""Bounded on purpose: `html.unescape` raises on a number of more than 4,300 digits. The longest name has 31 letters."""
+"""Bounded, because `html.unescape` raises on a number of more than 4,300 digits. The longest name has 31 letters."""
 
 
 def text_of(marked: Marked) -> Marked:
-    """The text without tags and comments, entities unescaped once. O(characters)."""
+    """Return the text without tags and comments, with entities decoded once. O(characters)."""
     return _unescaped(marked.keep(_prose(marked.text)))
 
 

@@ -1,4 +1,4 @@
-"""Templates in Jinja."""
+"""Jinja templates, checked before use."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
     from jinja2 import Template, nodes
 
 MAX_LOOP_NESTING = 4
-"""Loops inside loops. Ours: lists of documents of sections of lines; five is a program."""
+"""The deepest nesting of loops, for lists of documents of sections of lines."""
 COMPILED = 128
-"""Templates kept compiled in a process. Ours."""
+"""The number of compiled templates that a process caches."""
 _NODES = """
     Template Output TemplateData If For Macro CallBlock FilterBlock With Assign AssignBlock Name NSRef Const Tuple List
     Dict Pair Keyword CondExpr Filter Test Call Getitem Getattr Slice Concat Compare Operand Mul Div FloorDiv Add Sub
     Mod Pow And Or Not Neg Pos
 """
 _ALLOWED = frozenset(_NODES.split())
-"""What of Jinja stays inside one template. `include`, `import`, `extends` and `block` do not."""
+"""The allowed Jinja nodes, which stay inside one template, unlike `include`, `import`, `extends` and `block`."""
 _EXPLAINED = {
     "RecursionError": "nested or recursing too deep; unfold it",
     "SecurityError": "a method or attribute that no template may use",
     "TemplateSyntaxError": "not Jinja; if the braces are literal, pass template_format='f-string'",
     "UndefinedError": "an attribute, key or variable used there has no value",
 }
-"""What is said of an error of this type, in place of its own text."""
+"""Our texts for types of errors, in place of their own."""
 _OPTIONAL_TESTS = frozenset({"defined", "undefined"})
 _OPTIONAL_FILTERS = frozenset({"default", "d"})
 
 
 @attrs.frozen
 class JinjaTemplate:
-    """A template that was parsed and found harmless. Compiled at the first rendering."""
+    """A parsed and checked template. Compiled at the first rendering."""
 
     source: str = attrs.field(repr=False)
     required: frozenset[str]
     optional: frozenset[str]
 
     def render(self, values: Mapping[str, PlainValue], *, template: str, max_characters: int) -> Traced:
-        """The template's text with the values printed into it; values are never compiled.
+        """Render the template. Values are never compiled.
 
-        Raises PromptError with the template's name and line for whatever goes wrong, and never with a value.
+        Raises PromptError with the template's name and line for any error, without quoting a value.
         """
         allowance = Allowance(max_characters * SCRATCH)
         pieces: list[str] = []
@@ -63,10 +63,10 @@ class JinjaTemplate:
                 pieces.append(piece)
                 left -= len(piece)
                 if left < 0:
-                    raise ExceededError(  # noqa: TRY301 - told with the line, like every other
+                    raise ExceededError(  # noqa: TRY301 - reported with the line, like every other
                         f"prints more than max_characters ({max_characters}): shorten the values or raise it"
                     )
-        except Exception as error:  # a template can raise anything; what it says may quote a value
+        except Exception as error:  # a template can raise anything, and the text may quote a value
             problem, line = _described(error), _line(error.__traceback__, compiled)
         if problem:
             raise _failure(template, line, problem)
@@ -74,7 +74,7 @@ class JinjaTemplate:
 
 
 def jinja_template(source: str, *, template: str) -> JinjaTemplate:
-    """The template, parsed and guarded, its variables found; nothing in it is run. Raises PromptError with the line."""
+    """Parse and check a template, and find its variables, without running it. Raises PromptError with the line."""
     problem, line = "", None
     required: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
@@ -103,7 +103,7 @@ def _compiled(source: str) -> Template:
 
 
 class _NotOfferedError(Exception):
-    """A statement, filter or nesting that prompt templates do not have, and its line."""
+    """A statement, filter or nesting that is not allowed in prompt templates, with its line."""
 
     def __init__(self, problem: str, line: int) -> None:
         self.line = line
@@ -111,7 +111,7 @@ class _NotOfferedError(Exception):
 
 
 def _guarded(tree: nodes.Template) -> frozenset[str]:
-    """Walk the whole tree, without recursion. Returns the variables that the template can do without."""
+    """Check the whole tree, without recursion. Returns the optional variables."""
     from jinja2 import nodes
 
     optional: set[str] = set()
@@ -147,7 +147,7 @@ def _undeclared(tree: nodes.Template) -> frozenset[str]:
 
 
 def _metered(tree: nodes.Template) -> None:
-    """Let every loop and every `~` pay: their operands go through the filters that count."""
+    """Make every loop and every `~` spend the allowance, by passing their operands through counting filters."""
     from jinja2 import nodes
 
     def through(name: str, node: nodes.Node) -> nodes.Filter:
@@ -160,7 +160,7 @@ def _metered(tree: nodes.Template) -> None:
 
 
 def _described(error: Exception) -> str:
-    """What went wrong, in words that hold nothing of the template or its values: Jinja's own may quote both."""
+    """Describe an error without quoting the template or its values, as Jinja's own text may."""
     if isinstance(error, ExceededError):
         return str(error)
     kind = type(error).__name__

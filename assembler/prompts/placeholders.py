@@ -1,6 +1,6 @@
 """Templates in f-string style.
 
-No attribute, index, conversion or format specification: `str.format` would reach through them into the value
+They have no attributes, indexes, conversions or format specifications: with these `str.format` could reach into values
 (GHSA-6qv9-48xg-fc7f, read 2026-11), and a width of a billion is a billion blanks. `str.format` is never called.
 """
 
@@ -28,16 +28,16 @@ class Placeholders:
 
     @property
     def required(self) -> frozenset[str]:
-        """The variables that must have a value."""
+        """The variables that need a value."""
         return frozenset(self.names)
 
     @property
     def optional(self) -> frozenset[str]:
-        """None: a placeholder cannot say what stands in for it."""
+        """Empty: a placeholder has no default."""
         return frozenset()
 
     def render(self, values: Mapping[str, PlainValue], *, template: str, max_characters: int) -> Traced:
-        """The texts with the values between them, read once and never again. O(characters)."""
+        """Insert the values between the texts, in one pass. O(characters)."""
         pieces = [owned(self.texts[0])]
         for name, text in zip(self.names, self.texts[1:], strict=True):
             value = values[name]
@@ -56,7 +56,7 @@ class Placeholders:
 
 
 def placeholders(source: str, *, template: str) -> Placeholders:
-    """The template, parsed. O(characters). Raises PromptError with the line of the first brace that is none."""
+    """Parse a template. O(characters). Raises PromptError with the line of the first wrong brace."""
     texts: list[str] = []
     names: list[str] = []
     text: list[str] = []

@@ -1,4 +1,4 @@
-"""What is done to the text of a prompt file before it is a template: comments out, variables in tags. Opt in."""
+"""Prepares the text of a prompt file as a template: removes comments, and puts variables into tags."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^\W\d]\w*)\}")
 _EXPRESSION = re.compile(rf"\{{\{{-?\s*+({_NAMES})\s*+-?\}}\}}")
 
 _NEAR = 80
-"""Characters before a variable in which its own tag is looked for, blanks between them included."""
+"""The characters before a variable in which its tag is searched, including blanks."""
 
 
 def without_comments(text: str) -> Prompt:
-    """The text of a prompt file without comments: lines whose first character, after any blanks, is `#`. O(characters).
+    """Remove comments: lines whose first character, after any blanks, is `#`. O(characters).
 
-    Headlines of Markdown are such lines, so do not use it on a Markdown file. A `Prompt` keeps its name and source.
-    Raises PromptError for anything that is no text, and for a rendered prompt, in which a value may begin a line.
+    Headlines of Markdown are such lines too, so do not use it on a Markdown file. A `Prompt` keeps its name and source.
+    Raises PromptError if `text` is not a text, and for a rendered prompt, in which a line may come from a value.
     """
     return _with_text(text, _COMMENT.sub("", _template(text)))
 
 
 def with_tags(text: str) -> Prompt:
-    """The template with a tag around each supported variable: `{question}` becomes `<question> {question} </question>`.
+    """Put a tag around each supported variable: `{question}` becomes `<question> {question} </question>`.
 
     `PromptFormatter` can then turn a prompt that was written without tags into messages. If the template has no
-    `{question}` of any name, Jinja's `{{ question }}` is wrapped. A variable that stands in its own tag is left as it
-    is. O(characters). Raises PromptError as `without_comments` does.
+    f-string variable, Jinja's `{{ question }}` is wrapped. A variable inside its own tag is not changed. O(characters).
+    Raises PromptError as `without_comments` does.
     """
     plain = _template(text)
     placeholders = any(found[1] for found in _PLACEHOLDER.finditer(plain))

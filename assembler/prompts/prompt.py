@@ -10,13 +10,12 @@ from assembler.validation import must_be, wrong
 
 
 class Prompt(str):
-    """A prompt's text, usable wherever text is, that remembers its name, its source and which parts were values.
+    """A prompt's text that knows its name, its source and which of its parts were values.
 
-    It is a `str`: equal to, and hashed as, its text; `str(prompt)` gives the plain text. `values` are half-open offsets
-    (characters) of the text that came from values: `PromptFormatter` takes no tag marker there for a tag.
-    `+`, slices of step 1 and the three `strip`s keep all of it, and so do pickle and copy. Every other operation (an
-    f-string, `join`, `replace`, …) gives a plain `str` without provenance, which is parsed as a whole.
-    Frozen. Its repr holds no text.
+    It is a `str`, with the same equality and hash as its text; `str(prompt)` returns the plain text. `values` are
+    half-open offsets (characters) of the text from values, in which `PromptFormatter` reads no tags. `+`, slices of
+    step 1, the three `strip`s, pickle and copy keep this knowledge. Every other operation (an f-string, `join`, …)
+    returns a plain `str`, which is parsed as a whole. Frozen. Its repr holds no text.
     """
 
     __slots__ = ("name", "source", "values")
@@ -25,7 +24,7 @@ class Prompt(str):
     values: Spans
 
     def __new__(cls, text: str, *, name: str | None = None, source: str | None = None, values: Spans = ()) -> Prompt:
-        """A prompt of `text`. `values` must be ascending, disjoint and inside it, or PromptError is raised."""
+        """Make a prompt. Raises PromptError unless `values` are ascending, disjoint and inside `text`."""
         must_be("prompt", text, (str,), "a text (str)", PromptError)
         prompt = super().__new__(cls, str.__str__(text))
         edge = 0
@@ -81,15 +80,15 @@ class Prompt(str):
         return Prompt(other + self.text, name=self.name, source=self.source, values=moved)
 
     def lstrip(self, chars: str | None = None, /) -> str:
-        """The prompt without leading whitespace, or `chars`; provenance kept."""
+        """Return the prompt without leading whitespace, or `chars`."""
         return self._cut(len(self) - len(self.text.lstrip(chars)), len(self))
 
     def rstrip(self, chars: str | None = None, /) -> str:
-        """The prompt without trailing whitespace, or `chars`; provenance kept."""
+        """Return the prompt without trailing whitespace, or `chars`."""
         return self._cut(0, len(self.text.rstrip(chars)))
 
     def strip(self, chars: str | None = None, /) -> str:
-        """The prompt without whitespace, or `chars`, at both ends; provenance kept."""
+        """Return the prompt without whitespace, or `chars`, at both ends."""
         return self.lstrip(chars).rstrip(chars)
 
     def _cut(self, start: int, stop: int) -> Prompt:

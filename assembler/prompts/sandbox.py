@@ -1,9 +1,9 @@
 """Jinja's environment for prompt templates.
 
-Immutable and sandboxed; undefined names raise; nothing is escaped; no extension, no loader, so no other file. Globals:
-`range` and `namespace`. Methods, filters and operators that can make much of little are left out or pay an allowance.
-Template data is told apart from values by type: what the template's author wrote comes out as `owned`, what an
-expression printed as `foreign`. Nothing is folded at compile time, so that nothing runs before values are given.
+It is immutable and sandboxed. Undefined names raise, nothing is escaped, and there are no extensions and no loader, so
+no other files. The globals are `range` and `namespace`. Methods, filters and operators that can make large values are
+left out or spend an allowance. The template author's text is output as `owned`, and printed expressions as `foreign`.
+Nothing is folded at compile time, so that nothing runs before there are values.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 Container = TypeVar("Container", "list[Any]", "tuple[Any, ...]", "dict[Any, Any]")
 
 ALLOWANCE = " allowance"
-"""Where the rendering's allowance lies in its context: no template can spell a name with a blank."""
+"""The name of the allowance in the rendering's context. It has a blank, so no template can use it."""
 STEPS, CONCAT = "_steps", "_concat"
-"""Filters that the guard puts in; no template may name one that begins with an underscore."""
+"""Filters that `_metered` inserts. No template may use a name that begins with an underscore."""
 
 _FILTERS = """
     abs capitalize count d default dictsort first float groupby items last length list lower map max min reject
     rejectattr reverse select selectattr sort string title truncate unique upper wordcount
 """
 FILTERS = frozenset(_FILTERS.split())
-"""Jinja's own filters that are offered as they are: none returns a text much longer than what it is given."""
+"""Jinja's own filters that are offered unchanged: none returns a text much longer than its input."""
 _STRING_METHODS = """
     capitalize casefold count endswith find index isalnum isalpha isascii isdecimal isdigit islower isnumeric isspace
     istitle isupper join lower lstrip partition removeprefix removesuffix replace rfind rindex rpartition rsplit rstrip
@@ -46,18 +46,18 @@ METHODS: tuple[tuple[type | tuple[type, ...], frozenset[str]], ...] = (
     ((list, tuple, range), frozenset({"count", "index"})),
     ((int, float), frozenset()),
 )
-"""Methods of plain data that are offered. Left out are those that take a width, a format or a table."""
+"""The offered methods of plain data, without those that take a width, a format or a table."""
 SEARCHING = frozenset({"lstrip", "rfind", "rindex", "rpartition", "rsplit", "rstrip", "strip"})
-"""Methods whose worst case is the product of both lengths: in CPython only searches from the left are linear."""
+"""Methods whose worst case is quadratic: in CPython only searches from the left are linear."""
 COMPARED = 1_000
-"""Characters that are compared in one step. Ours: a step is about a microsecond."""
+"""The characters that are compared in one step of about a microsecond."""
 WIDEST = 100
-"""Blanks of an indent and digits of a rounding that a filter may be asked for. Ours."""
+"""The most blanks of an indent, and digits of a rounding."""
 
 
 @cache
 def environment() -> ImmutableSandboxedEnvironment:
-    """The environment, one per process."""
+    """Return the environment, one per process."""
     from jinja2 import StrictUndefined
     from jinja2.compiler import CodeGenerator
     from jinja2.filters import FILTERS as BUILT_IN
@@ -91,7 +91,7 @@ def environment() -> ImmutableSandboxedEnvironment:
         def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
             allowance_of(context).step(1)
             if getattr(called, "catch_varargs", False) or getattr(called, "catch_kwargs", False):
-                _weighed(context, [*args, *kwargs.values()])  # a macro's own list of them
+                _weighed(context, [*args, *kwargs.values()])  # a macro makes a list of its arguments
             owner, name = getattr(called, "__self__", None), getattr(called, "__name__", "")
             if isinstance(owner, str) and name in SEARCHING:
                 _searched(context, owner, args[0] if args else kwargs.get("sep"))
@@ -118,7 +118,7 @@ def environment() -> ImmutableSandboxedEnvironment:
 
 
 def _paying(visit: Callable[[Any, Any, Frame], None]) -> Callable[[Any, Any, Frame], None]:
-    """The code of a list, tuple or dict that a template wrote, so that it is weighed when it is made."""
+    """Generate code that spends the cost of a template's list, tuple or dict when it is made."""
 
     def paying(writer: Any, node: Any, frame: Frame) -> None:
         if getattr(node, "ctx", "load") != "load":  # the names of a loop or a set
@@ -132,9 +132,9 @@ def _paying(visit: Callable[[Any, Any, Frame], None]) -> Callable[[Any, Any, Fra
 
 
 def allowance_of(context: Context) -> Allowance:
-    """The allowance of the rendering that this context belongs to."""
+    """Return the allowance of the context's rendering."""
     allowance = context.parent[ALLOWANCE]
-    assert isinstance(allowance, Allowance)  # put there by `render`, out of a template's reach
+    assert isinstance(allowance, Allowance)  # `render` puts it there, and no template can change it
     return allowance
 
 
@@ -145,7 +145,7 @@ def _passed(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _weighed(context: Context, items: Container) -> Container:
-    """A list, tuple or dict that a template wrote, paid for by what lists in it hold: one shared twice doubles."""
+    """Spend the cost of the nested lists in a template's list, tuple or dict: a shared list counts each time."""
     held: Iterable[object] = items.values() if isinstance(items, dict) else items
     lists: list[object] = [item for item in held if isinstance(item, list | tuple | dict)]
     pay_for(allowance_of(context), lists)
@@ -158,11 +158,11 @@ def _print_value(context: Context, value: object) -> Traced:
     if isinstance(value, Turns):
         value = value.transcript()
     elif isinstance(value, Iterator) or (callable(value) and not isinstance(value, Undefined)):
-        # Its repr holds an address, which is another one in the next process.
+        # Its repr holds an address, which differs in each process.
         kind = type(cast("object", value)).__name__
-        raise ExceededError(f"prints a {kind}: print plain data, or put |list or |join behind it")
+        raise ExceededError(f"prints a {kind}: print plain data, or add |list or |join")
     printed = value if isinstance(value, Traced) else foreign(str(value))
-    allowance_of(context).build(len(printed))  # a block that is kept may be printed twice, and that one twice again
+    allowance_of(context).build(len(printed))  # a stored block may be printed again and again
     return printed
 
 
@@ -232,13 +232,13 @@ def _int(_: Context, value: object, default: object = 0, base: int = 10) -> obje
 
 def _sum(context: Context, items: Iterable[Any], attribute: str | int | None = None, start: Any = 0) -> Any:
     if not isinstance(start, int | float):
-        raise ExceededError("adds up something else than numbers: join texts, and write lists one after another")
+        raise ExceededError("adds up values that are not numbers: join texts, and write lists one after another")
     values = items if attribute is None else [context.environment.getitem(item, attribute) for item in items]
     return sum(values, start)
 
 
 def _searched(context: Context, text: str, wanted: object) -> None:
-    """Spend what a search from the right, or of each character in a set, may take: the product of both lengths."""
+    """Spend the cost of a search from the right, or of each character in a set: the product of both lengths."""
     if isinstance(wanted, str):
         allowance_of(context).step(len(text) * len(wanted) // COMPARED)
 

@@ -1,8 +1,8 @@
-"""The markers `<tag>` and `</tag>` of supported tags.
+"""Finds the markers `<tag>` and `</tag>` of supported tags.
 
-A marker is spelled without attributes or blanks, in any case: `<question>`, `</Question>`. One that a value wrote, or
-that only comes about where a value meets the template, is text and stays. Every scan is linear: behind each `<` at most
-as many characters are read as the longest marker has.
+A marker has no attributes or blanks, and may be in upper or lower case: `<question>`, `</Question>`. A marker in a
+value, or partly in a value, is text and stays. Every scan is linear: after each `<` at most the length of the longest
+marker is read.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class Marker:
 
 @attrs.frozen
 class Section:
-    """A stretch of the prompt: the inside of one tag, or the text outside of all (`tag` None)."""
+    """A part of the prompt: the inside of one tag, or text outside of all tags (`tag` is None)."""
 
     tag: str | None
     content: Marked
 
 
 def longest(tags: Set[str]) -> int:
-    """Characters of the longest marker: `</`, the name, `>`."""
+    """Return the length of the longest marker: `</`, the name, `>`."""
     return max(map(len, tags), default=0) + 3
 
 
 def markers(marked: Marked, tags: Set[str]) -> Iterator[Marker]:
-    """Every marker that the template wrote, in order. O(characters)."""
+    """Yield every marker that the template wrote, in order. O(characters)."""
     text, reach = marked.text, longest(tags)
     start = text.find("<")
     while start != -1:
@@ -55,10 +55,10 @@ def markers(marked: Marked, tags: Set[str]) -> Iterator[Marker]:
 
 
 def sections(marked: Marked, tags: Set[str]) -> list[Section]:
-    """The prompt cut at its outermost tags, in order, nothing lost but those markers. O(characters).
+    """Split the prompt at its outermost tags, in order. Only those markers are removed. O(characters).
 
-    A tag ends at the first closing marker of its own name. An opening marker that is never closed opens nothing: its
-    text is outside. Markers inside a section stay in it, for `without_markers`.
+    A tag ends at the first closing marker of the same name. An opening marker that is never closed is text. Markers
+    inside a section stay, for `without_markers`.
     """
     found = list(markers(marked, tags))
     closing: defaultdict[str, deque[int]] = defaultdict(deque)
@@ -83,9 +83,9 @@ def sections(marked: Marked, tags: Set[str]) -> list[Section]:
 
 
 def without_markers(marked: Marked, tags: Set[str]) -> Marked:
-    """The text with no marker left, not even one that the removal of another would make. O(characters).
+    """Remove all markers, also those that the removal of another creates. O(characters).
 
-    What was kept so far is a stack of ranges. A marker ends at a `>`, so it is enough to look back from each.
+    The kept ranges are a stack. A marker ends at a `>`, so it is enough to look back from each.
     """
     if next(markers(marked, tags), None) is None:
         return marked

@@ -1,4 +1,4 @@
-"""Validated templates: the source system's face over the two engines."""
+"""Validated templates: the source system's interface to the two engines."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from assembler.validation import must_be
 from budgets.numbers import whole
 
 MAX_TEMPLATE_CHARACTERS = 1_048_576
-"""Length of a template. Ours: as many characters as `read_prompt` reads bytes."""
+"""The longest template: as many characters as `read_prompt` reads bytes."""
 MAX_PROMPT_CHARACTERS = 4_194_304
-"""Default length of a rendered prompt. Ours: at four characters a token, a window of a million tokens."""
+"""The default limit of a rendered prompt: at four characters a token, a window of a million tokens."""
 
 _log = logger("prompts")
 
 
 class MissingVariableError(PromptError):
-    """Variables without a value at format time; `missing` lists all of them, sorted."""
+    """Variables have no value when the template is formatted. `missing` lists all of them, sorted."""
 
     def __init__(self, template: str, missing: tuple[str, ...]) -> None:
         self.missing = missing
@@ -38,12 +38,12 @@ class MissingVariableError(PromptError):
 
 @attrs.frozen
 class ValidatedPromptTemplate:
-    """A template whose variables are known before it is used, and whose values stay text.
+    """A template whose variables are found at creation, and whose values stay text.
 
-    `template_format` is "f-string" (`{question}`; `{{` is a literal brace) or "jinja2" (`{{ question }}`); left out, it
-    is read off the braces. Variables outside SUPPORTED_INPUT_VARIABLES are logged as one warning, by name. A template
-    is the developer's code: never make one from a user's text. `max_characters` bounds the rendered prompt.
-    Raises PromptError for a template that cannot be parsed or asks for more than is offered. Frozen; pickles.
+    `template_format` is "f-string" (`{question}`; `{{` is a literal brace) or "jinja2" (`{{ question }}`); by default
+    the braces decide. Variables outside SUPPORTED_INPUT_VARIABLES are logged in one warning, by name. A template is the
+    developer's code: never make one from a user's text. `max_characters` bounds the rendered prompt. Raises PromptError
+    for a template that cannot be parsed, or that uses something that is not offered. Frozen; pickles.
     """
 
     name: str
@@ -87,26 +87,26 @@ class ValidatedPromptTemplate:
 
     @property
     def input_variables(self) -> list[str]:
-        """The variables that `format` must be given, sorted: neither bound nor optional."""
+        """The variables that `format` needs, sorted: neither bound nor optional."""
         return sorted(self._parsed.required.difference(self._bound))
 
     @property
     def optional_variables(self) -> list[str]:
-        """The variables that a Jinja template asks about (`is defined`, `default`) and so can do without, sorted."""
+        """The variables that a Jinja template does not need, since it tests them (`is defined`, `default`), sorted."""
         return sorted(self._parsed.optional.difference(self._bound))
 
     def partial(self, /, **values: object) -> Self:
-        """The template with these values bound; `format` may still override them."""
+        """Return the template with these values bound. `format` may still override them."""
         bound = copy.copy(self)
         object.__setattr__(bound, "_bound", {**self._bound, **plain_values(values, template=self.name)})
         return bound
 
     def format(self, /, **values: object) -> Prompt:
-        """The template with its values, as text that knows which parts were values.
+        """Fill in the values. The result knows which of its parts were values.
 
-        Values are plain data; they are printed once and never read as a template, and no marker in one becomes a tag.
-        A list of messages under `history` is written as "User: …" and "AI: …". Values that the template does not
-        ask for are not looked at. Raises MissingVariableError with every name that is missing, else PromptError.
+        Values are plain data. They are never read as a template, and no marker in a value becomes a tag. A list of
+        messages under `history` is written as "User: …" and "AI: …". Values that the template does not use are ignored.
+        Raises MissingVariableError with every missing name, and PromptError for other errors.
         """
         given = plain_values({name: values[name] for name in self._names if name in values}, template=self.name)
         known = {**{name: value for name, value in self._bound.items() if name in self._names}, **given}
@@ -124,13 +124,13 @@ class ValidatedPromptTemplate:
 
 Style: TypeAlias = Literal["f-string", "jinja2"]
 
-# Both spellings use `{{`: one to print a value, the other for a literal brace. What decides, in this order: a Jinja
-# statement or comment; an f-string placeholder; a Jinja expression, which has a blank before or an operator behind its
-# first word, or is a supported variable's name. A template that has placeholders of both kinds is refused.
+# Both formats use `{{`: one to print a value, the other for a literal brace. These decide, in this order: a Jinja
+# statement or comment; an f-string placeholder; a Jinja expression, which has a blank before or an operator after its
+# first word, or is a supported variable's name. A template with placeholders of both kinds is refused.
 _FIRST = r"""\w++|'[^'\n]*+'|"[^"\n]*+\"|(?<=\s)(?=[\[(])"""
-"""What a Jinja expression begins with: a name, a number, a text (in JSON a colon follows), or a blank and a bracket."""
+"""The beginning of a Jinja expression: a name, a number, a text (in JSON a colon follows), or a blank and a bracket."""
 _NEXT = r"\}\}|\s*+(?:[-+~*/%|.\[(<>=!}]|(?:if|in|is|and|or)\b)"
-"""What may follow a name that a Jinja expression begins with: its end, an operator, a filter, an attribute, a word."""
+"""What may follow the first name of a Jinja expression: its end, an operator, a filter, an attribute, a word."""
 _TOKENS = re.compile(
     rf"""(?P<statement>(?<!\{{)\{{[%\#])
       | (?P<expression>(?<!\{{)\{{\{{(?!\{{)[-+]?(?P<blank>\s*+)(?P<first>{_FIRST})(?P<rest>{_NEXT}))
@@ -141,7 +141,7 @@ _TOKENS = re.compile(
 
 
 def _style_of(source: str, *, template: str) -> Style:
-    """The spelling that the template is in. O(characters). Raises PromptError where it is in both."""
+    """Return the format of a template. O(characters). Raises PromptError if it has both."""
     placeholder = spaced = named = False
     for token in _TOKENS.finditer(source):
         match token.lastgroup:

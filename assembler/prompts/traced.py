@@ -1,4 +1,4 @@
-"""Text that knows which of its characters came from values."""
+"""Texts that know which of their characters came from values."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 Spans: TypeAlias = tuple[tuple[int, int], ...]
-"""Half-open offsets, in characters, ascending and disjoint. An empty one marks where an empty value stood."""
+"""Half-open offsets in characters, ascending and disjoint. An empty one is the place of an empty value."""
 
 
 class Traced(str):
-    """Rendered text and the spans of it that are values. A template engine's own `str(…)` keeps the type.
+    """Rendered text with the spans of its values. A template engine's own `str(…)` keeps the type.
 
-    Internal to rendering: whatever a template does to one (a filter, a slice) gives a plain `str`, which counts as a
-    value, so that a lost trace can only ever take a tag's meaning away, never give it.
+    Internal to rendering. Any operation of a template (a filter, a slice) returns a plain `str`, which counts as a
+    value. So lost spans can only turn a tag into text, never text into a tag.
     """
 
     __slots__ = ("values",)
     values: Spans
 
     def __new__(cls, text: str, values: Spans) -> Traced:
-        """Text with its spans, both taken as they are."""
+        """Make a text with spans, without checks."""
         traced = super().__new__(cls, text)
         traced.values = values
         return traced
@@ -30,17 +30,17 @@ class Traced(str):
 
 
 def owned(text: str) -> Traced:
-    """Text that the template's author wrote."""
+    """Mark a text as the template author's."""
     return Traced(text, ())
 
 
 def foreign(text: str) -> Traced:
-    """Text that came from a value."""
+    """Mark a text as a value's."""
     return Traced(text, ((0, len(text)),))
 
 
 def join_traced(pieces: Iterable[str]) -> Traced:
-    """One text out of many; a piece without a trace counts as a value. O(characters)."""
+    """Join texts; a plain `str` counts as a value. O(characters)."""
     texts: list[str] = []
     spans: list[tuple[int, int]] = []
     offset = 0

@@ -1,7 +1,7 @@
-"""What a template may be given: plain data, copied.
+"""Copies the values for a template, which must be plain data.
 
-A template that is handed a type, a function or a module reaches from there to the rest of the process: Jinja's
-sandbox guards the bound `str.format` and not the unbound one (pallets/jinja#2205, read 2026-11).
+From a type, a function or a module a template could reach the rest of the process: Jinja's sandbox guards the bound
+`str.format`, but not the unbound one (pallets/jinja#2205, read 2026-11).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ PlainValue: TypeAlias = (
 )
 
 MAX_DEPTH = 32
-"""Nesting of a value. Ours: JSON that people write by hand stays below ten; a cycle is met here."""
+"""The deepest nesting of a value: JSON that people write stays below ten. This also stops cycles."""
 MAX_ITEMS = 100_000
-"""Leaves and containers of one value. Ours: one list shared by many lists multiplies when it is printed."""
+"""The most leaves and containers of one value: a list that many lists share is printed many times."""
 
 
 def plain_values(values: Mapping[str, object], *, template: str) -> dict[str, PlainValue]:
-    """Private copies of the values, as exact builtins. A list of messages under a history's name is kept as turns.
+    """Copy the values as exact builtins. A list of messages under a history's name becomes turns.
 
     Raises PromptError for anything that is not str, int, float, bool, None or a list, tuple or dict of those.
     """
@@ -45,11 +45,11 @@ def _plain_variable(name: str, value: object, template: str) -> PlainValue:
 
 
 class _RefusedValueError(Exception):
-    """Why a value is not plain data, in words that hold none of it."""
+    """The reason why a value is not plain data, without quoting it."""
 
 
 class _Copier:
-    """One value's copy, with the count of what it has copied so far."""
+    """Copies one value, and counts the items so far."""
 
     def __init__(self) -> None:
         self.items = 0
@@ -67,7 +67,7 @@ class _Copier:
         if isinstance(value, float):
             return float.__float__(value)
         if depth == 0:
-            raise _RefusedValueError(f"is nested deeper than {MAX_DEPTH}, or holds itself: flatten it")
+            raise _RefusedValueError(f"is nested deeper than {MAX_DEPTH}, or contains itself: flatten it")
         return self._container(value, depth)
 
     def _container(self, value: object, depth: int) -> PlainValue:

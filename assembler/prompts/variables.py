@@ -1,4 +1,4 @@
-"""The names that a prompt of the source system may ask for."""
+"""The variable names of the source system's prompts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SUPPORTED_INPUT_VARIABLES: list[str] = [
     "full_history",
     "condensed_output",
 ]
-"""The twelve variables that the source system documents and two more that its own prompt files use, and so the tags
-that `PromptFormatter` touches, in any case.
+"""The twelve documented variables of the source system, and two more that its own prompt files use. They are also the
+tags of `PromptFormatter`, in upper or lower case.
 
-That the tags are the variables, in any case, and that a tag without a role is the system's, is not written there: it
-is how its `prompt_formatters.py` (A2rchi) behaves, read 2026-11.
+The source system does not document the tags, nor that a tag without a role is the system's: its
+`prompt_formatters.py` (A2rchi, read 2026-11) behaves so.
 """
 
 HISTORIES = frozenset({"history", "full_history"})
-"""The variables that hold a conversation: a list of messages is written as a transcript, a tag read as messages."""
+"""The variables with a conversation: a list of messages is written as a transcript, and a tag is read as messages."""
