@@ -252,9 +252,7 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
         return (cast("tuple[object, ...]", raw)[0], seen["content"])
     if not is_message_object(raw):
         return _read_back(raw, seen)
-    fields: dict[str, Any] = {
-        key: private_copy(seen[key]) for key in ("content", "tool_calls", "refusal") if key in seen and hasattr(raw, key)
-    }
+    fields: dict[str, Any] = {key: private_copy(seen[key]) for key in _WRITTEN if key in seen and hasattr(raw, key)}
     fields |= _cleared(raw, seen)
     update = getattr(raw, "model_copy", None)
     if callable(update):
@@ -266,6 +264,10 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
     except AttributeError:  # a frozen object: attrs and dataclasses raise a subclass of this
         return private_copy(seen)
     return twin
+
+
+_WRITTEN = ("content", "tool_calls", "refusal")
+"""The attributes of a message object that an edit may change."""
 
 
 def _read_back(raw: object, seen: dict[str, Any]) -> object:
