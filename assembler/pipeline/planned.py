@@ -269,12 +269,16 @@ class Planned:
 
     def _grade_of_what_stays(self, at_worst: Grade) -> Grade:
         """The grade of what stays: only the dropped messages may have been estimated. O(messages that stay)."""
-        changed, ledger, summary = self.trimmed.changed, self.ledger, self.trimmed.cut.summary
-        grade = max((ledger.message(i).grade for i, _ in self.standing if i not in changed), default=Grade.EXACT)
-        if grade == at_worst:
-            return grade
-        anew = [message for i, message in self.standing if i in changed] + ([] if summary is None else [summary])
-        return max([grade, *(ledger.price(message).grade for message in anew)])
+        price, changed = self.ledger.message, self.trimmed.changed
+        kept = (i for i, _ in self.standing if i not in changed)
+        if any(price(i).grade == at_worst and not self._is_beside_a_change(i) for i in kept):
+            return at_worst
+        return price_all(self.settings.pricer, self._unadorned).grade
+
+    def _is_beside_a_change(self, index: int) -> bool:
+        """Whether a message is priced together with one that was changed or dropped. O(its neighbours)."""
+        run = self.ledger.run(index) if self.ledger.beside_others(index) else ()
+        return any(i in self.trimmed.changed for i in run)
 
     @found_once
     def can_be_sent(self) -> bool:

@@ -54,10 +54,13 @@ REFERENCED = Count(250, Grade.ESTIMATED, upper=4_000)
 _HIDDEN = frozenset(
     [
         *("id", "call_id", "tool_use_id", "container_id", "file_id", "approval_request_id", "fingerprint"),
-        *("status", "type", "cache_control", "signature", "thought_signature", "thoughtSignature"),
+        *("status", "type", "signature", "thought_signature", "thoughtSignature"),
     ]
 )
 """Keys whose values no model sees. They only count towards the bound."""
+
+_MARKS = frozenset(["cache_control", "cachePoint"])
+"""Keys of cache marks, which tell the server where to cache and are never in the prompt."""
 
 _SEALED = frozenset(["encrypted_content", "encrypted_index", "encrypted_stdout", "redactedContent"])
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
@@ -182,6 +185,8 @@ def _shown_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
         return {}
     shown: dict[str, Any] = {}
     for key, held in fields.items():
+        if key in _MARKS:
+            continue
         if isinstance(held, str) and key in _SEALED:
             found.sealed += len(held)
         elif isinstance(held, str) and key in _HIDDEN:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from assembler import Assembler, TrimOldest, count_request
+from assembler import Assembler, Context, TrimOldest, count_request
 from assembler.dialects import DIALECTS, openai_chat, plain
-from assembler.policies import KeepRelevant, Policy
+from assembler.policies import ClearReasoning, KeepRelevant, Policy
 from assembler.testing import conversations
 from budgets import Budget, Grade, tiktoken_counter
 from tests.scaled import scaled
@@ -81,3 +81,24 @@ def test_what_is_dropped_takes_its_grade_with_it(policy: Policy) -> None:
     assert len(context.dropped) == 2
     assert whole.grade > context.count.grade
     assert context.count == count_request(context.request(), dialect=openai_chat, model="gpt-3.5-turbo")
+
+
+def test_reasoning_that_is_cleared_takes_its_grade_from_the_items_beside_it() -> None:
+    """Each was graded together with the reasoning, and kept that grade once the reasoning was gone."""
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "Z0FB" * 100}
+    said = [{"type": "output_text", "text": "I look."}]
+    answer = {"type": "message", "role": "assistant", "id": "msg_1", "content": said}
+    asked = {"type": "function_call", "call_id": "a", "name": "find", "arguments": "{}"}
+    found = {"type": "function_call_output", "call_id": "a", "output": "yes"}
+    history = [QUESTION, thought, answer, asked, found, {"role": "user", "content": "And today?"}]
+
+    def built(window: int) -> Context[Any]:
+        budget = Budget(window, model="gpt-4o")
+        made = Assembler(budget, dialect="openai_responses", on_overflow=ClearReasoning(0))
+        return made.add_messages(history).build()
+
+    whole = built(10_000).count
+    context = built(whole.upper - 1)
+    assert [one.outcome for one in context.dropped] == ["dropped", "shortened"]
+    assert whole.grade > context.count.grade
+    assert context.count == count_request(context.request(), dialect="openai_responses", model="gpt-4o")

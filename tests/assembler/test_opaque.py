@@ -109,3 +109,13 @@ def test_sounds_and_films_are_priced_by_their_seconds_in_results_too() -> None:
     assert [is_measured(part) for part in (sound, film, named, Opaque("document_url", {}))] == [True, True, False, True]
     assert is_measured(Media("image", {}))
     assert not is_measured("audio")
+
+
+@pytest.mark.parametrize(
+    "mark", [{"cache_control": {"type": "ephemeral", "ttl": "1h"}}, {"cachePoint": {"type": "default"}}]
+)
+def test_a_cache_mark_is_free_wherever_it_stands_in_a_part(mark: dict[str, Any]) -> None:
+    raw: dict[str, Any] = {"type": "document", "source": {"type": "content", "content": [{"text": "words"}]}}
+    inner = {**raw, "source": {"type": "content", "content": [{"text": "words", **mark}]}}
+    priced = {price_opaque(Opaque("odd", fields), len) for fields in (raw, {**raw, **mark}, inner)}
+    assert len(priced) == 1
