@@ -69,7 +69,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
 
     Raises `ConversationError` for a missing role or content and for parts that cannot be read.
     """
-    word, content = raw.get("role"), raw.get("content")
+    word = raw.get("role")
     source = raw if origin is None else origin
     given: Any = raw  # untyped, because the two type checkers narrow `raw` differently
     if _is_exactly(dict, raw) and (usual := read_usual(given, source, index)) is not None:
