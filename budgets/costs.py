@@ -27,7 +27,13 @@ class RegionCosts(Value):
 
     def to_dict(self) -> dict[str, Tokens]:
         """The five by name, in the order of a request."""
-        return {name: getattr(self, name) for name in _REGIONS}
+        return {
+            "instruction": self.instruction,
+            "capability": self.capability,
+            "knowledge": self.knowledge,
+            "conversation": self.conversation,
+            "framing": self.framing,
+        }
 
     as_dict = to_dict
 
@@ -58,6 +64,3 @@ class RegionCosts(Value):
 
     def __str__(self) -> str:
         return ", ".join(f"{region} {tokens}" for region, tokens in self.to_dict().items())
-
-
-_REGIONS = tuple(field.name for field in attrs.fields(RegionCosts))

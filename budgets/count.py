@@ -33,7 +33,7 @@ class Grade(enum.IntEnum):
     """A guess, such as a factor for an unpublished tokenizer. `upper` includes a margin."""
 
     def __str__(self) -> str:
-        return self.name.lower()
+        return self._name_.lower()
 
 
 _ITS_TOKENS = cast("Tokens", object())

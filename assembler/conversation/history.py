@@ -263,7 +263,11 @@ class Sight:
 
     def newest_turn(self) -> Span:
         """The last turn; `(length, length)` if there is none."""
-        return next(self.turns_newest_first(), (self.length, self.length))
+        head, length = self.head, self.length
+        if length <= head:
+            return length, length
+        start = self.readings.starts[length - 1]
+        return self.readings.turn_start(length - 1, head) if start is None else start, length
 
     def check(self, first: int) -> None:
         """Raise `ConversationError` if a turn from `first` on breaks the law of pairs. Calls at the end may be open."""

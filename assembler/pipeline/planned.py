@@ -123,8 +123,9 @@ class Planned:
     def turns(self) -> list[Span]:
         """The turns that stay, oldest first, each by itself."""
         turns = [*self.stretches[:-1], *self.sight.turns_from(self.first)]
-        changed = self.trimmed.changed
-        gone = {index for index, message in changed.items() if message is None}
+        if not self.trimmed.changed:
+            return turns
+        gone = {index for index, message in self.trimmed.changed.items() if message is None}
         return [turn for turn in turns if not gone.issuperset(range(*turn))] if gone else turns
 
     @found_once
@@ -187,7 +188,8 @@ class Planned:
             own = [raw for start, stop in self.stretches for raw in raws(start, stop)]
             came = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
             return objects + [came[i][1] if said is came[i][0] else said.raw for i, said in self.sent]
-        for start, stop in self.stretches if self.ledger.pins else ((self.first, self.sight.length),):
+        newest = (self.trimmed.cut.first_kept, self.sight.length)
+        for start, stop in self.stretches if self.ledger.pins else (newest,):
             objects += raws(start, stop)
         return objects
 

@@ -214,11 +214,11 @@ class Priced:
 
     def between(self, start: int, stop: int) -> Iterable[Count]:
         """The prices of the messages from `start` to before `stop`."""
-        known = self.prices.messages[start:stop]
+        known: list[Any] = self.prices.messages[start:stop]
         if not all(known):  # a count is never false
             for place, price in enumerate(known):
                 known[place] = price or self._priced(start + place)
-        return cast("list[Count]", known)
+        return known
 
     def _priced(self, index: int) -> Count:
         message = self._sight.readings.messages[index] or self._sight.message(index)  # a message is never false

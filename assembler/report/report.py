@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 from assembler.report.cache.volatile import Volatile, items_of, volatile_of
 from assembler.report.items import Item, fixed_items
 from assembler.report.memory import TurnFacts, fixed_facts, turn_facts
-from assembler.report.rows import CacheRow, Outcome, Row, span_name
+from assembler.report.rows import CacheRow, Outcome, Row, rows_as_dicts, span_name
 from assembler.report.tool_notes import tool_notes
 from assembler.strategies import NotingStrategy
 from assembler.text.invisible import Invisible, invisible_texts
@@ -81,9 +82,9 @@ class Report:
             "regions": self.costs.to_dict(),
             "notes": list(self.notes),
             "cache": None if self.cache is None else self.cache.to_dict(),
-            "volatile": [attrs.asdict(found) for found in self.volatile],
-            "invisible": [attrs.asdict(found) for found in self.invisible],
-            "rows": [row.to_dict() for row in self.rows],
+            "volatile": list(map(attrs.asdict, self.volatile)),
+            "invisible": list(map(attrs.asdict, self.invisible)),
+            "rows": rows_as_dicts(self.rows),
         }
 
     def to_html(self, *, texts: Texts | None = None) -> str:
@@ -235,7 +236,7 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     A surplus becomes a row of the framing. A deficit is taken from the rows of the conversation in proportion, and from
     other regions only once these are at 0.
     """
-    missing = plan.count.tokens - sum([row.after for row in rows])
+    missing = plan.count.tokens - sum(map(_AFTER, rows))
     if missing > 0:
         beyond = "the whole, beyond its parts" if plan.corrected is None else "the bill, beyond the rules"
         return [*rows, Row("framing", beyond, missing, missing)]
@@ -244,6 +245,9 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     costs = plan.costs.to_dict()
     fewer = {name: iter(scale_down([row.after for row in rows if row.region == name], costs[name])) for name in costs}
     return [_cut_down(row, next(fewer[row.region])) for row in rows]
+
+
+_AFTER = operator.attrgetter("after")
 
 
 def _cut_down(row: Row, after: Tokens) -> Row:
@@ -272,7 +276,7 @@ def _add_conversation(rows: list[Row], plan: Planned, turns: Sequence[TurnFacts]
         tokens = plan.ledger.price(summary).tokens
         rows.append(Row("conversation", "in place of dropped turns", 0, tokens, reason="summary"))
     at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.trimmed.savings
-    gone, times = _as_they_are(plan), _times(plan)
+    gone, times = _as_they_are(plan), _times(plan) if plan.trimmed.made else {}
     for (start, stop), facts in zip(plan.turns, turns, strict=True):
         if at < start:
             rows.append(_dropped_row(plan, gone, at, start))

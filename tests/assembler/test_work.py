@@ -299,11 +299,11 @@ def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_histor
     assert most(4_000) == most(1_000) <= 2 * 41 + GLANCE + 20
 
 
-APPENDED = 112
+APPENDED = 108
 """Python calls of one appended message, its build and its request."""
-STEP = 176
+STEP = 172
 """The same of a step of an agent: a call of a tool and its answer."""
-REPORT = 140
+REPORT = 114
 """The same of a report of thirteen turns, of which one is new."""
 
 
@@ -388,11 +388,11 @@ def after_a_bill(model: str) -> Assembler:
 @pytest.mark.parametrize(
     ("kind", "model", "most"),
     [
-        (under_limits, "gpt-4o", 122),
-        (under_limits, "claude-sonnet-4-5", 525),
+        (under_limits, "gpt-4o", 118),
+        (under_limits, "claude-sonnet-4-5", 518),
         (around_the_question, "gpt-4o", 535),
         (after_a_bill, "gpt-4o", 420),
-        (after_a_bill, "claude-sonnet-4-5", 800),
+        (after_a_bill, "claude-sonnet-4-5", 790),
     ],
 )
 def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_counts_from(
@@ -433,7 +433,7 @@ def test_one_more_message_in_a_cold_build_calls_few_functions() -> None:
     assert many - few <= (long - short) * COLD
 
 
-ROW = 50
+ROW = 44
 """Python calls of a row of a batch of twelve messages, beside its build and its request."""
 
 
