@@ -14,12 +14,14 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from assembler.context import Context
+from assembler.dialects.api import Api
 from assembler.errors import WrongTypeError
 from assembler.plan import Plan
 from assembler.report.figures import Value, fields_of, figures_of, figures_of_overflow
 from assembler.validation import wrong
 from budgets import ContextLengthError
 from budgets.errors import from_extra
+from budgets.later import FromFolders
 
 NAMESPACE = "context_assembler."
 """The prefix of every attribute."""
@@ -33,14 +35,8 @@ class Span(Protocol):
         ...
 
 
-PROVIDERS: Mapping[str, str] = {
-    "anthropic": "anthropic",
-    "bedrock": "aws.bedrock",
-    "gemini": "gcp.gemini",
-    "mistral": "mistral_ai",
-    "openai_chat": "openai",
-    "openai_responses": "openai",
-}
+_APIS: Mapping[str, Api] = FromFolders("assembler.dialects", "api", "API")
+PROVIDERS: Mapping[str, str] = {name: api.provider for name, api in _APIS.items() if api.provider}
 """The well-known `gen_ai.provider.name` of each dialect. Other providers with OpenAI's format are "openai" too, because
 the conventions use the name for the kind of API."""
 

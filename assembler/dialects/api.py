@@ -19,6 +19,8 @@ class Api(Value):
 
     shape: str = ""
     """The name of the API's own shape of messages and tools; empty if it has no own shape."""
+    provider: str = ""
+    """The well-known name of its provider in OpenTelemetry (`gen_ai.provider.name`); empty if it has none."""
     held: tuple[str, ...] = ()
     """The request's keys that make the server add stored content, such as an earlier answer."""
     history: str = "messages"

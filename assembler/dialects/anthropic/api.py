@@ -28,6 +28,7 @@ CACHES = (
 )
 
 API = Api(
+    provider="anthropic",
     shape="anthropic",
     held=("container",),
     marks=AnthropicMarks(),

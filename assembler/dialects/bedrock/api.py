@@ -23,6 +23,7 @@ _CACHES = (
 )
 
 API = Api(
+    provider="aws.bedrock",
     shape="bedrock",
     held=("promptVariables",),  # of a prompt that the service stores
     marks=BedrockMarks(),

@@ -16,6 +16,7 @@ _CACHES = (
 )
 
 API = Api(
+    provider="gcp.gemini",
     shape="gemini",
     held=("cached_content", "cachedContent"),
     history="contents",

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from assembler.dialects.api import Api
 
-API = Api(shape="mistral", usage=(("prompt_tokens",),))
+API = Api(provider="mistral_ai", shape="mistral", usage=(("prompt_tokens",),))
 """The number includes cached tokens: Mistral API reference, read 2026-11."""

@@ -8,5 +8,7 @@ from assembler.dialects.openai_chat.api import OF_OPENAI
 STORED = ("previous_response_id", "conversation", "prompt")
 """With one of these keys the server adds stored items to the request, and bills them."""
 
-API = Api(shape="responses", held=STORED, history="input", caches=OF_OPENAI, usage=(("input_tokens",),))
+API = Api(
+    provider="openai", shape="responses", held=STORED, history="input", caches=OF_OPENAI, usage=(("input_tokens",),)
+)
 """The number includes cached tokens: OpenAI API reference, read 2026-11."""
