@@ -136,3 +136,6 @@ def test_a_step_that_goes_out_again_is_not_priced_again(before: str, now: str, p
     assert [word for word in now.split() if word in asked] == priced.split()
     assert "brief" not in asked
     assert found.count == priced_request(pricer, dialect.parse(request(now)))
+    alone = price_request(dialect, pricer, request(now), None)
+    assert (found.starts, found.entries, found.head) == (alone.starts, alone.entries, alone.head)
+    assert [step.price for step in found.steps] == [step.price for step in alone.steps]

@@ -25,7 +25,7 @@ from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.share import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.state import _anchor, _anchor_again, _held_state, _recipe_again  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.steps import ASKED, Step, steps_of
+from assembler.pipeline.steps import ASKED, Step, settled_by_turns, steps_of
 from assembler.pipeline.trimming import as_before, held_decision
 from assembler.pipeline.what_if import least
 from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
@@ -471,6 +471,33 @@ def test_without_a_budget_nothing_is_kept_free_beside_a_request_at_any_step(poli
     found = steps_of(Assembler(dialect=plain, on_overflow=policy).add_messages(history).plan().inside)
     assert [one.context_window for one in found] == [one.tokens for one in found]
     assert [one.first_kept for one in found] == ([0] if isinstance(policy, Refuse) else [2, 1, 0])
+
+
+def test_without_a_budget_a_pinned_turn_is_in_every_step() -> None:
+    history = [("user", "one two"), ("user", "three"), ("user", "four five six")]
+    made = Assembler(dialect=plain, on_overflow=TrimOldest(pins=first_user)).add_messages(history)
+    plan = made.plan().inside
+    newest, all_of_it = steps_of(plan)
+    assert (newest.first_kept, newest.left_out, all_of_it.first_kept, all_of_it.left_out) == (2, 1, 0, 0)
+    assert all_of_it.tokens - newest.tokens == plan.ledger.turn_upper(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("policy", "settled"),
+    [
+        (Refuse(), True),
+        ([Refuse(), Refuse()], True),  # the same
+        (TrimOldest(), True),
+        (TrimOldest(low_water=0.5), False),
+        (TrimSteps(), False),
+        ([TrimOldest(), TrimSteps()], False),
+        (Asked(), False),
+    ],
+)
+def test_windows_are_settled_by_the_prices_of_turns_where_only_the_newest_that_fit_stay(
+    policy: Any, settled: bool
+) -> None:
+    assert settled_by_turns(plan_of(5, 4, 3, policy=policy)) is settled
 
 
 @pytest.mark.parametrize("pin", [0, 1])

@@ -131,6 +131,15 @@ def test_a_decision_after_one_that_was_outgrown_depends_on_what_that_one_hung_on
     assert first_changed(earlier, outgrown) is None  # more stays than stayed then: it was decided without that one
 
 
+def test_a_plan_that_is_made_anew_says_how_many_messages_the_last_decision_was_about() -> None:
+    assembler, _ = trimmed()
+    fresh = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=TrimOldest())
+    assert fresh.add_messages([("user", "x" * 8)] * LENGTH).plan().inside.last_length == 0
+    assembler.add_message(("user", "y" * 19))  # with it the two turns that stayed no longer fit
+    plan = assembler.plan().inside
+    assert (plan.first, plan.last_length) == (LENGTH, LENGTH)
+
+
 def test_the_turn_that_would_stay_next_is_the_newest_that_went_past_all_that_are_pinned() -> None:
     plan = trimmed()[0].plan().inside
     assert (plan.first, one_turn_more(plan)) == (LENGTH - 2, HANGS_ON)
