@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -298,3 +299,27 @@ def test_a_sum_is_looked_at_as_a_whole_only_where_nothing_of_the_model_follows_i
     thought = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
     made = Assembler(Budget(10_000, model="gpt-5"), dialect="openai_responses")
     assert made.add_messages([*ASKED, thought, *then]).plan().inside.ledger.overpriced is counted_whole
+
+
+def answered(text: str) -> list[Any]:
+    """Two results of one step whose JSON spells each character as an escape; the server writes it anew, without."""
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}} for n in range(2)]
+    results = [{"role": "tool", "tool_call_id": call["id"], "content": json.dumps({"said": text})} for call in calls]
+    return [*ASKED, {"role": "assistant", "content": None, "tool_calls": calls}, *results, *ASKED]
+
+
+@pytest.mark.parametrize(
+    ("text", "ladder"),
+    [
+        ("日本語のテキスト" * 40 + "word " * 100, [Truncate(50), TrimOldest()]),  # twice what it is sent for, at most
+        ("日本語のテキスト" * 40, [TrimOldest()]),  # more than twice: turns that were cut by the sum come back
+    ],
+)
+def test_results_that_are_written_anew_for_half_their_price_stay_where_they_fit_as_they_are_sent(
+    text: str, ladder: list[Any]
+) -> None:
+    whole = Assembler(Budget(100_000, model="gpt-4o")).add_messages(answered(text)).build().count.upper
+    context = Assembler(Budget(whole, model="gpt-4o"), on_overflow=ladder).add_messages(answered(text)).build()
+    assert (context.count.upper, context.inside.trimmed.is_all) == (whole, True)
+    less = Assembler(Budget(whole - 1, model="gpt-4o"), on_overflow=ladder).add_messages(answered(text)).build()
+    assert not less.inside.trimmed.is_all
