@@ -616,6 +616,8 @@ def test_the_recipe_of_what_stayed_holds_no_change_of_what_has_gone() -> None:
     ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(0,))
     made = (Made(4, 0, 0, ((0,), (1,), (3,))), Made(4, 1, 0, ((1,),)))
     kept = Trimmed(Cut(2, "why"), decisions=(SHORTENED,), failures=(SummaryError("s"),), made=made)
+    told = attrs.evolve(kept, cut=Cut(2, "why", spoken("").with_parts(("sa", "id"))))
+    assert Recipe.of(4, told, ledger).summary == "said"
     found = Recipe.of(4, kept, ledger)
     assert (found.length, found.first_kept, found.reason, found.summary) == (4, 2, "why", None)
     assert (found.made, found.decisions, len(found.failures)) == ((Made(4, 0, 0, ((0,), (3,))),), (SHORTENED,), 1)
