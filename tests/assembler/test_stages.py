@@ -612,6 +612,17 @@ def test_what_was_changed_is_changed_again_by_the_policy_that_changed_it(change:
         assert found[1].count(ledger).upper < 80
 
 
+def test_what_is_made_again_says_what_was_said_of_it_and_stands_behind_its_summary() -> None:
+    ledger, made = ledger_of(30, 10, 40), (Made(3, 0, 0, ((2,),)),)
+    held = Recipe(3, 1, "why", "said", made, (SHORTENED, DROPPED), (SummaryError("s"),))
+    length, kept = held.made_again(ledger, (rung_of(Truncate(20)),)) or (0, keep_all(ledger))
+    assert (length, kept.cut.first_kept, kept.cut.reason, kept.decisions) == (3, 1, "why", (SHORTENED, DROPPED))
+    assert (kept.made, [*kept.changed], kept.failures) == (made, [2], held.failures)
+    assert kept.cut.summary is not None
+    assert kept.cut.summary.parts == ("said",)
+    assert Recipe.of(length, kept, ledger) == held
+
+
 def test_the_recipe_of_what_stayed_holds_no_change_of_what_has_gone() -> None:
     ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(0,))
     made = (Made(4, 0, 0, ((0,), (1,), (3,))), Made(4, 1, 0, ((1,),)))
