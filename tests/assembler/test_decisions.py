@@ -5,8 +5,13 @@ from __future__ import annotations
 import gc
 from typing import Any, cast
 
-from assembler.pipeline.decisions import Decided, Decisions
+from assembler import Assembler, TrimOldest
+from assembler.conversation.history import History
+from assembler.dialects import plain
+from assembler.pipeline.decisions import Decided, Decisions, decisions_of
 from assembler.pipeline.settings import Session
+from assembler.pricing.prices import Prices
+from budgets import Budget
 
 CROWDED, LIVING = 16, 40
 """Entries that are kept without looking for those that are gone, and more than that."""
@@ -40,6 +45,36 @@ def test_each_owner_has_its_own_decisions_however_many_there_are() -> None:
     assert [decisions.of(owner) for owner in owners] == [decisions.known(owner) for owner in owners] == found
     assert len(set(map(id, found))) == len(decisions._entries) == LIVING  # pyright: ignore[reportPrivateUsage]
     assert [one.owner() for one in found] == owners
+
+
+class Late(list[Any]):
+    """A list to which another thread adds `theirs` right before anything else is added."""
+
+    def __init__(self, theirs: Any) -> None:
+        super().__init__()
+        self.theirs = theirs
+
+    def append(self, one: Any) -> None:
+        self.extend((self.theirs, one))
+
+
+def test_two_threads_that_come_at_once_share_what_the_first_of_them_made() -> None:
+    decisions, owner = Decisions(), Session()
+    decisions._entries = Late(theirs := Decided(owner))  # pyright: ignore[reportPrivateUsage]
+    assert decisions.of(owner) is decisions.of(owner) is theirs
+    sight, pricer = History.of([("user", "x")]).sight(), plain.pricer(None, Budget(10, counter=len).token_counter)
+    sight.readings.prices = Late(prices := Prices(pricer))
+    assert Prices.of(sight, pricer) is Prices.of(sight, pricer) is prices
+
+
+def test_what_a_history_was_decided_about_is_kept_with_its_prices() -> None:
+    made = Assembler(Budget(10, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages([("user", "x")])
+    ledger, owner = made.plan().inside.ledger, Session()
+    ledger.prices.decisions = None
+    found = decisions_of(owner, ledger)
+    assert found.owner() is owner
+    assert decisions_of(owner, ledger) is found
+    assert cast(Any, ledger.prices.decisions).known(owner) is found
 
 
 def test_what_owners_decided_that_are_gone_is_forgotten_by_the_next_that_come() -> None:
