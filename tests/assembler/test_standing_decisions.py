@@ -8,14 +8,21 @@ from typing import Any
 import attrs
 import pytest
 
-from assembler import Assembler, TrimOldest
+from assembler import Assembler, Refuse, TrimOldest
 from assembler.conversation.history import History
 from assembler.dialects import plain
 from assembler.errors import ConversationError
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Trimmed
-from assembler.pipeline.standing_decision import GLANCE, Standing, first_changed, one_turn_more, still_holds
+from assembler.pipeline.standing_decision import (
+    GLANCE,
+    Standing,
+    first_changed,
+    one_turn_more,
+    standing_of,
+    still_holds,
+)
 from assembler.policies import Summarize, Truncate
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import Budget, Count
@@ -138,6 +145,56 @@ def test_a_plan_that_is_made_anew_says_how_many_messages_the_last_decision_was_a
     assembler.add_message(("user", "y" * 19))  # with it the two turns that stayed no longer fit
     plan = assembler.plan().inside
     assert (plan.first, plan.last_length) == (LENGTH, LENGTH)
+
+
+def test_a_decision_stands_with_what_the_next_build_needs() -> None:
+    assembler, _ = trimmed()
+    plan = assembler.set_instruction("abc").plan().inside
+    known = standing_of(plan, plan.measured, None)
+    assert known is not None
+    assert (known.head, known.first, known.pins, known.apart) == (0, 0, (), ())
+    assert (known.tokens_left, known.conversation.tokens, known.length) == (17, 16, LENGTH)
+    assert (known.front, known.hangs_on, known.glance) == (FIRST, HANGS_ON, FIRST)
+    assert (known.trimmed, known.measured, known.before_limits) == (plan.trimmed, plan.measured, plan.measured)
+    assert (known.looked_until(), attrs.evolve(known, glance=known.looked_until()).looked_until()) == (1 + GLANCE, 1)
+    later = standing_of(plan, plan.measured, attrs.evolve(known, glance=3))
+    assert later is not None
+    assert later.glance == 3 + GLANCE  # it goes on looking where the last one stopped
+
+
+def test_of_pinned_turns_those_before_the_cut_are_looked_at_by_every_build() -> None:
+    plan = trimmed(policy=TrimOldest(pins={4, LENGTH - 1}))[0].plan().inside
+    known = standing_of(plan, plan.measured, None)
+    assert known is not None
+    assert (known.pins, known.apart) == ((4, LENGTH - 1), ((4, 5),))
+
+
+@pytest.mark.parametrize(
+    ("policy", "window", "stands"),
+    [
+        (TrimOldest(), 20, True),
+        (TrimOldest(low_water=0.5), 20, True),
+        ([TrimOldest(), Truncate(5)], 20, False),
+        (Truncate(19), 9_999, True),  # everything fits, and nobody was asked
+        (Refuse(), 9_999, True),
+    ],
+)
+def test_a_decision_stands_where_all_fits_and_for_policies_that_keep_the_newest(
+    policy: Any, window: int, stands: bool
+) -> None:
+    messages = [("user", f"{place:08}") for place in range(LENGTH)]
+    made = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy).add_messages(messages)
+    plan = made.plan().inside
+    assert (standing_of(plan, plan.measured, None) is not None) is stands
+    for why in ({"made_way": True}, {"refused": ConversationError("it needs a question")}):
+        assert standing_of(attrs.evolve(plan, **why), plan.measured, None) is None
+
+
+def test_a_decision_before_any_turn_has_begun_does_not_stand() -> None:
+    made = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=TrimOldest())
+    for messages, stands in (([], False), ([("system", "s")], False), ([("system", "s"), ("user", "q")], True)):
+        plan = made.set_messages(messages).plan().inside
+        assert (standing_of(plan, plan.measured, None) is not None) is stands
 
 
 def test_the_turn_that_would_stay_next_is_the_newest_that_went_past_all_that_are_pinned() -> None:
