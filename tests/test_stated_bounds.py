@@ -181,12 +181,12 @@ AT_MOST = [
     Bound("docs/prompt-files-and-templates.md", "at most 100,000 loop passes and calls", 100_000, passes_and_calls),
     Bound(
         "docs/extending/policy-traits.md",
-        "asks a policy that cuts about each step, up to 256 turns",
+        "asks a policy that cuts once for each step, up to 256 turns",
         256,
         turns_of_steps,
     ),
     Bound("docs/what-a-build-remembers.md", "one turn more, and 32 of the messages that went", 32, messages_that_went),
-    Bound("docs/relevant-turns.md", "by what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
+    Bound("docs/relevant-turns.md", "what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
     Bound("assembler.KeepRelevant", "what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
     Bound("assembler.policies.Fetch.__call__", "shows the first 20 places", 20, places_that_a_search_shows),
     Bound("assembler.policies.Fetch.__call__", "200 characters on either side", 200, characters_around_what_was_found),
@@ -232,14 +232,14 @@ HELD_ELSEWHERE = [
     Elsewhere("docs/large-results.md", "Of a message that holds more than 16 such results", PARTS),
     Elsewhere(
         "docs/better-counts.md",
-        "holds the largest step that two bills in a row have shown, up to 50 tokens",
+        "the bound includes the largest step between two bills in a row, up to 50 tokens",
         "tests/assembler/test_calibration.py::test_two_bills_show_a_drift_and_a_step_of_more_than_fifty_tokens_is_none",
     ),
     Elsewhere("docs/cache-and-bills.md", "`CacheMarks()` sets at most four marks", MARKS, 4, blocks.MOST_MARKS),
-    Elsewhere("assembler.report.cache.marked", "Never more than four marks", MARKS),
+    Elsewhere("assembler.report.cache.marked", "There are never more than four marks", MARKS),
     Elsewhere(
         "assembler.dialects.Anthropic",
-        "of more than four cache marks the oldest go",
+        "If there are more than four cache marks, the oldest are left out",
         "tests/assembler/dialects/test_anthropic.py::test_never_more_than_four_marks_and_the_newest_stays",
     ),
     Elsewhere(
@@ -247,8 +247,8 @@ HELD_ELSEWHERE = [
         "cache points beyond four are left out",
         "tests/assembler/dialects/test_bedrock.py::test_never_more_than_four_cache_points",
     ),
-    Elsewhere("docs/command.md", "A request file has at most 4 MiB, 32 MiB once its aliases are written out", FILES),
-    Elsewhere("docs/command.md", "and 64 lists and mappings inside one another", FILES),
+    Elsewhere("docs/command.md", "A request file has at most 4 MiB, 32 MiB with its aliases expanded", FILES),
+    Elsewhere("docs/command.md", "and 64 levels of lists and mappings", FILES),
     Elsewhere("docs/command.md", "A JSON file has at most 64 MiB and 128 levels", FILES),
     Elsewhere(
         "docs/batches.md",
@@ -289,7 +289,7 @@ HELD_ELSEWHERE = [
     ),
     Elsewhere(
         "assembler.Report.text",
-        "The table in at most `width` columns, and never fewer than 60",
+        "Return the table in at most `width` columns, but at least 60",
         "tests/assembler/test_cli_streams.py::test_a_report_is_no_wider_than_asked_and_loses_no_figure",
         60,
         terminal.NARROWEST,
@@ -333,7 +333,7 @@ HELD_ELSEWHERE = [
     ),
     Elsewhere(
         "assembler.testing.planted",
-        "and at most one a turn",
+        "over all turns but the last, one a turn",
         "tests/assembler/testing/test_survival.py::test_every_fact_stands_once_in_the_turn_that_it_names",
     ),
     Elsewhere(
@@ -350,6 +350,7 @@ HELD_ELSEWHERE = [
 
 NO_BOUNDS = [
     ("docs/extending/dialect.md", "at least one broken and one valid request"),
+    ("docs/extending/policy.md", "budgets within two tokens of the size of some of their turns"),
     ("docs/frameworks/index.md", "In the first four rows a turn is two tool calls at once"),
     ("docs/rag-in-a-conversation.md", "the first two are the default"),
     ("docs/what-a-build-remembers.md", "the next build compares the next 32"),

@@ -82,7 +82,7 @@ def test_what_is_held_is_copied_and_pickled_with_the_assembler() -> None:
 
 
 def test_a_template_s_server_holds_nothing() -> None:
-    with pytest.raises(BudgetError, match="holds all"):
+    with pytest.raises(BudgetError, match="holds everything"):
         Assembler(dialect=chat_template(TOKENIZERS["chatml"])).hold(5)
 
 

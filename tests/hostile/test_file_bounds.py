@@ -73,8 +73,8 @@ def test_the_bytes_of_a_json_file_are_bounded(beyond: int, tmp_path: Path, monke
     "said",
     [
         f"{yaml_text.LONGEST // reading.MEBIBYTE} MiB",
-        f"{yaml_text.LARGEST // reading.MEBIBYTE} MiB once its aliases are written out",
-        f"{yaml_text.DEEPEST} lists and mappings",
+        f"{yaml_text.LARGEST // reading.MEBIBYTE} MiB with its aliases expanded",
+        f"{yaml_text.DEEPEST} levels of lists and mappings",
         f"{json_text.LONGEST // reading.MEBIBYTE} MiB",
         f"{json_text.DEEPEST} levels",
     ],
