@@ -296,7 +296,7 @@ HELD_ELSEWHERE = [
     ),
     Elsewhere(
         "docs/frameworks/bills.md",
-        "the call is made again, smaller, up to three times",
+        "the adapter makes the call again, smaller, up to three times",
         "tests/integrations/test_fitting.py"
         "::test_what_is_no_refusal_for_length_teaches_nothing_and_what_never_ends_is_given_up",
         3,
