@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from assembler.files.place import one_line
@@ -108,10 +108,9 @@ def _app(words: Sequence[str]) -> App:
 
 
 def _version() -> str:
-    try:
-        return metadata.version("context-assembler")
-    except metadata.PackageNotFoundError:
-        return "not installed: run from its sources"
+    from assembler.report.manifest.writing import installed_version  # for `--version` alone
+
+    return installed_version("context-assembler") or "not installed: run from its sources"
 
 
 def _fail(text: str, code: int) -> int:

@@ -163,7 +163,8 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     if known is None or prices is None or decided is None:
         return None
     start, length, pins = known.length, sight.length, known.pins
-    conversation, waiting, trimmed, everything = known.conversation, known.waiting, known.trimmed, not known.trimmed.decisions
+    conversation, waiting, trimmed = known.conversation, known.waiting, known.trimmed
+    everything = not trimmed.decisions
     ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
     if length > start:
         try:

@@ -15,7 +15,6 @@ import signal
 import stat
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from assembler import Assembler, TrimOldest, count_request
 from assembler.cli import main
 from assembler.dialects import DIALECTS, openai_chat
 from assembler.files.writing import permit_no_more
+from assembler.report.manifest.writing import installed_version
 from budgets import Budget
 
 ROOT = Path(__file__).parents[2]
@@ -310,19 +310,23 @@ def test_help_lists_every_command(argv: list[str], capsys: pytest.CaptureFixture
     assert "count" in out
 
 
+@pytest.mark.parametrize(("installed", "shown"), [("7.8.9", "7.8.9\n"), (None, "not installed")])
 def test_the_version_is_the_distribution_s_or_says_that_there_is_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    installed: str | None,
+    shown: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(metadata, "version", {"context-assembler": "7.8.9"}.__getitem__)
+    if installed is not None:
+        (tmp_path / f"context_assembler-{installed}.dist-info").mkdir()
+    assert main(["--version"]) == 0  # what it imports is loaded from here on
+    capsys.readouterr()
+    installed_version.cache_clear()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out.strip() == "7.8.9"
-
-    def unknown(name: str) -> str:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", unknown)
-    assert main(["--version"]) == 0
-    assert "not installed" in capsys.readouterr().out
+    installed_version.cache_clear()
+    assert shown in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("package", ["cyclopts", "yaml"])

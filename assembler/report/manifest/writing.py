@@ -5,8 +5,10 @@ Anybody who guesses a short text can check the guess by its hash, so a manifest 
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from importlib import metadata
+import os
+import sys
 from typing import Any
 
 import attrs
@@ -120,7 +122,18 @@ def versions(settings: Settings) -> dict[str, Any]:
 
 @functools.cache
 def installed_version(distribution: str) -> str | None:
-    """Return the version of an installed distribution; None if it runs from its sources. Cached."""
+    """Return the version of an installed distribution; None if it runs from its sources. Cached.
+
+    It is in the name of the distribution's folder (PEP 376). To load what reads it from there takes 40 ms.
+    """
+    prefix, suffix = f"{distribution.replace('-', '_')}-", ".dist-info"
+    for folder in sys.path:
+        with contextlib.suppress(OSError):  # an archive, or a folder that is gone
+            for name in os.listdir(folder or "."):
+                if name.startswith(prefix) and name.endswith(suffix):
+                    return name.removeprefix(prefix).removesuffix(suffix)
+    from importlib import metadata
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
