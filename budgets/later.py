@@ -67,12 +67,12 @@ class _Package(ModuleType):
             table = self.__dict__["_table"] = _read_stub(self)
         return cast("tuple[dict[str, str], tuple[str, ...]]", table)
 
-    def _home(self, name: str) -> str | None:
+    def _module_of(self, name: str) -> str | None:
         """The module of a public name of this package, or None."""
         named, tables = self._named()
         if name in named:
             return named[name]
-        homes = (cast(_Package, importlib.import_module(table))._home(name) for table in tables)
+        homes = (cast(_Package, importlib.import_module(table))._module_of(name) for table in tables)
         return next((home for home in homes if home is not None), None)
 
     def _names(self) -> set[str]:
@@ -86,7 +86,7 @@ class _Package(ModuleType):
             raise self._missing(name)
         elif name not in self._named()[0] and self._is_submodule(name):  # checked first, since it loads no table
             return importlib.import_module(f"{self.__name__}.{name}")
-        elif (home := self._home(name)) is not None:
+        elif (home := self._module_of(name)) is not None:
             value = getattr(importlib.import_module(home), name)
         else:
             raise self._missing(name)
@@ -98,7 +98,7 @@ class _Package(ModuleType):
         return "__path__" in self.__dict__ and importlib.util.find_spec(f"{self.__name__}.{name}") is not None
 
     def _missing(self, name: str) -> Exception:
-        right = None if name.startswith("_") else _found_in(self.__dict__["_elsewhere"], name)
+        right = None if name.startswith("_") else _package_with(self.__dict__["_elsewhere"], name)
         if right is not None:
             return ImportError(f"{self.__name__} has no {name}: from {right} import {name}", name=self.__name__)
         return AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
@@ -111,7 +111,7 @@ class _Package(ModuleType):
             super().__setattr__(name, value)
 
 
-def _found_in(elsewhere: Mapping[str, str], name: str) -> str | None:
+def _package_with(elsewhere: Mapping[str, str], name: str) -> str | None:
     """The package that has a name, of those in `elsewhere`."""
     for package, names in elsewhere.items():
         listed = names.split() if names != "*" else dir(importlib.import_module(package))

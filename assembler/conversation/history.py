@@ -275,9 +275,9 @@ class Sight:
 
     def first_changed(self, start: int, stop: int) -> int | None:
         """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""
-        return None if self.readings.says_still((start, stop)) else self.looked_through(start, stop)
+        return None if self.readings.dicts_are_unchanged((start, stop)) else self.compare_each(start, stop)
 
-    def looked_through(self, start: int, stop: int) -> int | None:
+    def compare_each(self, start: int, stop: int) -> int | None:
         """`first_changed` if some messages are objects or were not read, so that no single comparison can tell.
 
         O(messages), each in Python.
@@ -298,10 +298,10 @@ class Sight:
     def first_stale(self) -> int | None:
         """The first message whose owner changed, pinned or unpinned it after it was read, or None."""
         changed = self.first_changed(0, self.length)
-        return self.remarked if changed is None else changed
+        return self.pin_changed if changed is None else changed
 
     @property
-    def remarked(self) -> int | None:
+    def pin_changed(self) -> int | None:
         """A message that was pinned or unpinned between two checks, or None."""
-        found = self.readings.remarked
+        found = self.readings.pin_changed
         return None if found is None or found >= self.length else found

@@ -85,10 +85,10 @@ def listed_messages(messages: object) -> Iterable[object]:
     kind, given = type(messages).__name__, messages
     if iterates(messages) and not isinstance(messages, str | bytes | Mapping):
         return cast("Iterable[object]", messages)
-    raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; {_instead(given)}")
+    raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; {_advise_instead(given)}")
 
 
-def _instead(messages: object) -> str:
+def _advise_instead(messages: object) -> str:
     body = isinstance(messages, Mapping) and "role" not in messages
     name = next((name for name in ("messages", "input", "contents") if body and name in cast("Any", messages)), None)
     if name is not None:

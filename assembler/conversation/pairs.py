@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.conversation.messages import Call, Message, Result
-from assembler.conversation.turns import goes_on
+from assembler.conversation.turns import may_come_between
 from assembler.conversation.waiting import NEXT, Key, Waiting, answer_to, asked_by, by_id
 
 
@@ -55,7 +55,7 @@ class Pairs:
             answered = pairs._take_answers(place, message, waiting)
             if not answered and message.answers_only:
                 continue  # all its results are loose
-            if len(waiting) and not goes_on(message, before) and not answered:
+            if len(waiting) and not may_come_between(message, before) and not answered:
                 pairs.unanswered[place], waiting = [*waiting], Waiting()
             if not _ask(message, place, waiting):
                 pairs.repeating.add(place)

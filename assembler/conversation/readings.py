@@ -64,8 +64,8 @@ class Readings:
         "matched",
         "messages",
         "objects",
+        "pin_changed",
         "prices",
-        "remarked",
         "seen",
         "starts",
     )
@@ -92,7 +92,7 @@ class Readings:
         """How many messages were checked for a `pinned` mark, and which had one."""
         self._compactions: tuple[int, tuple[int, ...]] = (0, ())
         """How many messages were checked for a server's summary, and which may hold one."""
-        self.remarked: int | None = None
+        self.pin_changed: int | None = None
         """A message that was pinned or unpinned after a check. Results computed since may be outdated."""
 
     def known_until(self, stop: int, raws: list[object]) -> Readings:
@@ -114,7 +114,7 @@ class Readings:
         copy.keepsakes = self.keepsakes.until(stop)
         copy.prices = [prices.known_until(stop) for prices in self.prices.copy()]
         if stop == len(self._raws):
-            copy._lawful, copy._marks, copy.remarked = self._lawful, self._marks, self.remarked
+            copy._lawful, copy._marks, copy.pin_changed = self._lawful, self._marks, self.pin_changed
             for prices, ours in zip(copy.prices, self.prices.copy(), strict=False):
                 prices.take_over(ours)
         return copy
@@ -156,7 +156,7 @@ class Readings:
         changed = {index for index in found if index < length}.symmetric_difference(
             index for index in now if index < known
         )
-        self.remarked = min(changed, default=self.remarked)
+        self.pin_changed = min(changed, default=self.pin_changed)
         if length > known:
             self._marks = (length, now)
         return now
@@ -185,7 +185,7 @@ class Readings:
             self.messages[index] = found
         return found
 
-    def says_still(self, *stretches: Span) -> bool:
+    def dicts_are_unchanged(self, *stretches: Span) -> bool:
         """Whether the dicts in these stretches are unchanged. False if any message is not a dict."""
         if self.objects:
             return False

@@ -180,14 +180,14 @@ def after(waiting: Open, message: Message, index: int, before: Message | None = 
     if results and message.role == "assistant":
         raise answered_by_the_model(results[0], index)
     waiting = _take_answers(waiting, results, index)
-    if waiting.left and not results and goes_on(message, before):
+    if waiting.left and not results and may_come_between(message, before):
         return _add_calls(waiting, calls, message, index) if calls else waiting
     if waiting.left and not results:
         raise unanswered_error(waiting, index)
     return _add_calls(waiting, calls, message, index) if calls else waiting
 
 
-def goes_on(message: Message, before: Message | None) -> bool:
+def may_come_between(message: Message, before: Message | None) -> bool:
     """Whether a message may come between a call and its result, as other items of the model in the Responses API."""
     if before is None or not message.shape == before.shape == RESPONSES:
         return False

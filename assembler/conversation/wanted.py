@@ -26,7 +26,7 @@ class Question(Protocol):
         """Remember the text, or why there is none, together with its messages."""
         ...
 
-    def speaks_of(self, sight: Sight) -> bool:
+    def is_about(self, sight: Sight) -> bool:
         """Whether `sight` still holds the messages to summarise, and no newer summary replaces them."""
         ...
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.extra_fields import loses_fields_of_answers
-from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_told_whole, says_nothing_to
+from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_left_out_for, is_sent_whole
 from assembler.dialects.dialect import Dialect, ReasoningDialect
 from assembler.dialects.left_beside import loses_citations
 
@@ -16,7 +16,7 @@ def hears_all(dialect: Dialect, message: Message) -> bool:
     """Whether the request says every part of the message, its reasoning and its citations. O(parts)."""
     shape = dialect.api.shape
     if not MAY_BE_LOST.isdisjoint(map(type, message.parts)) and (
-        not is_told_whole(message, shape) or _unheard_thoughts(dialect, message)
+        not is_sent_whole(message, shape) or _unheard_thoughts(dialect, message)
     ):
         return False
     return not loses_citations(message, shape) and not loses_fields_of_answers(message, shape)
@@ -24,7 +24,7 @@ def hears_all(dialect: Dialect, message: Message) -> bool:
 
 def hears_any(dialect: Dialect, message: Message) -> bool:
     """Whether the request says anything of the message. O(parts)."""
-    if says_nothing_to(message, dialect.api.shape):
+    if is_left_out_for(message, dialect.api.shape):
         return False
     return _unheard_thoughts(dialect, message) < len(message.parts) or not message.parts
 

@@ -246,7 +246,7 @@ class Fitting:
     def add_summary(self, wanted: Wanted, text: str) -> bool:
         """Give a conversation a summary that its `context.wanted` asked for. False if its messages are forgotten."""
         for known in reversed(list(self._known)):
-            if wanted.question.speaks_of(known.assembler.inside[0].history.current()):
+            if wanted.question.is_about(known.assembler.inside[0].history.current()):
                 known.assembler.add_summary(wanted, text)
                 return True
         return False

@@ -66,8 +66,10 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
         expected = plan.fixed.tokens
         estimated = alone == plan.fixed.upper and expected <= overflow.available
         bound = f" at most, {expected} expected" if estimated else ""
-        said = f"Dropping turns cannot help: the fixed regions alone need {alone}{bound}. "
-        return f"{said}Shorten {_list_regions(plan.costs)} by {in_tokens(excess)}{_advise_documents(overflow, trial)}."
+        opening = f"Dropping turns cannot help: the fixed regions alone need {alone}{bound}. "
+        return (
+            f"{opening}Shorten {_list_regions(plan.costs)} by {in_tokens(excess)}{_advise_documents(overflow, trial)}."
+        )
     cure = next(_cures(overflow, trial), None)
     if cure is not None:
         return cure
@@ -166,19 +168,19 @@ def _advise_pins(overflow: TooLarge) -> str | None:
 def _advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     """Which region is over its limit, and which limits to change."""
     needed, limits = _tokens_of(overflow, region), trial.budget.limits
-    said = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - overflow.excess}: "
-    said += f"shorten it by {in_tokens(overflow.excess)}"
+    opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - overflow.excess}: "
+    opening += f"shorten it by {in_tokens(overflow.excess)}"
     if region in limits:
         wider = {**limits, region: attrs.evolve(limits[region], cap=None, floor=0)}
         if _allows(trial, wider):
-            return f"{said}, or raise its cap."
+            return f"{opening}, or raise its cap."
     lower = "lower the floors, shares and priorities of the others"
     freer = {name: attrs.evolve(limit, floor=0, share=None, priority=0) for name, limit in limits.items()}
     if _allows(trial, freer):
-        return f"{said}, or {lower}."
+        return f"{opening}, or {lower}."
     if region in freer and _allows(trial, {**freer, region: attrs.evolve(freer[region], cap=None)}):
-        return f"{said}, or raise its cap and {lower}."
-    return f"{said}."
+        return f"{opening}, or raise its cap and {lower}."
+    return f"{opening}."
 
 
 def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:

@@ -87,20 +87,20 @@ def _request_of(settings: Settings, plan: Planned) -> dict[str, Any]:
     except UnsupportedContentError:
         raise
     except ConversationError:
-        said = _sendable(plan)
-        if len(said) == len(plan.layout.messages):
+        to_send = _sendable(plan)
+        if len(to_send) == len(plan.layout.messages):
             raise
-        return emit_layout(settings.dialect, attrs.evolve(plan.layout, messages=said)).request
+        return emit_layout(settings.dialect, attrs.evolve(plan.layout, messages=to_send)).request
 
 
 def _sendable(plan: Planned) -> list[Message]:
     """The messages without a last step whose calls are unanswered, up to the last that the model did not write."""
-    said = list(plan.layout.messages)
+    to_send = list(plan.layout.messages)
     if plan.waiting:
-        del said[max(place for place, one in enumerate(said) if not set(plan.waiting).isdisjoint(one.parts)) :]
-    while said and said[-1].role == "assistant":
-        said.pop()
-    return said
+        del to_send[max(place for place, one in enumerate(to_send) if not set(plan.waiting).isdisjoint(one.parts)) :]
+    while to_send and to_send[-1].role == "assistant":
+        to_send.pop()
+    return to_send
 
 
 def _as_billed(overflow: TooLarge, settings: Settings, bill: CalibratedCounter, before: Planned | None) -> TooLarge:

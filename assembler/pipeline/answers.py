@@ -23,13 +23,13 @@ from budgets import BudgetError
 
 T = TypeVar("T")
 
-QUESTIONS = 16
+MOST_QUESTIONS = 16
 """The most questions of one build: one a policy, and one more whenever a message changes while it is summarised."""
 
 
 def run_answering(work: Callable[[], T]) -> T:
     """Run `work`, and call each summarizer that it needs. Raises `BudgetError` for one that must be awaited."""
-    for _ in range(QUESTIONS):
+    for _ in range(MOST_QUESTIONS):
         try:
             return work()
         except UnansweredError as unanswered:

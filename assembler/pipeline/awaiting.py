@@ -18,7 +18,7 @@ from inspect import isawaitable
 from typing import TypeVar
 
 from assembler.conversation.wanted import UnansweredError, Wanted
-from assembler.pipeline.answers import QUESTIONS, changing_error, summary_failure
+from assembler.pipeline.answers import MOST_QUESTIONS, changing_error, summary_failure
 from assembler.pipeline.settings import Settings
 from budgets.counters.awaited import WAITING, is_async
 
@@ -36,7 +36,7 @@ async def run_awaiting(settings: Settings, work: Callable[[], T]) -> T:
         except UnansweredError as unanswered:
             return unanswered.wanted
 
-    for _ in range(QUESTIONS):
+    for _ in range(MOST_QUESTIONS):
         found = await run(work_or_question)
         if not isinstance(found, Wanted):
             return found

@@ -265,8 +265,8 @@ class Chosen:
     def _joined(self, around: Around) -> Count:
         """What the pieces add when the message is priced as one text."""
         host = self._hosting
-        said, alone = host.saying(around.text(host.text)), host.message
-        together = price_messages(self._pricer, (*host.beside, said))
+        filled, alone = host.saying(around.text(host.text)), host.message
+        together = price_messages(self._pricer, (*host.beside, filled))
         return (together - price_messages(self._pricer, (*host.beside, alone))).alone()
 
     @property

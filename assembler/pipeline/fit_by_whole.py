@@ -30,7 +30,7 @@ class Sealed:
     length: int
     kept: Trimmed
     count: Count
-    seen: Weighed
+    weighed: Weighed
 
 
 def fit_by_whole(
@@ -57,14 +57,14 @@ def fit_by_whole(
         return trim(ledger, plan.settings, tokens_left, start)
 
     tokens_left = limit - plan.fixed.upper
-    seen = Weighed() if known is None else known.seen
+    weighed = Weighed() if known is None else known.weighed
     if trimmer is not None:
-        kept, count, seen = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen)
+        kept, count, weighed = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, weighed)
     else:
         everything = None if start is None else start[1].grown_to(ledger)
         kept, count = _tightened(ledger, tokens_left, limit, weigh, relieve, everything)
     if start is None:
-        last.sealed = Sealed(prices, ledger.length, kept, count, seen)
+        last.sealed = Sealed(prices, ledger.length, kept, count, weighed)
     return attrs.evolve(plan, trimmed=kept, sealed=count), count
 
 

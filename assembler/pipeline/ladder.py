@@ -109,8 +109,8 @@ class Trimmed:
     def why_gone(self) -> str:
         """What the policies did that helped. Those that dropped turns come first."""
         helped = [decision for decision in self.decisions if decision.saved]
-        said = sorted(helped or self.decisions, key=lambda decision: not decision.cut)
-        return "; ".join(dict.fromkeys(decision.in_words for decision in said))
+        listed = sorted(helped or self.decisions, key=lambda decision: not decision.cut)
+        return "; ".join(dict.fromkeys(decision.in_words for decision in listed))
 
     def why_shortened(self, times: Mapping[Label, int] | None = None) -> str:
         """What the rewriting policies did: in all turns, or in one turn if `times` says how often each acted there."""

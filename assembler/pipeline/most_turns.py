@@ -82,7 +82,7 @@ class _Search:
     beside: Tokens
     """The estimated cost of everything but the turns that may be dropped."""
     before: Weighed
-    seen: Weighed
+    last: Weighed
     pricer: WholePricer
     weigh: Callable[[Trimmed], Count]
     found: dict[int, tuple[Trimmed, Count]] = attrs.field(factory=dict[int, tuple[Trimmed, Count]])
@@ -91,7 +91,7 @@ class _Search:
         kept = self._kept(number)
         count = self.weigh(kept)
         self.found[number] = kept, count
-        self.seen = self.weighed(number)
+        self.last = self.weighed(number)
         return count.upper <= self.limit
 
     def weighed(self, number: int) -> Weighed:
@@ -128,7 +128,7 @@ class _Search:
         number = fitting + 1
         leap = fitting + 2 ** max(len(self.found) - _CORRECTED + 1, 0)
         while (too_large is None or number + 1 < too_large) and self.turns.has(number + 1):
-            if number >= leap and self.seen.predicts(self.expected(number + 1)) > self.limit:
+            if number >= leap and self.last.predicts(self.expected(number + 1)) > self.limit:
                 break
             number += 1
         return number

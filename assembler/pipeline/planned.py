@@ -187,7 +187,7 @@ class Planned:
         if self.trimmed.changed or self.measured.host is not None:
             own = [raw for start, stop in self.stretches for raw in raws(start, stop)]
             came = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
-            return objects + [came[i][1] if said is came[i][0] else said.raw for i, said in self.sent]
+            return objects + [came[i][1] if message is came[i][0] else message.raw for i, message in self.sent]
         newest = (self.trimmed.cut.first_kept, self.sight.length)
         for start, stop in self.stretches if self.ledger.pins else (newest,):
             objects += raws(start, stop)
@@ -324,8 +324,8 @@ class Planned:
     @property
     def _unadorned(self) -> list[Message]:
         """The messages of the turns, the host without its knowledge, which is priced apart."""
-        summary, said = self.trimmed.cut.summary, [message for _, message in self.standing]
-        return said if summary is None else [summary, *said]
+        summary, messages = self.trimmed.cut.summary, [message for _, message in self.standing]
+        return messages if summary is None else [summary, *messages]
 
     @property
     def recipe(self) -> Recipe:

@@ -29,7 +29,7 @@ class Recipe:
     def of(cls, length: int, kept: Trimmed, ledger: Ledger) -> Recipe:
         """The recipe of a decision, without the changes to messages that were dropped since."""
         cut, summary = kept.cut, kept.cut.summary
-        said = None if summary is None else "".join(part for part in summary.parts if isinstance(part, str))
+        summary_text = None if summary is None else "".join(part for part in summary.parts if isinstance(part, str))
         staying = [*ledger.pinned_turns(), (cut.first_kept, length)]
 
         def stays(indexes: Sequence[int]) -> bool:
@@ -37,7 +37,7 @@ class Recipe:
 
         made = (attrs.evolve(one, indexes=tuple(filter(stays, one.indexes))) for one in kept.made)
         living = tuple(one for one in made if one.indexes)
-        return cls(length, cut.first_kept, cut.reason, said, living, kept.decisions, kept.failures)
+        return cls(length, cut.first_kept, cut.reason, summary_text, living, kept.decisions, kept.failures)
 
     def made_again(self, ledger: Ledger, rungs: Sequence[Rung]) -> tuple[int, Trimmed] | None:
         """The length then, and the decision made again; None if these policies no longer make the same changes.

@@ -20,17 +20,17 @@ _Medium: TypeAlias = Media | Opaque
 _HOLDING = (Media, Opaque, Result)
 
 
-def has_sizes(said: Sequence[Message]) -> bool:
+def has_sizes(originals: Sequence[Message]) -> bool:
     """Whether the caller declared the size of any medium. O(parts)."""
-    return any(_given(medium) for medium in _media(said))
+    return any(_given(medium) for medium in _media(originals))
 
 
-def with_sizes(sent: Layout, said: Sequence[Message]) -> Layout:
-    """The request as it is sent, with the sizes that the messages `said` declare for its media.
+def with_sizes(sent: Layout, originals: Sequence[Message]) -> Layout:
+    """The request as it is sent, with the sizes that the messages `originals` declare for its media.
 
     Media are matched by their order, so nothing is changed if one of them was not sent. O(parts).
     """
-    known = _media(said)
+    known = _media(originals)
     if [medium.kind for medium in known] != [medium.kind for medium in _media(sent.messages)]:
         return sent
     waiting = iter(known)

@@ -25,7 +25,7 @@ from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.steps import settled_by_turns
-from assembler.policies.traits import stands
+from assembler.policies.traits import cuts_only_on_overflow
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import MergingPricer
 from budgets import AssemblyError, Budget, Count, Tokens
@@ -56,7 +56,7 @@ class Standing:
     """Pinned turns before the cut. Every build checks them."""
     front: int
     """Every build checks the messages before this one: a change there may move where turns begin."""
-    hangs_on: int
+    checked_from: int
     """Every build checks the messages from here on: they stay, or prove that no more fit."""
     length: int
     conversation: Count
@@ -64,12 +64,12 @@ class Standing:
     waiting: Open
     """The calls without a result at `length`."""
     glance: int
-    """The first message between `front` and `hangs_on` that the next build checks."""
+    """The first message between `front` and `checked_from` that the next build checks."""
 
-    def looked_until(self) -> int:
+    def checked_until(self) -> int:
         """The first dropped message that the build after the next one checks."""
         further = self.glance + GLANCE
-        return further if further < self.hangs_on else self.front
+        return further if further < self.checked_from else self.front
 
     def later(
         self, length: int, trimmed: Trimmed, conversation: Count, waiting: Open, pins: tuple[int, ...]
@@ -85,11 +85,11 @@ class Standing:
             self.tokens_left,
             self.apart,
             self.front,
-            self.hangs_on,
+            self.checked_from,
             length,
             conversation,
             waiting,
-            self.looked_until(),
+            self.checked_until(),
         )
 
 
@@ -99,7 +99,7 @@ def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -
     budget, everything = settings.budget, not trimmed.decisions
     if not settings.adds_up or plan.refused is not None or plan.measured.host is not None or plan.made_way:
         return None
-    if budget is not None and not (everything or stands(settings.willing)):
+    if budget is not None and not (everything or cuts_only_on_overflow(settings.willing)):
         return None
     tokens_left = None if budget is None else _tokens_left(plan, budget, before_limits)
     if budget is not None and tokens_left is None:
@@ -123,7 +123,7 @@ def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -
         plan.sight.length,
         plan.conversation,
         plan.waiting,
-        front if last is None else max(front, last.looked_until()),
+        front if last is None else max(front, last.checked_until()),
     )
 
 
@@ -145,9 +145,9 @@ def still_holds(known: Standing, sight: Sight) -> bool:
     readings, length, start = sight.readings, sight.length, known.glance
     if known.length > length or readings.head(length) != known.head:
         return False
-    stop = min(start + GLANCE, known.hangs_on)
-    hangs_on = ((known.hangs_on, length), (0, known.front), (start, stop), *known.apart)
-    if not readings.says_still(*hangs_on) and any(sight.looked_through(*span) is not None for span in hangs_on):
+    stop = min(start + GLANCE, known.checked_from)
+    to_check = ((known.checked_from, length), (0, known.front), (start, stop), *known.apart)
+    if not readings.dicts_are_unchanged(*to_check) and any(sight.compare_each(*span) is not None for span in to_check):
         return False
     marked = pinned_among(readings.raws(start, stop))  # they may not have been read, but pins show without reading
     return not marked or {start + index for index in marked}.issubset(known.pins)
@@ -221,14 +221,14 @@ def first_changed(plan: Planned, last: Standing | None) -> int | None:
     """
     sight = plan.sight
     if last is not None and last.trimmed.cut.first_kept <= plan.first:
-        hangs_on = [(0, last.front), *last.apart, (last.hangs_on, sight.length)]
+        to_check = [(0, last.front), *last.apart, (last.checked_from, sight.length)]
     elif plan.trimmed.decisions and _newest_that_fit(plan):
         front = min(max(sight.head, plan.ledger.first) + 1, sight.length)
-        hangs_on = [(0, front), (one_turn_more(plan), sight.length)]
+        to_check = [(0, front), (one_turn_more(plan), sight.length)]
     else:
         return sight.first_stale()
-    changed = (sight.first_changed(start, stop) for start, stop in hangs_on)
-    return next((found for found in changed if found is not None), sight.remarked)
+    changed = (sight.first_changed(start, stop) for start, stop in to_check)
+    return next((found for found in changed if found is not None), sight.pin_changed)
 
 
 def _newest_that_fit(plan: Planned) -> bool:

@@ -105,7 +105,7 @@ class _State(_Part):
 def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
     """The state after a build. `bill` is that build's own bill, if known. O(characters of the messages it covers)."""
     ledger, rungs = plan.ledger, plan.settings.rungs
-    told = [
+    keepsakes = [
         (place, rung.name, keepsake, what)
         for place, rung in enumerate(rungs)
         if rung.traits.memory is not None
@@ -113,11 +113,11 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
         if keepsake.stop <= ledger.length
     ]
     recipe = _recipe(plan)
-    stops = [keepsake.stop for _, _, keepsake, _ in told] + ([] if recipe is None else [recipe.length])
+    stops = [keepsake.stop for _, _, keepsake, _ in keepsakes] + ([] if recipe is None else [recipe.length])
     known = digests(plan.sight, frozenset(stops))
     policies = [
         _Keepsake(place=place, policy=name, start=of.start, stop=of.stop, sha256=known[of.stop], what=what)
-        for place, name, of, what in told
+        for place, name, of, what in keepsakes
     ]
     bill = bill or plan.settings.calibration
     held = None if recipe is None else _held_state(recipe, known[recipe.length], plan.settings)
@@ -126,7 +126,7 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
         state=VERSION,
         policies=policies,
         held=held,
-        anchor=None if bill is None else _anchor(bill),
+        anchor=None if bill is None else _anchor_state(bill),
         server=None if server is None else _count_state(server),
     ).model_dump(mode="json")
 
@@ -156,12 +156,12 @@ def restore_settings(
     if found.held is not None:
         same = found.held.policies == _names(settings)
         if same and known.get(found.held.stop) == found.held.sha256:
-            decisions_of(settings.session, Ledger.of(sight, settings.pricer)).restored = _recipe_again(found.held)
+            decisions_of(settings.session, Ledger.of(sight, settings.pricer)).restored = _recipe_from(found.held)
         else:
             ignored("what the policies held", _CHANGED if same else "they are other policies now")
     if found.anchor is not None:
-        settings = settings.billed(_anchor_again(found.anchor), ignored)
-    return settings, None if found.server is None else _count(found.server, "server")
+        settings = settings.billed(_anchor_from(found.anchor), ignored)
+    return settings, None if found.server is None else _count_from(found.server, "server")
 
 
 _CHANGED = "its messages have changed"
@@ -210,10 +210,10 @@ def _names(settings: Settings) -> list[str]:
 
 
 def _held_state(recipe: Recipe, sha256: str, settings: Settings) -> _Held:
-    return _Held(policies=_names(settings), sha256=sha256, **dict(_recipe_of(recipe)))
+    return _Held(policies=_names(settings), sha256=sha256, **dict(_recipe_state(recipe)))
 
 
-def _recipe_of(recipe: Recipe) -> _Recipe:
+def _recipe_state(recipe: Recipe) -> _Recipe:
     return _Recipe(
         stop=recipe.length,
         first_kept=recipe.first_kept,
@@ -229,7 +229,7 @@ def _raised(failure: object) -> str | None:
     return failure.raised if isinstance(failure, SummaryError) else None
 
 
-def _recipe_again(held: _Recipe) -> Recipe:
+def _recipe_from(held: _Recipe) -> Recipe:
     return Recipe(
         held.stop,
         held.first_kept,
@@ -241,7 +241,7 @@ def _recipe_again(held: _Recipe) -> Recipe:
     )
 
 
-def _anchor(bill: CalibratedCounter) -> _Anchor:
+def _anchor_state(bill: CalibratedCounter) -> _Anchor:
     return _Anchor(
         sha256=bill.request.digest,
         turns=bill.request.turns,
@@ -249,25 +249,25 @@ def _anchor(bill: CalibratedCounter) -> _Anchor:
         model=bill.request.model,
         ours=_count_state(bill.ours),
         billed=bill.billed,
-        kept=None if bill.kept is None else _recipe_of(bill.kept),
+        kept=None if bill.kept is None else _recipe_state(bill.kept),
         limit=bill.limit,
         most=bill.most,
         drift=bill.drift,
     )
 
 
-def _anchor_again(said: _Anchor) -> CalibratedCounter:
-    request, ours = Fingerprint(said.sha256, said.turns, said.dialect, said.model), _count(said.ours, "anchor")
-    kept = None if said.kept is None else _recipe_again(said.kept)
-    return CalibratedCounter(request, ours, said.billed, kept, said.limit, said.most, said.drift)
+def _anchor_from(part: _Anchor) -> CalibratedCounter:
+    request, ours = Fingerprint(part.sha256, part.turns, part.dialect, part.model), _count_from(part.ours, "anchor")
+    kept = None if part.kept is None else _recipe_from(part.kept)
+    return CalibratedCounter(request, ours, part.billed, kept, part.limit, part.most, part.drift)
 
 
 def _count_state(count: Count) -> _Count:
     return _Count(tokens=count.tokens, grade=count.grade.value, upper=count.upper)
 
 
-def _count(said: _Count, place: str) -> Count:
+def _count_from(part: _Count, place: str) -> Count:
     try:
-        return Count(said.tokens, Grade(said.grade), upper=said.upper)
+        return Count(part.tokens, Grade(part.grade), upper=part.upper)
     except ValueError:
         raise StateError(f"state: its {place} is not what context.state() returned", place=place) from None

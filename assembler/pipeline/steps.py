@@ -15,7 +15,7 @@ from assembler.policies.traits import CuttingRung, KeepsAll, asks, trimming
 from budgets import Tokens
 from budgets.value import Value
 
-ASKED = 256
+MOST_TURNS_ASKED = 256
 """The most turns for which policies are asked about each step, since each question reads all that stays."""
 
 
@@ -36,9 +36,9 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
     """Every window at which more turns stay, smallest first. Below the first no request fits. One pass over the turns.
 
     This needs policies that only drop whole turns. A policy that does not declare `KeepsNewest` is asked about each
-    step, if the history has at most `ASKED` turns. For all others only the last step is returned, at which everything
-    stays. There are no steps if the fixed regions depend on the window too (limits, a strategy that chooses), or if
-    only a count of the whole decides. Use `plan.what_if(context_window=…)` then.
+    step, if the history has at most `MOST_TURNS_ASKED` turns. For all others only the last step is returned, at which
+    everything stays. There are no steps if the fixed regions depend on the window too (limits, a strategy that
+    chooses), or if only a count of the whole decides. Use `plan.what_if(context_window=…)` then.
     """
     if not _regions_stay(plan):
         return ()
@@ -51,7 +51,7 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
 def _must_ask(plan: Planned) -> bool:
     """Whether the policies must and can be asked what they cut: none has a low-water mark or asks a model."""
     rungs = plan.settings.willing
-    if trimming(rungs) is not None or any(place == ASKED for place, _ in enumerate(plan.ledger.turns())):
+    if trimming(rungs) is not None or any(place == MOST_TURNS_ASKED for place, _ in enumerate(plan.ledger.turns())):
         return False
     return all(isinstance(rung, CuttingRung) and rung.traits.low_water is None and not asks(rung) for rung in rungs)
 

@@ -46,15 +46,15 @@ class ClearToolResults:
         """One change for each result, oldest first, and one for its call. A message with more than 16 of them gets
         several in one change. O(messages that stay).
         """
-        for index, places in together(self._giving_way(passage)):
+        for index, places in together(self._places_to_clear(passage)):
             message = passage.current(index)
             given = [place for place in places if self._saves(message.parts[place], passage)] if places[1:] else places
             if not given:
                 continue
             cleared = passage.once((index, *given), message, partial(self._cleared, message, given))
-            yield Change({index: cleared}, _said(message.parts[given[0]], len(given)))
+            yield Change({index: cleared}, _describe(message.parts[given[0]], len(given)))
 
-    def _giving_way(self, passage: Passage) -> Iterator[Place]:
+    def _places_to_clear(self, passage: Passage) -> Iterator[Place]:
         """The results to clear, oldest first, each before its call."""
         protected = self._newest(passage)
         names: dict[str | None, str] = {}
@@ -70,7 +70,7 @@ class ClearToolResults:
                     if part.parts != (self.placeholder,):
                         yield index, place
                     if part.call_id is not None and part.call_id in asked_at:
-                        yield from _asking(passage, asked_at[part.call_id])
+                        yield from _call_with_arguments(passage, asked_at[part.call_id])
 
     def _newest(self, passage: Passage) -> frozenset[tuple[int, int]]:
         places = (
@@ -98,14 +98,14 @@ class ClearToolResults:
         return attrs.evolve(cast(Result, part), parts=(self.placeholder,), given=None)
 
 
-def _asking(passage: Passage, place: Place) -> Iterator[Place]:
+def _call_with_arguments(passage: Passage, place: Place) -> Iterator[Place]:
     """Yield the place of a call if it has arguments."""
     call = passage.current(place[0]).parts[place[1]]
     if cast(Call, call).arguments != NO_ARGUMENTS:
         yield place
 
 
-def _said(part: Part, times: int) -> str:
+def _describe(part: Part, times: int) -> str:
     if isinstance(part, Call):
         return "arguments of the call cleared" if times == 1 else f"arguments of {times} calls cleared"
     return "tool result cleared" if times == 1 else f"{times} tool results cleared"

@@ -68,12 +68,12 @@ class Offload:
         """
         bodies = list(_bodies(passage))
         newest = {body.text: body for body in bodies}
-        seen: set[str] = set()
+        earlier_texts: set[str] = set()
         equal: dict[Place, str] = {}
         for body in bodies:
-            if body.text in seen and len(body.text) > _SHORTEST:
+            if body.text in earlier_texts and len(body.text) > _SHORTEST:
                 equal[body.index, body.place] = body.text
-            seen.add(body.text)
+            earlier_texts.add(body.text)
         yield from self._replaced(passage, equal, self._equal, "equal result", "sent once")
         oldest = {body.text: body for body in reversed(bodies)}
         by_age = sorted(oldest, key=lambda text: (newest[text].index, newest[text].place))
@@ -89,7 +89,7 @@ class Offload:
     ) -> Iterator[Change]:
         for index, places in together(texts):
             message, one = passage.current(index), len(places) == 1
-            make = partial(_saying, message, {place: partial(say, texts[index, place]) for place in places})
+            make = partial(_with_texts, message, {place: partial(say, texts[index, place]) for place in places})
             pointing = passage.once((index, done, *places), message, make)
             yield Change({index: pointing}, f"{what} {done}" if one else f"{len(places)} {what}s {done}")
 
@@ -97,8 +97,8 @@ class Offload:
         return f'[{_EQUAL}; {FETCH}(id="{self._stored(text)}") gives it back]'
 
     def _large(self, text: str) -> str:
-        said = f'[stored, {len(text):,} characters; {FETCH}(id="{self._stored(text)}") gives it back]'
-        return said + _preview(text, self.preview)
+        pointer = f'[stored, {len(text):,} characters; {FETCH}(id="{self._stored(text)}") gives it back]'
+        return pointer + _preview(text, self.preview)
 
     def _stored(self, text: str) -> str:
         """Store a text and return its id. The id is longer if another text already has the shorter one."""
@@ -109,13 +109,13 @@ class Offload:
         raise BudgetError("Offload: the store does not return what was put in; use one that holds texts")
 
 
-def _saying(message: Message, texts: Mapping[int, Callable[[], str]]) -> Message:
+def _with_texts(message: Message, texts: Mapping[int, Callable[[], str]]) -> Message:
     """The message with other texts for the results at these places."""
-    said = {
+    shorter = {
         place: attrs.evolve(cast(Result, message.parts[place]), parts=(text(),), given=None)
         for place, text in texts.items()
     }
-    return with_parts(message, said)
+    return with_parts(message, shorter)
 
 
 def _bodies(passage: Passage) -> Iterator[_Body]:
@@ -138,10 +138,10 @@ def _preview(text: str, characters: int) -> str:
     if len(text) <= characters or not half:
         return "\n" + text if half else ""
     head, tail = graphemes(text[: half + _WIDEST]), graphemes(text[-half - _WIDEST :])
-    return f"\n{_fitting(head, half)}{MARKER}{_fitting(tail[::-1], half, -1)}"
+    return f"\n{_take_while_fits(head, half)}{MARKER}{_take_while_fits(tail[::-1], half, -1)}"
 
 
-def _fitting(pieces: list[str], characters: int, step: int = 1) -> str:
+def _take_while_fits(pieces: list[str], characters: int, step: int = 1) -> str:
     """As many of the first pieces as fit into so many characters; with step -1, joined in reverse."""
     used = itertools.accumulate(map(len, pieces))
     return "".join([piece for piece, so_far in zip(pieces, used, strict=True) if so_far <= characters][::step])

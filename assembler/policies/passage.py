@@ -45,22 +45,22 @@ class StandingPassage:
     def __iter__(self) -> Iterator[tuple[int, Message]]:
         """The messages that stay, oldest first, with their indexes."""
         for start, stop in self._stretches:
-            yield from self._standing(range(start, stop))
+            yield from self._kept_messages(range(start, stop))
 
     def newest_first(self) -> Iterator[tuple[int, Message]]:
         """The messages that stay, newest first, with their indexes."""
         for start, stop in reversed(self._stretches):
-            yield from self._standing(range(stop - 1, start - 1, -1))
+            yield from self._kept_messages(range(stop - 1, start - 1, -1))
 
     def turns(self) -> Iterator[list[int]]:
         """The turns that stay, oldest first, each as the indexes of its messages that stay. O(messages)."""
         for begin, end in self._stretches:
             while begin < end:
                 start, begin = self._ledger.turn_span(begin)
-                if turn := [index for index, _ in self._standing(range(start, begin))]:
+                if turn := [index for index, _ in self._kept_messages(range(start, begin))]:
                     yield turn
 
-    def _standing(self, indexes: Iterable[int]) -> Iterator[tuple[int, Message]]:
+    def _kept_messages(self, indexes: Iterable[int]) -> Iterator[tuple[int, Message]]:
         for index in indexes:
             if index not in self._changed:
                 yield index, self._ledger.reading(index)
@@ -82,7 +82,7 @@ class StandingPassage:
     def turn_of(self, index: int) -> list[int]:
         """The remaining messages of the turn of the message at `index`, oldest first."""
         start, stop = self._ledger.turn_span(index)
-        return [at for at, _ in self._standing(range(start, stop))]
+        return [at for at, _ in self._kept_messages(range(start, stop))]
 
     def tokens(self, message: Message) -> Tokens:
         """The upper bound of the cost of a message."""
@@ -134,8 +134,8 @@ class StandingPassage:
         O(neighbours).
         """
         start, stop = self._ledger.turn_start(since - 1), self._ledger.run(since).stop
-        before = [said for _, said in self._standing(range(max(self._reach_back(since), start), since))]
-        new = [said for _, said in self._standing(range(since, stop))]
+        before = [message for _, message in self._kept_messages(range(max(self._reach_back(since), start), since))]
+        new = [message for _, message in self._kept_messages(range(since, stop))]
         more = self._ledger.priced_run([*before, *new]) - self._ledger.priced_run(before)
         return more - (total(self._ledger.between(since, stop)) - NOTHING)
 
@@ -147,28 +147,28 @@ class StandingPassage:
 
     def _stretch_gain(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Difference:
         stretch = self._around(min(indexes), max(indexes))
-        before = [(index, message) for index, message in self._standing(stretch) if self.holds(index)]
+        before = [(index, message) for index, message in self._kept_messages(stretch) if self.holds(index)]
         after = (replaced.get(index, message) for index, message in before)
-        told = self._ledger.priced_run([message for message in after if message is not None])
-        return told - self._ledger.priced_run([message for _, message in before])
+        after_cost = self._ledger.priced_run([message for message in after if message is not None])
+        return after_cost - self._ledger.priced_run([message for _, message in before])
 
     def _around(self, first: int, last: int) -> range:
         """The messages from `first` to `last`, with the neighbours that may be sent merged with them."""
         return range(self._reach_back(first), self._reach_on(last + 1))
 
     def _reach_back(self, start: int) -> int:
-        while (before := next((place for place in reversed(range(start)) if self._stands(place)), None)) is not None:
+        while (before := next((place for place in reversed(range(start)) if self._is_kept(place)), None)) is not None:
             start = self._ledger.run(before).start
-            if start == 0 or self._stands(start - 1):
+            if start == 0 or self._is_kept(start - 1):
                 break  # otherwise one was dropped, and the one before it may be joined
         return start
 
     def _reach_on(self, stop: int) -> int:
-        while (after := next((place for place in range(stop, self.length) if self._stands(place)), None)) is not None:
+        while (after := next((place for place in range(stop, self.length) if self._is_kept(place)), None)) is not None:
             stop = self._ledger.run(after).stop
-            if stop == self.length or self._stands(stop):
+            if stop == self.length or self._is_kept(stop):
                 break
         return stop
 
-    def _stands(self, index: int) -> bool:
+    def _is_kept(self, index: int) -> bool:
         return index not in self._changed or self._changed[index] is not None

@@ -63,9 +63,9 @@ class Answer(Keepsake):
         if isinstance(self.text, SummaryError):
             return Refusal(self.after, self.stop, self.spare, str(self.text), self.text)
         written = Written(self.start, self.stop, self.text, spoken(HEADING + self.text))
-        said = ledger.price(written.message).upper - ledger.price(spoken(HEADING)).upper
+        cost = ledger.price(written.message).upper - ledger.price(spoken(HEADING)).upper
         left, whole = ledger.kept(_cut_at(written)).upper, ledger.kept(Cut(ledger.first, "")).upper
-        if said > self.spare or left >= whole:
+        if cost > self.spare or left >= whole:
             reason = f"a summary was refused: it would leave {left} of {whole} tokens"
             return Refusal(self.after, self.stop, self.spare, reason)
         return written
@@ -218,7 +218,7 @@ class SummaryRequest:
             answer = SummaryError("the summarizer returned no text")
         self.ledger.keepsakes.keep(self.policy, Answer(self.ledger.first, self.first, self.start, self.spare, answer))
 
-    def speaks_of(self, sight: Sight) -> bool:
+    def is_about(self, sight: Sight) -> bool:
         """Whether `sight` still holds the messages to summarise, after the same last summary."""
         if sight.length <= self.first or sight.readings.keepsakes.find(self.policy, Written) != self.before:
             return False

@@ -128,11 +128,11 @@ def rung_of(policy: object) -> Rung:
             return CuttingRung(policy, traits)
     if isinstance(policy, type) or isinstance(traits, Traits):
         expected = "expected a policy such as Refuse() or TrimOldest()"
-        raise BudgetError(f"on_overflow: {expected}, got {name_of_value(policy)}; {_instead(policy)}")
+        raise BudgetError(f"on_overflow: {expected}, got {name_of_value(policy)}; {_advise_instead(policy)}")
     raise BudgetError(f"on_overflow: traits of {type(policy).__name__} are a Traits(…), got {name_of_value(traits)}")
 
 
-def _instead(policy: object) -> str:
+def _advise_instead(policy: object) -> str:
     """What to pass instead of a value that is not a policy: for a text, the policy with the nearest name."""
     if not isinstance(policy, str):
         return "a policy has a method cut(ledger, tokens_left) or rewrites(passage)"
@@ -169,7 +169,7 @@ def trimming(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:
     return None
 
 
-def stands(rungs: tuple[Rung, ...]) -> bool:
+def cuts_only_on_overflow(rungs: tuple[Rung, ...]) -> bool:
     """Whether these policies change what they keep only when it no longer fits."""
     if any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs):
         return False

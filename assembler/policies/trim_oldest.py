@@ -110,7 +110,7 @@ class TrimOldest(Value):
             first = ledger.newest_that_fit(tokens_left - noted, self.keep_turns)
         else:
             first = self._replayed(ledger, tokens_left, noted, self.low_water)
-            reason = "cut down as far as its growth asks" if self.low_water == AUTO else _down_to(self.low_water)
+            reason = "cut down as far as its growth asks" if self.low_water == AUTO else _describe_cut(self.low_water)
         return Cut(first, reason, note if first > ledger.first else None)
 
     def _replayed(self, ledger: PricedTurns, tokens_left: Tokens, noted: Tokens, low_water: LowWater) -> int:
@@ -133,7 +133,7 @@ class TrimOldest(Value):
                 filled = filled.and_then(overflow - stop, line.kept_after_each(first, stop, overflow))
             stop = overflow
             low = max(part_of(filled.share(low_water, tokens_left), tokens_left) - noted, 0)
-            first = max(first, min(line.lowest(first, stop, low), self._oldest_of_newest(line, first, stop)))
+            first = max(first, min(line.lowest(first, stop, low), self._start_of_kept_turns(line, first, stop)))
         replay = Replay(self, tokens_left, first, stop, filled.messages, filled.tokens)
         if replay != known:
             line.replays.keep(replay)
@@ -149,7 +149,7 @@ class TrimOldest(Value):
         later = line.next_turn(stop, line.length)
         return later + 1 if later < line.length else None
 
-    def _oldest_of_newest(self, line: Timeline, first: int, stop: int) -> int:
+    def _start_of_kept_turns(self, line: Timeline, first: int, stop: int) -> int:
         start = line.turn_start(stop - 1)
         for _ in range(self.keep_turns - 1):
             if start <= first:
@@ -158,5 +158,5 @@ class TrimOldest(Value):
         return start
 
 
-def _down_to(share: float) -> str:
+def _describe_cut(share: float) -> str:
     return f"cut down to {share:.0%} of the tokens left"

@@ -27,9 +27,9 @@ class TrimSteps:
         """One change for each step, oldest first. O(messages of the newest turn)."""
         steps = complete_steps(passage)
         newest = {index: message for index, message in passage if index >= passage.newest}
-        said = {index for index, message in newest.items() if _says_something(message)}
+        with_words = {index for index, message in newest.items() if _says_something(message)}
         for step in steps[: max(len(steps) - self.keep, 0)]:
-            if said.isdisjoint(step) and not _leaves_the_last_word(passage, newest, step):
+            if with_words.isdisjoint(step) and not _must_stay(passage, newest, step):
                 yield Change(dict.fromkeys(step), f"step of {len(step)} messages dropped")
 
 
@@ -58,7 +58,7 @@ def _only_thinks(message: Message) -> bool:
     return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
 
 
-def _leaves_the_last_word(passage: Passage, newest: Mapping[int, Message], step: Sequence[int]) -> bool:
+def _must_stay(passage: Passage, newest: Mapping[int, Message], step: Sequence[int]) -> bool:
     """Whether dropping this step would leave the turn empty, or ending with the assistant. Only for the last step."""
     if step[-1] != passage.length - 1:
         return False

@@ -115,7 +115,7 @@ class CalibratedCounter:
 
         Raises `BudgetError` for anything else.
         """
-        beginning = _of(context, self.request.turns)
+        beginning = _fingerprint_of(context, self.request.turns)
         return self.correct(context.by_rule, beginning)
 
     def correct(self, ours: Count, beginning: Fingerprint) -> Count:
@@ -128,11 +128,11 @@ class CalibratedCounter:
         added = ours.tokens - self.ours.tokens
         if beginning != self.request or added < 0:
             billed, counted = self._share
-            return Count(_up(ours.tokens * billed, counted), Grade.ESTIMATED, upper=self.bound(ours.upper))
+            return Count(_divide_up(ours.tokens * billed, counted), Grade.ESTIMATED, upper=self.bound(ours.upper))
         settled = max(
             ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens)
         )  # of the billed part nothing is open
-        return Count(self._believed + added, self._grade(ours, settled), upper=self._corrected(settled))
+        return Count(self._trusted_bill + added, self._grade(ours, settled), upper=self._corrected(settled))
 
     def is_of(self, dialect: str, model: str | None) -> bool:
         """Whether it is a bill of this API and model. True if it names no dialect."""
@@ -145,7 +145,7 @@ class CalibratedCounter:
     def tokens_left(self, limit: Tokens) -> Tokens:
         """The most that a request may cost by our rule so that its corrected bound is at most `limit`."""
         billed, ours = self._share
-        missed, most = self._believed - self.ours.tokens + self.drift, self._most_share
+        missed, most = self._trusted_bill - self.ours.tokens + self.drift, self._most_share
         return max(min(limit, limit - missed, limit * ours // billed, (limit + 1) * ours // most), 0)
 
     def bound(self, by_rule: Tokens) -> Tokens:
@@ -159,11 +159,11 @@ class CalibratedCounter:
         more over count, and so is what it makes of `by_rule`.
         """
         billed, ours = self._share
-        rounded_up, rounded_down = _up(by_rule * billed, ours), _up(by_rule * self._most_share, ours) - 1
-        return max(by_rule + self._believed - self.ours.tokens + self.drift, rounded_up, rounded_down)
+        rounded_up, rounded_down = _divide_up(by_rule * billed, ours), _divide_up(by_rule * self._most_share, ours) - 1
+        return max(by_rule + self._trusted_bill - self.ours.tokens + self.drift, rounded_up, rounded_down)
 
     @property
-    def _foretold(self) -> bool:
+    def _needs_no_correction(self) -> bool:
         """Whether the rule is exact and agreed with this bill and every one before, so that nothing is corrected."""
         return self.margin == self.drift == 0 and self.ours.grade is Grade.EXACT
 
@@ -171,7 +171,7 @@ class CalibratedCounter:
     def _most_share(self) -> Tokens:
         """The first number of `_share` if one token more had been billed, within the bounds of a factor."""
         billed, ours = self._share
-        return billed if self._foretold else min(billed + 2, 2 * ours)
+        return billed if self._needs_no_correction else min(billed + 2, 2 * ours)
 
     @property
     def _share(self) -> tuple[Tokens, Tokens]:
@@ -180,14 +180,14 @@ class CalibratedCounter:
         return min(max(2 * self.billed, ours), 4 * ours), 2 * ours
 
     def _grade(self, ours: Count, settled: Tokens) -> Grade:
-        if self._believed != self.billed:
+        if self._trusted_bill != self.billed:
             return Grade.ESTIMATED
         if settled == self.ours.tokens and not self.drift:
             return Grade.EXACT  # the very request that was billed
-        return ours.grade if self._foretold else max(ours.grade, Grade.BOUNDED)
+        return ours.grade if self._needs_no_correction else max(ours.grade, Grade.BOUNDED)
 
     @property
-    def _believed(self) -> Tokens:
+    def _trusted_bill(self) -> Tokens:
         """The bill, but at least `LEAST` of the count: a smaller bill lacks something, such as cached tokens."""
         return max(self.billed, ceil(self.ours.tokens * LEAST))
 
@@ -195,7 +195,7 @@ class CalibratedCounter:
         """A line for the report: what was billed, how far the rule was off, and the corrected count."""
         count = self.count(context)
         share = 100 * self.margin / max(self.ours.tokens, 1)
-        continued = _of(context, self.request.turns) == self.request
+        continued = _fingerprint_of(context, self.request.turns) == self.request
         how = "its first part as billed" if continued else "another request, scaled within bounds"
         return (
             f"calibrated: {self.billed} billed where {self.ours.tokens} were counted "
@@ -203,7 +203,7 @@ class CalibratedCounter:
         )
 
 
-def _up(number: int, by: int) -> int:
+def _divide_up(number: int, by: int) -> int:
     return -(-number // by)
 
 
@@ -216,7 +216,7 @@ def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
     stated and `drift` are carried from bill to bill, until another refusal states another limit. Raises
     `TokenCountError` for a usage without a number above 0, and `BudgetError` if `context` is not a context.
     """
-    request, ours, limit, known = _of(context), context.by_rule, context.input_limit, context.calibration
+    request, ours, limit, known = _fingerprint_of(context), context.by_rule, context.input_limit, context.calibration
     known = known if known is not None and known.is_of(context.dialect, context.model) else None
     most = None if known is None else known.most
     if usage is None:
@@ -255,7 +255,7 @@ def _bill_of_refusal(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
     return max(ours, 1 if overflow.limit is None else ceil(taken * ASSUMED_EXCESS))
 
 
-def _of(context: Context[Any], turns: int | None = None) -> Fingerprint:
+def _fingerprint_of(context: Context[Any], turns: int | None = None) -> Fingerprint:
     if isinstance(context, type) or not callable(getattr(context, "unmarked", None)):
         raise BudgetError(wrong("context", "the Context that build() returned", context))
     return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)

@@ -18,7 +18,7 @@ from assembler.conversation.messages.parts import compact_json
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.tools import Tool
 from assembler.regions.tools.hosted import snake
-from assembler.regions.tools.tool import as_told, own_definition
+from assembler.regions.tools.tool import own_definition, tool_for_shape
 from assembler.text.fields import fields_of, items_of
 from budgets.count import NOTHING, Count, Grade, Tokens, total
 from budgets.value import Value
@@ -115,7 +115,7 @@ def fixed_with_hosted(
 
     `shape` is None for a raw request: its API supports all tools in it.
     """
-    tools = tools if shape is None else [as_told(tool, shape) for tool in tools]
+    tools = tools if shape is None else [tool_for_shape(tool, shape) for tool in tools]
     prices = pricer.fixed(pieces, head, [tool for tool in tools if tool.api is None])
     functions = iter(prices.tools)
     each = [

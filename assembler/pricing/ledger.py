@@ -205,17 +205,17 @@ class Ledger(Priced):
         that no longer fit).
         """
         if self.pins or self._savings:
-            return self._reached(tokens_left, least)
+            return self._search_newest_that_fit(tokens_left, least)
         known = self.prices.fitting
         if known is not None and known[0] == tokens_left and self.first <= known[1] < known[2] <= self.length:
             protected = self.newest_turns(least)
-            first = min(self._shrunk(known[1], tokens_left, protected), protected)
+            first = min(self._drop_until_fits(known[1], tokens_left, protected), protected)
         else:
-            first = self._reached(tokens_left, least)
+            first = self._search_newest_that_fit(tokens_left, least)
         self.prices.fitting = (tokens_left, first, self.length)
         return first
 
-    def _reached(self, tokens_left: Tokens, least: int) -> int:
+    def _search_newest_that_fit(self, tokens_left: Tokens, least: int) -> int:
         """`newest_that_fit` without help from an earlier call. O(turns that fit)."""
         pinned = dict(self.pinned_turns())
         used = sum(itertools.starmap(self.turn_upper, pinned.items()))
@@ -227,7 +227,7 @@ class Ledger(Priced):
             kept, first = kept + 1, start
         return first
 
-    def _shrunk(self, first: int, tokens_left: Tokens, last: int) -> int:
+    def _drop_until_fits(self, first: int, tokens_left: Tokens, last: int) -> int:
         """The first turn at or after `first` from which all turns fit into `tokens_left`, at most `last`."""
         used = self.since(first).upper
         while used > tokens_left and first < last:

@@ -16,7 +16,7 @@ import attrs
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Media, Opaque, Part, Result
 from assembler.conversation.messages.parts import compact_json
-from assembler.pricing.media.lengths import DEAREST_SOUND, price_film, price_sound
+from assembler.pricing.media.lengths import DEAREST_AUDIO, price_audio, price_video
 from assembler.pricing.media.reading import read_media
 from assembler.text.fields import fields_of
 from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens, total
@@ -137,7 +137,7 @@ def price_pages(part: Media | Opaque) -> Count:
 
 def _price_length(part: Opaque) -> Count:
     facts = read_media(Media(part.kind, part.raw))
-    return price_film(facts) if part.kind == "video" else price_sound(facts, DEAREST_SOUND)
+    return price_video(facts) if part.kind == "video" else price_audio(facts, DEAREST_AUDIO)
 
 
 def price_lasting(parts: Sequence[Part]) -> Count:

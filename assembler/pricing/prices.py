@@ -233,9 +233,9 @@ class Priced:
                     before = self._sight.readings.messages[index - 1] or self._sight.message(index - 1)
                     joins = before.shape == RESPONSES and index > self._sight.head
             if joins:
-                price = self._said(index, message)
+                price = self._added_price(index, message)
                 if message.role == "assistant":
-                    self._look_around(index, message)
+                    self._note_neighbours(index, message)
             else:
                 price = self._pricer.message(message)
             if not price.upper and self._parts_answers(index):
@@ -248,7 +248,7 @@ class Priced:
         self.prices.messages[index] = price
         return price
 
-    def _said(self, index: int, message: Message) -> Count:
+    def _added_price(self, index: int, message: Message) -> Count:
         """What an item adds to the items before it with which it is merged: parallel calls are billed as one message,
         with some providers also the results of one step.
 
@@ -271,7 +271,7 @@ class Priced:
             tokens = max(tokens, 0)
         return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
 
-    def _look_around(self, index: int, message: Message) -> None:
+    def _note_neighbours(self, index: int, message: Message) -> None:
         """Record whether the neighbours of an item of the model make the sum of prices differ from the whole."""
         if self._goes_before_answers(index):
             self.prices.overpriced.add(index)
@@ -282,7 +282,7 @@ class Priced:
         """Whether the model wrote a message after a result while another call of the step was still open. It is sent
         with the calls, before all results, and costs less than its price.
         """
-        return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._waits(index)
+        return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._has_open_call(index)
 
     def _parts_answers(self, index: int) -> bool:
         """Whether a message stands behind an answer: where it is not sent, the next answer goes out beside that one."""
@@ -294,11 +294,11 @@ class Priced:
         if index + 1 < self._sight.length and self._sight.message(index + 1).role != "assistant":
             self.prices.overpriced.add(index)
 
-    def _waits(self, index: int) -> bool:
+    def _has_open_call(self, index: int) -> bool:
         """Whether a call is still open before a message, so that the message is sent merged with it."""
         if not (is_joining(self._pricer) and self._pricer.puts_answers_last()):
             return False
-        waiting = self.prices.waiting.reaching(index, lambda place: _waiting_more(self._sight.message(place)))
+        waiting = self.prices.waiting.reaching(index, lambda place: _calls_opened(self._sight.message(place)))
         return waiting[index] > waiting[self.turn_start(index)]
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
@@ -337,7 +337,7 @@ class Priced:
         if RESPONSES not in (message.shape, before.shape):
             return False
         joins = is_joining(self._pricer) and continues_step(message, before)
-        return joins and (continues(message, before) or self._waits(index))
+        return joins and (continues(message, before) or self._has_open_call(index))
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
@@ -350,7 +350,7 @@ class Priced:
         return self._sight.readings.keepsakes
 
 
-def _waiting_more(message: Message) -> int:
+def _calls_opened(message: Message) -> int:
     """How many more calls are open after a message than before it."""
     kinds = [type(part) for part in message.parts]
     return kinds.count(Call) - kinds.count(Result)

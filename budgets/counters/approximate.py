@@ -22,14 +22,14 @@ from budgets.counters.guard import Guarded, refuse_surrogates
 # The most that one token holds: three letters of a word, two capitals, three digits, or two marks. A blank belongs to
 # the word after it, but is a token of its own before digits, and so is indentation.
 # Compiled at the first count, like the next, so that importing is fast.
-_BITES = (
+_SHORT_PIECES = (
     r"[A-Z]?[a-z]{1,3}|[A-Z]{1,2}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}"
     r"|[\r\n]+|[ \t\x0b\x0c]{2,16}|[ \t](?=[0-9])|[\0-\x08\x0e-\x1f\x7f]"
 )
 
-_SOUP = r"[A-Za-z0-9+/=_-]{24,}+"
+_ENCODED_DATA = r"[A-Za-z0-9+/=_-]{24,}+"
 """Keys, hashes, base64: letters and digits for which vocabularies have no words."""
-_SOUP_HUNDREDTHS = 80
+_ENCODED_DATA_HUNDREDTHS = 80
 
 # The first code point of a range, and hundredths of a token for each of its characters. 0 means one token for each byte
 # in UTF-8, which no byte-level vocabulary exceeds.
@@ -87,9 +87,9 @@ class ApproximateCounter(Guarded):
     def __call__(self, text: str, /) -> Tokens:
         """Estimated tokens of `text`, 4 times slower than an exact count. Raises `TokenCountError` for a surrogate."""
         refuse_surrogates(self.name, text)
-        soup = sum(map(len, re.findall(_SOUP, text)))
-        rest = re.sub(_SOUP, "", text) if soup else text
-        hundredths = 100 * len(re.findall(_BITES, rest)) + _SOUP_HUNDREDTHS * soup
+        encoded = sum(map(len, re.findall(_ENCODED_DATA, text)))
+        rest = re.sub(_ENCODED_DATA, "", text) if encoded else text
+        hundredths = 100 * len(re.findall(_SHORT_PIECES, rest)) + _ENCODED_DATA_HUNDREDTHS * encoded
         if not text.isascii():
             hundredths += _beyond_ascii(text)
         return -(-hundredths // 100)

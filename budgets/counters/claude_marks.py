@@ -222,8 +222,8 @@ def add_marks(spaced: str, *, capitals_from: int | None) -> str:
         elif kind == _LOOSE:
             said.append(WORD + body + ("" if place < last and runs[place + 1][0] == _LETTER else END))
         else:
-            begin = place == 0 and spaced[0] == " " and _borders(kind, body, 0) and not _opens_word(runs, place)
-            end = place == last and spaced[-1] == " " and _borders(kind, body, -1)
+            begin = place == 0 and spaced[0] == " " and _is_marked_at(kind, body, 0) and not _opens_word(runs, place)
+            end = place == last and spaced[-1] == " " and _is_marked_at(kind, body, -1)
             said.append((WORD if begin else "") + body + (END if end else ""))
     return "".join(said)
 
@@ -260,14 +260,14 @@ def _is_contraction(runs: list[tuple[str, str]], place: int) -> bool:
     """Whether a word is a contraction, as the `s` of `it's`: after a lone apostrophe that no marked sign precedes."""
     if runs[place][1] not in _CONTRACTIONS or not place or runs[place - 1][1] != "'":
         return False
-    return place < 2 or not _borders(*runs[place - 2], -1)
+    return place < 2 or not _is_marked_at(*runs[place - 2], -1)
 
 
 def _opens_word(runs: list[tuple[str, str]], place: int) -> bool:
     return runs[place][1] == "'" and place + 1 < len(runs) and runs[place + 1][0] in (_LETTER, _LOOSE)
 
 
-def _borders(kind: str, body: str, side: int) -> bool:
+def _is_marked_at(kind: str, body: str, side: int) -> bool:
     """Whether a run that is not a word is marked at one of its ends. ASCII digits and lone letters never are."""
     if kind == _SIGN or _standing_alone(body[side]) == _OTHER_SIGN:
         return True

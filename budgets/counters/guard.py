@@ -164,7 +164,7 @@ def read_answer(name: str, answer: object, counter: object = None) -> Tokens:
     tokens = index_of(answer)
     if tokens is None:
         said = repr(answer) if answer is None or isinstance(answer, bool | float) else _kind(answer)
-        raise TokenCountError(name, f"returned {said} (int >= 0 expected){_instead(counter, answer)}")
+        raise TokenCountError(name, f"returned {said} (int >= 0 expected){_advise_instead(counter, answer)}")
     if tokens < 0:
         raise TokenCountError(name, f"returned {tokens} (int >= 0 expected)")
     return tokens
@@ -216,7 +216,7 @@ class TotalCounter(Guarded):
         return read_answer(self.name, answer, self.counter)
 
 
-def _instead(counter: object, answer: object = None) -> str:
+def _advise_instead(counter: object, answer: object = None) -> str:
     """What to pass instead of a tokenizer, or of its method that returns the tokens themselves."""
     if isinstance(counter, str):
         return "; pass tiktoken_counter(name), or the model's name alone: Budget(…, model=name)"
@@ -252,8 +252,9 @@ def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:
     Builtins without a readable signature are accepted; their answers are checked at each count anyway.
     """
     if not callable(counter):
+        kind = type(counter).__name__
         raise BudgetError(
-            f"counter: expected a callable from a text to its tokens, got {type(counter).__name__}{_instead(counter)}"
+            f"counter: expected a callable from a text to its tokens, got {kind}{_advise_instead(counter)}"
         )
     try:
         signature = inspect.signature(counter)

@@ -43,9 +43,9 @@ class CountEndpointError(TokenCountError):
     ) -> None:
         self.status = status
         self.retry_after = retry_after
-        said = f" (HTTP {status})" if status is not None else ""
+        code = f" (HTTP {status})" if status is not None else ""
         wait = f"; it asks to wait {retry_after:g} s" if retry_after is not None else ""
-        super().__init__(counter, f"{problem}{said}{wait}. Try again later, or pass a fallback.")
+        super().__init__(counter, f"{problem}{code}{wait}. Try again later, or pass a fallback.")
 
 
 @attrs.frozen
@@ -78,23 +78,23 @@ class _Past:
     abandoned: list[threading.Thread] = attrs.field(factory=list[threading.Thread])
     lock: ForkedLock = attrs.field(factory=ForkedLock)
 
-    def spared(self) -> bool:
+    def must_skip(self) -> bool:
         """Whether to skip the endpoint for this count."""
         with self.lock:
             self.skipped -= 1
             return self.skipped >= 0
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         with self.lock:
             self.failures = self.skipped = 0
 
-    def failed(self, reason: str) -> None:
+    def note_failure(self, reason: str) -> None:
         with self.lock:
             self.last = reason
             self.failures += 1
             self.skipped = min(2 ** min(self.failures - 1, 32) - 1, MOST_SKIPPED)
 
-    def stood_in(self) -> None:
+    def note_fallback(self) -> None:
         with self.lock:
             self.times += 1
 
@@ -102,7 +102,7 @@ class _Past:
         with self.lock:
             self.abandoned.append(thread)
 
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether too many abandoned calls are still running."""
         with self.lock:
             self.abandoned = [thread for thread in self.abandoned if thread.is_alive()]
@@ -160,20 +160,20 @@ class ProviderCounter(Guarded):
     def count(self, subject: Any, /) -> ProviderCount:
         """Tokens of what the endpoint accepts, a text or a whole request, with the reason if the fallback counted."""
         if self.fallback is None:
-            return ProviderCount(Count(self._asked(subject), Grade.BOUNDED))
-        if not self._past.spared():
+            return ProviderCount(Count(self._ask(subject), Grade.BOUNDED))
+        if not self._past.must_skip():
             try:
-                count = Count(self._asked(subject), Grade.BOUNDED)
+                count = Count(self._ask(subject), Grade.BOUNDED)
             except CountEndpointError as failure:
-                self._past.failed(str(failure).removeprefix(f"counter {self.name} ").removesuffix(_CURE))
+                self._past.note_failure(str(failure).removeprefix(f"counter {self.name} ").removesuffix(_CURE))
             else:
-                self._past.answered()
+                self._past.note_answer()
                 return ProviderCount(count)
-        self._past.stood_in()
-        return ProviderCount(self._instead(self.fallback, subject), self._past.last)
+        self._past.note_fallback()
+        return ProviderCount(self._count_by_fallback(self.fallback, subject), self._past.last)
 
-    def _asked(self, subject: object) -> Tokens:
-        if self._past.full():
+    def _ask(self, subject: object) -> Tokens:
+        if self._past.is_full():
             raise CountEndpointError(self.name, f"has not answered {MOST_ABANDONED} earlier calls, and is not asked")
         try:
             answer = _within(self.timeout, self.endpoint, subject, self._past)
@@ -195,7 +195,7 @@ class ProviderCounter(Guarded):
             raise CountEndpointError(self.name, f"returned {shown} (int > 0 expected)")
         return tokens
 
-    def _instead(self, fallback: Endpoint, subject: object) -> Count:
+    def _count_by_fallback(self, fallback: Endpoint, subject: object) -> Count:
         """The fallback's count, always graded estimated."""
         try:
             answer = fallback(subject)

@@ -16,7 +16,7 @@ from assembler import Assembler
 from assembler.conversation.messages import Media
 from assembler.errors import MessageTypeError, UnsupportedContentError
 from assembler.pricing.media import MediaFacts, read_media
-from assembler.pricing.media.lengths import price_film, price_sound
+from assembler.pricing.media.lengths import price_audio, price_video
 from assembler.verify import verify
 from budgets import Budget, Grade
 
@@ -65,20 +65,20 @@ def test_a_film_in_fragments_has_no_length(units: int) -> None:
     ("seconds", "tokens"), [(0.5, 288), (10, 2_880), (960, 276_480), (961, 276_480), (9_000, 276_480)]
 )
 def test_a_film_costs_a_frame_a_second_up_to_sixteen_minutes(seconds: float, tokens: int) -> None:
-    price = price_film(MediaFacts(kind="video", seconds=seconds))
+    price = price_video(MediaFacts(kind="video", seconds=seconds))
     assert (price.tokens, price.grade) == (tokens, Grade.ESTIMATED)
     assert tokens < price.upper <= 3_200 * 288 * 1.25
 
 
 @pytest.mark.parametrize(("seconds", "chunks"), [(0.1, 1), (30, 1), (30.1, 2), (60, 2), (61, 3)])
 def test_a_sound_costs_whole_chunks_of_half_a_minute(seconds: float, chunks: int) -> None:
-    assert price_sound(MediaFacts(kind="audio", seconds=seconds)).tokens == chunks * 375 + 2
+    assert price_audio(MediaFacts(kind="audio", seconds=seconds)).tokens == chunks * 375 + 2
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_more_bytes_never_cost_less_and_never_more_than_the_longest(one: int, other: int) -> None:
     less, more = sorted((one, other))
-    for price, most in ((price_film, 3_200 * 288 * 2), (price_sound, 2_400 * 32)):
+    for price, most in ((price_video, 3_200 * 288 * 2), (price_audio, 2_400 * 32)):
         small, large = (price(MediaFacts(kind="m", bytes=size or 1)) for size in (less, more))
         assert small.tokens <= large.tokens <= large.upper
         assert small.upper <= large.upper <= most

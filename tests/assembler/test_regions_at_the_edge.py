@@ -155,7 +155,7 @@ def test_a_decision_stands_with_the_tokens_that_the_turns_may_cost() -> None:
         standing = decisions_of(plan.settings, plan.ledger).standing
         assert standing is not None
         assert (standing.tokens_left, standing.length, standing.first, standing.head) == (left, 3, 0, 0)
-        assert (standing.front, standing.hangs_on, standing.glance, standing.conversation.upper) == (1, 1, 1, 27)
+        assert (standing.front, standing.checked_from, standing.glance, standing.conversation.upper) == (1, 1, 1, 27)
 
 
 def test_of_the_messages_that_went_each_build_looks_at_the_next_ones() -> None:
@@ -168,7 +168,7 @@ def test_of_the_messages_that_went_each_build_looks_at_the_next_ones() -> None:
         standing = decisions_of(plan.settings, plan.ledger).standing
         assert standing is not None
         looked.append(standing.glance)
-        assert standing.looked_until() == (looked[-1] + GLANCE if looked[-1] + GLANCE < standing.hangs_on else 1)
+        assert standing.checked_until() == (looked[-1] + GLANCE if looked[-1] + GLANCE < standing.checked_from else 1)
         plan = assembler.build().inside
     assert looked == [1, 1 + GLANCE, 1 + 2 * GLANCE, 1, 1 + GLANCE]
 

@@ -24,8 +24,8 @@ from assembler.pipeline.overflow import TooLarge, Trial, smallest
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.share import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.state import _anchor, _anchor_again, _held_state, _recipe_again  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.steps import ASKED, Step, settled_by_turns, steps_of
+from assembler.pipeline.state import _anchor_from, _anchor_state, _held_state, _recipe_from  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.steps import MOST_TURNS_ASKED, Step, settled_by_turns, steps_of
 from assembler.pipeline.trimming import as_before, held_decision
 from assembler.pipeline.what_if import least
 from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
@@ -443,8 +443,8 @@ def test_steps_of_a_policy_that_must_be_asked_are_those_of_one_that_need_not() -
     assert steps(plan_of(5, 4, 3, 8, policy=policy)) == steps(plan_of(5, 4, 3, 8))
     assert steps(plan_of(1, 0, policy=Asked())) == steps(plan_of(1, 0)) == [(0, 1, 1, 0), (1, 0, 0, 1)]
     assert policy.times <= 3 * 4
-    assert len(steps(plan_of(*[1] * ASKED, policy=Asked()))) == ASKED
-    assert len(steps(plan_of(*[1] * (ASKED + 1), policy=Asked()))) == 1
+    assert len(steps(plan_of(*[1] * MOST_TURNS_ASKED, policy=Asked()))) == MOST_TURNS_ASKED
+    assert len(steps(plan_of(*[1] * (MOST_TURNS_ASKED + 1), policy=Asked()))) == 1
 
 
 def test_what_rewrites_or_goes_down_to_a_mark_has_a_step_where_nothing_gives_way_alone() -> None:
@@ -559,7 +559,7 @@ def test_a_bill_goes_into_a_state_and_back_whole() -> None:
         CalibratedCounter(Fingerprint("d", 4, "anthropic", "m"), ours, 8, kept, 100, 90),
         CalibratedCounter(Fingerprint("d", 4, "plain", None), ours, 8),
     ):
-        assert _anchor_again(_anchor(bill)) == bill
+        assert _anchor_from(_anchor_state(bill)) == bill
 
 
 def test_a_step_is_a_value_that_is_shown_and_compared() -> None:
@@ -845,7 +845,7 @@ def test_a_summarizer_that_is_awaited_takes_no_thread(
 def test_what_was_held_goes_into_a_state_and_back_with_its_failures() -> None:
     failures = (SummaryError("a", raised="ValueError"), BudgetError("b"))
     recipe = Recipe(3, 1, "why", "said", (Made(3, 0, 1, ((2,), (1, 2))),), (SHORTENED, BOTH), failures)
-    again = _recipe_again(_held_state(recipe, "digest", plan_of(1).settings))
+    again = _recipe_from(_held_state(recipe, "digest", plan_of(1).settings))
     assert attrs.evolve(again, failures=()) == attrs.evolve(recipe, failures=())
     assert [(str(one), cast(SummaryError, one).raised) for one in again.failures] == [("a", "ValueError"), ("b", None)]
     held = _held_state(recipe, "digest", plan_of(1).settings)

@@ -122,7 +122,7 @@ def test_a_new_decision_depends_on_what_its_policies_may_have_read(kind: Any, po
 def test_a_decision_after_one_that_was_outgrown_depends_on_what_that_one_hung_on() -> None:
     assembler, messages = trimmed()
     plan, known = assembler.plan().inside, standing(assembler)
-    outgrown = attrs.evolve(known, front=3, apart=((7, 9),), hangs_on=LENGTH - 10)
+    outgrown = attrs.evolve(known, front=3, apart=((7, 9),), checked_from=LENGTH - 10)
     for place, message in enumerate(messages):
         before, message["content"] = message["content"], "edited"
         seen = place in {0, 1, 2, 7, 8, *range(LENGTH - 10, LENGTH)}

@@ -234,11 +234,11 @@ def appended(length: int, low_water: float | None) -> tuple[int, int, int]:
     """Python calls, messages compared and entries looked into for copying, of one more message after `length`."""
     assembler = assembler_of(len, 41, low_water, dialect=openai_chat).add_messages(dicts(length))
     compared, walked = list[int](), list[object]()
-    says_still, looked_into = Readings.says_still, copies._looked_into  # pyright: ignore[reportPrivateUsage]
+    dicts_are_unchanged, looked_into = Readings.dicts_are_unchanged, copies._looked_into  # pyright: ignore[reportPrivateUsage]
 
     def compare(readings: Readings, *stretches: Span) -> bool:
         compared.extend(max(stop - start, 0) for start, stop in stretches)
-        return says_still(readings, *stretches)
+        return dicts_are_unchanged(readings, *stretches)
 
     def look(entries: list[Any], start: int, *before: Any) -> Any:
         walked.extend(entries[start:])
@@ -255,7 +255,7 @@ def appended(length: int, low_water: float | None) -> tuple[int, int, int]:
         work()
         calls = calls_of(work)
         assembler.add_message(next(further))
-        patch.setattr(Readings, "says_still", compare)
+        patch.setattr(Readings, "dicts_are_unchanged", compare)
         patch.setattr(copies, "_looked_into", look)
         assembler.build().request()
     return calls, sum(compared), len(walked)
@@ -277,13 +277,13 @@ def test_a_build_after_one_more_message_does_as_much_in_a_long_history_as_in_a_s
 def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_history_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    compared, says_still = list[int](), Readings.says_still
+    compared, dicts_are_unchanged = list[int](), Readings.dicts_are_unchanged
 
     def compare(readings: Readings, *stretches: Span) -> bool:
         compared.extend(max(stop - start, 0) for start, stop in stretches)
-        return says_still(readings, *stretches)
+        return dicts_are_unchanged(readings, *stretches)
 
-    monkeypatch.setattr(Readings, "says_still", compare)
+    monkeypatch.setattr(Readings, "dicts_are_unchanged", compare)
 
     def most(length: int) -> int:
         assembler = assembler_of(len, 41, 0.5).add_messages(dicts(length))

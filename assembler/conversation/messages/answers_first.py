@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages.foreign_parts import is_mark, says_nothing_to
+from assembler.conversation.messages.foreign_parts import is_left_out_for, is_mark
 from assembler.conversation.messages.message import Message, Part, Result
 from assembler.conversation.messages.parts import FOREIGN
 
@@ -23,7 +23,7 @@ def answers_first(messages: Sequence[Message], own: str) -> Sequence[Message]:
     ordered: list[Message] = []
     said: list[Message] = []
     for place, message in enumerate(messages):
-        if said and says_nothing_to(message, own):
+        if said and is_left_out_for(message, own):
             ordered.append(message)
             continue
         followed = _is_followed_by_answers(messages, place, own)
@@ -59,5 +59,5 @@ def _is_followed_by_answers(messages: Sequence[Message], place: int, own: str) -
     if not messages[place].answers:
         return False
     later = (messages[at] for at in range(place + 1, len(messages)))
-    heard = next((message for message in later if not says_nothing_to(message, own)), None)
+    heard = next((message for message in later if not is_left_out_for(message, own)), None)
     return heard is not None and heard.answers

@@ -285,13 +285,13 @@ MAY_BE_LOST = _TOLD | {Result, Thinking}
 """The types of parts that may be left out for another API, and those that may hold such parts."""
 
 
-def is_told_whole(message: Message, own: str) -> bool:
+def is_sent_whole(message: Message, own: str) -> bool:
     """Whether no part of a message is left out for the API of the shape `own`. O(parts)."""
     new = adapt_message(message, own)
     return new is message or _held_by(new.parts) == _held_by(message.parts)
 
 
-def says_nothing_to(message: Message, own: str) -> bool:
+def is_left_out_for(message: Message, own: str) -> bool:
     """Whether nothing of a message is left for the API of the shape `own`, so that its dialect leaves it out."""
     empty = not message.parts and loses_fields_of_answers(message, own)
     lost = empty or not _TOLD.isdisjoint(map(type, message.parts))

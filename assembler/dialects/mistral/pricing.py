@@ -12,7 +12,7 @@ from assembler.conversation.messages.message import Media, Message
 from assembler.dialects.hosts import pricing as hosted
 from assembler.dialects.hosts.families import Family
 from assembler.pricing.media import read_media
-from assembler.pricing.media.lengths import price_sound
+from assembler.pricing.media.lengths import price_audio
 from assembler.pricing.media.refusal import without_price
 from assembler.pricing.opaque import price_pages
 from budgets.count import Count, Grade, TokenCounter, total
@@ -36,7 +36,7 @@ def _price_medium(part: Media) -> Count:
         case "image":
             return IMAGE
         case "audio":
-            return price_sound(read_media(part))
+            return price_audio(read_media(part))
         case "document":
             return price_pages(part)
         case _:

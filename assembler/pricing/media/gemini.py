@@ -22,8 +22,8 @@ SMALL = 384
 """Pixels a side of an image that is one tile."""
 TILE = 768
 LEAST_TILE = 256
-SOUND_SECOND: Tokens = 32
-FILM_SLACK = 1.25
+AUDIO_SECOND: Tokens = 32
+VIDEO_SLACK = 1.25
 """A second of video is published as 263 tokens, but its frames, audio and time stamps add up to 290 and more."""
 
 
@@ -32,7 +32,7 @@ class Tiles:
     """Gemini 1.5 to 2.5: a price for a tile or a page, and one for a second of video."""
 
     page: Tokens = 258
-    film_second: Tokens = 263
+    video_second: Tokens = 263
 
     def image(self, facts: MediaFacts) -> Count:
         """The price of an image by its tiles. The bound is the larger of two rules plus one tile."""
@@ -51,7 +51,7 @@ class Flat:
 
     each: Tokens = 1_120
     page: Tokens = 560
-    film_second: Tokens = 70 + SOUND_SECOND
+    video_second: Tokens = 70 + AUDIO_SECOND
 
     def image(self, facts: MediaFacts) -> Count:
         """The price of an image, the same for every size."""
@@ -73,10 +73,10 @@ def price_media(facts: MediaFacts, rates: Rates) -> Count:
         case "document":
             return _estimated(rates.page * pages_of(facts, "Gemini"))
         case "audio":
-            return _estimated(ceil(SOUND_SECOND * seconds_of(facts, "Gemini")))
+            return _estimated(ceil(AUDIO_SECOND * seconds_of(facts, "Gemini")))
         case "video":
-            tokens = ceil(rates.film_second * seconds_of(facts, "Gemini"))
-            return Count(tokens, Grade.ESTIMATED, upper=ceil(tokens * FILM_SLACK))
+            tokens = ceil(rates.video_second * seconds_of(facts, "Gemini"))
+            return Count(tokens, Grade.ESTIMATED, upper=ceil(tokens * VIDEO_SLACK))
         case _:
             raise unpriced(facts, "Gemini")
 

@@ -23,7 +23,7 @@ FRAME: Tokens = 288
 FRAMES, MOST_FRAMES = 960, 3_200
 SLACK = 1.25
 """The factor of the bound, because the rules are not recorded."""
-DEAREST_SOUND = 32 * CHUNK_SECONDS / CHUNK
+DEAREST_AUDIO = 32 * CHUNK_SECONDS / CHUNK
 """The highest published price of a second, 32 tokens (Google, "Understand and count tokens"), over Voxtral's."""
 
 
@@ -45,20 +45,20 @@ class Coding:
         return self.unseen, self.longest
 
 
-SOUND = Coding(typical=16_000, leanest=1_000, unseen=60, longest=2_400)
+AUDIO = Coding(typical=16_000, leanest=1_000, unseen=60, longest=2_400)
 """128 kbit/s as in MP3, at least 8 kbit/s as in Opus for speech."""
-FILM = Coding(typical=250_000, leanest=12_500, unseen=FRAMES, longest=MOST_FRAMES)
+VIDEO = Coding(typical=250_000, leanest=12_500, unseen=FRAMES, longest=MOST_FRAMES)
 """2 Mbit/s, at least 100 kbit/s."""
 
 
-def price_sound(facts: MediaFacts, slack: float = SLACK) -> Count:
+def price_audio(facts: MediaFacts, slack: float = SLACK) -> Count:
     """The price of audio for Voxtral, estimated, with a bound of `slack` times as much."""
-    typical, most = (ceil(seconds / CHUNK_SECONDS) * CHUNK + 2 for seconds in SOUND.seconds(facts))
+    typical, most = (ceil(seconds / CHUNK_SECONDS) * CHUNK + 2 for seconds in AUDIO.seconds(facts))
     return Count(typical, Grade.ESTIMATED, upper=ceil(most * slack))
 
 
-def price_film(facts: MediaFacts) -> Count:
+def price_video(facts: MediaFacts) -> Count:
     """The price of a video for Nova, estimated."""
-    typical, most = (ceil(seconds) for seconds in FILM.seconds(facts))
+    typical, most = (ceil(seconds) for seconds in VIDEO.seconds(facts))
     upper = ceil(min(most, MOST_FRAMES) * FRAME * SLACK)
     return Count(min(typical, FRAMES) * FRAME, Grade.ESTIMATED, upper=upper)

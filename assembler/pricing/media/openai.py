@@ -20,8 +20,8 @@ from assembler.pricing.media.refusal import pages_of, seconds_of, unpriced
 from assembler.text.fields import fields_in
 from budgets import Count, Grade, Tokens
 
-SOUND_SECOND: Tokens = 10
-SOUND_SLACK = 1.25
+AUDIO_SECOND: Tokens = 10
+AUDIO_SLACK = 1.25
 """The factor of the bound, because the rate is published for another API of the same models."""
 
 
@@ -38,21 +38,21 @@ def price_media(facts: MediaFacts, detail: Detail, model: str | None) -> Count:
             )
         case "image":
             size = facts.size
-            return _dearest(detail, model) if size is None else price_image(*size, detail, model)
+            return _most_expensive(detail, model) if size is None else price_image(*size, detail, model)
         case "document":
-            pages, image = pages_of(facts, "OpenAI"), _dearest("high", model)
+            pages, image = pages_of(facts, "OpenAI"), _most_expensive("high", model)
             page = PAGE_TEXT + image.tokens // 2
             return Count(page * pages, Grade.ESTIMATED, upper=(PAGE_TEXT_UPPER + image.upper) * pages)
         case "audio":
             seconds = seconds_of(facts, "OpenAI")
             return Count(
-                ceil(seconds * SOUND_SECOND), Grade.ESTIMATED, upper=ceil(seconds * SOUND_SECOND * SOUND_SLACK)
+                ceil(seconds * AUDIO_SECOND), Grade.ESTIMATED, upper=ceil(seconds * AUDIO_SECOND * AUDIO_SLACK)
             )
         case _:
             raise unpriced(facts, "OpenAI")
 
 
-def _dearest(detail: Detail, model: str | None) -> Count:
+def _most_expensive(detail: Detail, model: str | None) -> Count:
     """The price of the most expensive image: the largest that is not scaled down."""
     largest = price_image(LONGEST_SIDE, SHORTEST_SIDE, detail, model)
     # With detail "low", a model that bills tiles ignores the size of the image.

@@ -87,10 +87,10 @@ _MAY_BE_OF: Mapping[str, tuple[str, ...]] = {
 
 def tools_sent(tools: Iterable[Tool], shape: str) -> list[Tool]:
     """The tools that an API of this shape accepts, in the form in which it is sent them."""
-    return [tool for tool in (as_told(tool, shape) for tool in tools) if tool.goes_to(shape)]
+    return [tool for tool in (tool_for_shape(tool, shape) for tool in tools) if tool.goes_to(shape)]
 
 
-def as_told(tool: Tool, shape: str) -> Tool:
+def tool_for_shape(tool: Tool, shape: str) -> Tool:
     """The tool in the form for an API of this shape. Every API but `plain` gets `"type": "object"` in the schema."""
     tool, schema = as_function(tool, shape), tool.parameters
     if tool.api is not None or not schema or "type" in schema or shape == "plain":

@@ -151,11 +151,11 @@ def test_a_want_speaks_of_the_messages_and_the_summary_that_it_was_asked_with() 
     ledger, policy = ledger_of(), Summarize(None, 1)
     asked: Any = policy.settled(ledger, 200)
     sight = ledger._sight  # pyright: ignore[reportPrivateUsage]
-    assert asked.speaks_of(sight)
-    assert not asked.speaks_of(sight.until(TURNS - 1))
-    assert not asked.speaks_of(ledger_of(TURNS - 1)._sight)  # pyright: ignore[reportPrivateUsage]
+    assert asked.is_about(sight)
+    assert not asked.is_about(sight.until(TURNS - 1))
+    assert not asked.is_about(ledger_of(TURNS - 1)._sight)  # pyright: ignore[reportPrivateUsage]
     written(ledger, policy, 1)
-    assert not asked.speaks_of(sight)
+    assert not asked.is_about(sight)
 
 
 def test_the_summarizer_gets_a_list_of_its_own() -> None:
