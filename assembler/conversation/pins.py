@@ -48,11 +48,12 @@ def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) ->
     raise BudgetError(f"pins: expected a predicate, a set of message indexes, or first_user, got {type(pins).__name__}")
 
 
-def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], looked: int = 0) -> tuple[int, ...]:
-    """The pinned messages, oldest first. Marks of the first `looked` messages are not checked again; a predicate is
-    called once for each message.
+def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], already_checked: int = 0) -> tuple[int, ...]:
+    """The pinned messages, oldest first. Marks of the first `already_checked` messages are not checked again.
+
+    A predicate is called once for each message.
     """
-    found = set(sight.marked(looked))
+    found = set(sight.marked(already_checked))
     for pins in pins_of_rungs:
         if pins is first_user:
             found.update(_first_question(sight))
@@ -63,11 +64,11 @@ def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], looked: int = 0
     return tuple(sorted(index for index in found if index >= sight.head)) if found else ()
 
 
-def staying(sight: Sight, pins_of_rungs: Iterable[Pins], shape: str, looked: int = 0) -> tuple[int, ...]:
+def staying(sight: Sight, pins_of_rungs: Iterable[Pins], shape: str, already_checked: int = 0) -> tuple[int, ...]:
     """The messages whose turns no policy may drop, oldest first: pinned ones, the newest summary of the API's server,
     and results for calls that the server holds.
     """
-    pins = pinned_messages(sight, pins_of_rungs, looked)
+    pins = pinned_messages(sight, pins_of_rungs, already_checked)
     if (summary := sight.compacted(shape)) is not None:
         pins = tuple(sorted({*pins, summary}))
     if answers := sight.answering_the_server():
@@ -82,10 +83,10 @@ def _first_question(sight: Sight) -> Iterable[int]:
 
 def _matches(sight: Sight, pins: Callable[[Any], object]) -> Iterable[int]:
     found = sight.readings.matched_by(pins)
-    if found.asked < sight.length:
-        raws = sight.raws(found.asked, sight.length)
-        indexes = (*found.indexes, *(index for index, raw in enumerate(raws, found.asked) if pins(raw)))
-        for index in range(found.asked, sight.length):
+    if found.length < sight.length:
+        raws = sight.raws(found.length, sight.length)
+        indexes = (*found.indexes, *(index for index, raw in enumerate(raws, found.length) if pins(raw)))
+        for index in range(found.length, sight.length):
             with contextlib.suppress(ConversationError):  # dropped objects need not be valid messages
                 sight.message(index)  # read it, so that a later change is noticed
         found = Matched(pins, sight.length, indexes)

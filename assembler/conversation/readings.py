@@ -38,10 +38,10 @@ def alike(raws: list[object], seen: list[Any]) -> bool:
 
 @attrs.frozen(eq=False)
 class Matched:
-    """The messages that a predicate for pins matched, of the first `asked`."""
+    """The messages that a predicate for pins matched, of the first `length`."""
 
     pins: Callable[[Any], object]
-    asked: int
+    length: int
     indexes: tuple[int, ...]
 
 

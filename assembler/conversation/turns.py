@@ -90,7 +90,7 @@ class Open:
 
     @classmethod
     def of(cls, calls: Iterable[Call]) -> Open:
-        """Calls that wait, none of whose ids is another's."""
+        """Open calls. Their ids must differ."""
         asked, size = _Asked(), 0
         for call in calls:
             asked.add(size, call)

@@ -1,7 +1,7 @@
-"""The strategies that come with the library: a line each in `built_in.pyi`, the table that all else follows from.
+"""The strategies that come with the library. Each has one line in `built_in.pyi`; every other list is made from that.
 
-A strategy is a public name of `assembler` and `assembler.strategies`. A request file names it as its module is named,
-and gives the options of its class that are data (`assembler/cli/request_file/options.py`).
+A strategy is a public name of `assembler` and `assembler.strategies`. A request file names it by its module, and sets
+those options of its class that are data (`assembler/cli/request_file/options.py`).
 """
 
 from budgets.later import load_later as _load_later

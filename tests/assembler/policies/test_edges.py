@@ -30,7 +30,16 @@ from assembler.policies.contract import read_changes, verify_cut
 from assembler.policies.fetch import _PLACES  # pyright: ignore[reportPrivateUsage]
 from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.relevance import BM25, words
-from assembler.policies.traits import asks, briefest, rung_of, stand_in, stands, trimming, willing, without_mark
+from assembler.policies.traits import (
+    asks,
+    briefest,
+    cuts_only_on_overflow,
+    rung_of,
+    stand_in,
+    trimming,
+    willing,
+    without_mark,
+)
 from assembler.policies.truncate import EMPTIED, MARKER, NOTHING_ASKED, cut_json, cut_text
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import Budget, BudgetError
@@ -318,8 +327,12 @@ def test_what_the_pipeline_asks_of_a_ladder_follows_from_what_its_policies_decla
     assert [trimming(rungs) for rungs in ((refuse,), (low,), (marked,), (clear,), (trim, clear), ())] == [None] * 6
     assert (willing((refuse, trim)), willing((refuse,)), willing((refuse, refuse))) == ((trim,), (refuse,), (refuse,))
     assert isinstance(refuse.traits.keeps, KeepsAll)
-    assert [stands(rungs) for rungs in ((refuse,), (trim,), (low,), (marked,), (clear, low))] == [True] * 5
-    assert [stands(rungs) for rungs in ((clear,), (chosen,), (trim, clear), (chosen, low), (model,))] == [False] * 5
+    assert [cuts_only_on_overflow(rungs) for rungs in ((refuse,), (trim,), (low,), (marked,), (clear, low))] == [
+        True
+    ] * 5
+    assert [
+        cuts_only_on_overflow(rungs) for rungs in ((clear,), (chosen,), (trim, clear), (chosen, low), (model,))
+    ] == [False] * 5
     assert [asks(rung) for rung in (trim, model, stand_in(model))] == [False, True, True]
     assert (stand_in(trim), briefest(trim), without_mark(trim)) == (trim, trim, trim)
     assert [stand_in(model).name, briefest(model).name, model.name] == [
