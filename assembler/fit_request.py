@@ -31,11 +31,10 @@ def fit_request(
 ) -> dict[str, Any]:
     """Fit the body of an API's call into the assembler's budget, and return it as a new body.
 
-    `dialect` is the API's, by default the assembler's own.
-    Messages, tools, output format and tool choice are priced as `count_request` prices them, for the budget's model,
-    whatever model the body names. The assembler's instruction and knowledge are added; the tools are those of the body.
-    All other keys stay as they came. A body that fits, and to which nothing is added, comes back unchanged. Without a
-    budget nothing is dropped.
+    `dialect` is the API's, by default the assembler's own. Messages, tools, output format and tool choice are priced as
+    `count_request` prices them, for the budget's model, even if the body names another. The assembler's instruction and
+    knowledge are added; the tools are those of the body. All other keys stay as they are. A body that fits, and to
+    which nothing is added, is returned unchanged. Without a budget nothing is dropped.
 
     Each call reads and prices the whole body: O(body). Each text is counted once in a process. Raises
     `ContextLengthError` if the policies cannot make it fit, and `ConversationError` or `ToolError` for a body that

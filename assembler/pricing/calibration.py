@@ -129,9 +129,8 @@ class CalibratedCounter:
         if beginning != self.request or added < 0:
             billed, counted = self._share
             return Count(_divide_up(ours.tokens * billed, counted), Grade.ESTIMATED, upper=self.bound(ours.upper))
-        settled = max(
-            ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens)
-        )  # of the billed part nothing is open
+        # The bill has settled what the billed part costs, so the margin of its bound no longer counts.
+        settled = max(ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens))
         return Count(self._trusted_bill + added, self._grade(ours, settled), upper=self._corrected(settled))
 
     def is_of(self, dialect: str, model: str | None) -> bool:
@@ -222,8 +221,8 @@ def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
     if usage is None:
         raise TokenCountError(
             "usage",
-            "has no input tokens in a NoneType: pass the response's usage. Where overflow_of(error) gave None, the "
-            "refusal was not read: pass Overflow(used=…, limit=…) with the numbers of the error",
+            "has no input tokens in a NoneType: pass the response's usage. If overflow_of(error) returned None, it "
+            "could not read the refusal: pass Overflow(used=…, limit=…) with the numbers of the error",
         )
     if not isinstance(usage, Overflow):
         billed = input_tokens(usage, context.dialect)

@@ -88,7 +88,7 @@ def _texts(refusal: object, depth: int = 0) -> Iterator[str]:
         for inner in (*held, refusal.__cause__):
             yield from _texts(inner, depth + 1)
     elif (dump := _own(refusal, "model_dump")) is not None:
-        with contextlib.suppress(Exception):  # a model of somebody's
+        with contextlib.suppress(Exception):  # any class may have such a method
             yield from _json(dump())
     else:
         text = _own(refusal, "text")

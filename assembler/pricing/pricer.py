@@ -184,7 +184,7 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:
     """The cost of a request as the sum of its parts. Not for a `WholePricer`."""
     pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
-    from assembler.pricing.hosted import fixed_with_hosted  # it knows this module
+    from assembler.pricing.hosted import fixed_with_hosted  # it imports this module
 
     fixed = fixed_with_hosted(pricer, pieces, layout.head, layout.tools)
     parts = [*fixed.pieces, *fixed.head, *fixed.tools, fixed.tooling, fixed.framing]

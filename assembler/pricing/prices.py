@@ -285,7 +285,7 @@ class Priced:
         return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._has_open_call(index)
 
     def _parts_answers(self, index: int) -> bool:
-        """Whether a message stands behind an answer: where it is not sent, the next answer goes out beside that one."""
+        """Whether a message follows a result. If it is not sent, the next result is sent beside that one."""
         return index > self._sight.head and _may_answer(self._sight.message(index - 1))
 
     def _note_thought(self, index: int) -> None:

@@ -31,7 +31,7 @@ class Words:
 _NOT_INPUT = (
     r"output|completion|per.min|max_(?:new_)?tokens|new.tokens|image|byte|char|array|string|tool|file|page|temperature"
 )
-"""Words of limits that are none of the tokens sent."""
+"""Words for limits on anything but the tokens sent."""
 
 _GAP = rf"(?:(?!{_NOT_INPUT}|\d).){{0,60}}?"
 """What may stand between a word and its number: no other number, and nothing about another limit."""
@@ -46,7 +46,7 @@ _USED = (
 )
 _INPUT = r"(?:prompt|inputs?|messages|conversation|context|request(?:ed)?)"
 _LONG_INPUT = rf"\b{_INPUT}\b(?=.{{0,200}}?(?:token|context|length|long))"
-"""A word for what was sent, in words that speak of tokens or of length."""
+"""A word for the input, followed by one about tokens or length."""
 
 _MORE_THAN = r"(?:exceed|longer|larger|greater|more than|support|limit|max|>)"
 _NO_MORE_THAN = r"(?:exceed|less than|at most|<=|max|limit)"
@@ -71,7 +71,7 @@ ALIKE = _unrecorded(
 a refusal only if more was used than the window holds."""
 
 _SENTENCE = rf"(?:^|[.\"'`\n])(?:(?!{_NOT_INPUT})[^.\"'`\n]){{0,120}}?"
-"""A sentence up to the words that follow, none of them about another limit."""
+"""The beginning of a sentence, with no word about another limit."""
 
 _FEW_WORDS = rf"(?:(?!{_NOT_INPUT})[^.]){{0,40}}?"
 _ROOM = r"(?:context|token|prompt|input)[ _](?:length|window|size|limit)"
@@ -86,7 +86,7 @@ UNNUMBERED = _unrecorded(
     r"contextwindow(?:exceeded|overflow)",
     r"reduce the (?:length|size) of (?:the|your) (?:messages|prompt|input|conversation)",
 )
-"""What says that a request was too long, and gives no number."""
+"""Wordings for a request that was too long, without a number."""
 
 RATE = re.compile(r"rate.?limit|throttl|quota|too many requests|per.?(?:min|hour|day)|\bTPM\b", re.IGNORECASE)
 """Words of a rate limit, whose refusal also names tokens and limits."""

@@ -33,7 +33,7 @@ PIN = "pinned"
 
 def role_of(value: object, *, index: int) -> Role:
     """The role for a provider's word. Raises `ConversationError` for an unknown one."""
-    word = value if type(value) is str else getattr(value, "value", value)  # a str enum speaks for its value
+    word = value if type(value) is str else getattr(value, "value", value)  # the value of a str enum
     if isinstance(word, str) and (role := ROLES.get(word)) is not None:
         return role
     known = ", ".join(sorted(ROLES))
@@ -220,7 +220,7 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
     listed: object = seen["content"]
     untyped = isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed)))
-    if untyped or (seen["role"] == "function" and call_id is not None):  # by its id it answers what is no function_call
+    if untyped or (seen["role"] == "function" and call_id is not None):  # a result of a `function_call` has no id
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE
     pinned, beside = seen.get(PIN) is True, unread(seen)

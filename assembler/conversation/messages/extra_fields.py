@@ -44,7 +44,7 @@ def thoughts_beside(seen: _Raw, index: int) -> tuple[Part, ...]:
 
 
 def words_beside(message: Message, own: str) -> dict[str, str]:
-    """What an answer says in fields that the API of the shape `own` does not have: a refusal, what was spoken."""
+    """The texts in an answer's fields that the API of the shape `own` does not have: a refusal, an audio transcript."""
     if not message.beside or own in _HAVE_THEM:
         return {}
     said = {key: message.seen.get(key) for key in message.beside if key in OF_ANSWERS}
@@ -54,7 +54,7 @@ def words_beside(message: Message, own: str) -> dict[str, str]:
 
 
 def loses_fields_of_answers(message: Message, own: str) -> bool:
-    """Whether annotations, or something spoken whose words nobody gave, do not go to the API of the shape `own`."""
+    """Whether a message has textless fields that the API of the shape `own` lacks: annotations, untranscribed audio."""
     if not message.beside or own in _HAVE_THEM:
         return False
     return not set(OF_ANSWERS).isdisjoint(set(message.beside) - words_beside(message, own).keys())
@@ -64,7 +64,7 @@ _HAVE_THEM = ("openai", "chat_template", "plain")
 
 
 def refusal_of(seen: _Raw) -> str | None:
-    """The refusal that is all a Chat message says: nothing stands in its content, and it calls nothing."""
+    """The refusal of a Chat message that has no content and no calls; else None."""
     said: object = seen.get("refusal")
     if not isinstance(said, str) or seen.get("tool_calls") or seen.get("function_call"):
         return None

@@ -207,7 +207,7 @@ def adapt_message(message: Message, own: str) -> Message:
 
 
 def _with_words_beside(message: Message, own: str) -> Message:
-    """The message with what it says in fields of Chat's among its texts, where the API of the shape `own` has none."""
+    """The message with the texts of `words_beside` added to its own."""
     words = words_beside(message, own)
     if not words:
         return message

@@ -46,7 +46,7 @@ def register_reader(
 def reading(
     kind: type[AnyMessage], reader: Reader[AnyMessage], *, writer: Writer[AnyMessage] | None = None
 ) -> Generator[None]:
-    """Register a reader for as long as a `with` block lasts, for tests. After it the earlier one holds again."""
+    """Register a reader for the length of a `with` block, for tests. Afterwards the earlier one is used again."""
     before = _KNOWN.get(kind)
     register_reader(kind, reader, writer=writer)
     try:

@@ -281,7 +281,7 @@ def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _one(run: list[Message]) -> Message:
-    """One turn of the model. A turn that was read from a request stands for several items already."""
+    """One message for a run of items. A message that was read from a request may already hold several."""
     parts = tuple(part for message in run for part in message.parts)
     return Message(
         "assistant",

@@ -19,7 +19,7 @@ Sizes: TypeAlias = Mapping[Identity, float]
 
 @attrs.frozen
 class Sight:
-    """For a group of up to so many requests: how many documents to compare, and how far each comparison looks ahead.
+    """For a group of up to `requests`: how many documents to compare, and how far each comparison looks ahead.
 
     A comparison builds the tree after each document and computes what it saves. On 40 small batches, where every order
     can be tried, the tree saves at least 93 % of the best, and 82 % without looking ahead. In groups of more than 32

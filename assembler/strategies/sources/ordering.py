@@ -30,7 +30,7 @@ ReadingOrder: TypeAlias = Callable[[Sequence[Document]], Iterable[Document]]
 
 
 def edges_first(ranked: Sequence[_T]) -> list[_T]:
-    """Best first, second best last, and so on: six come out as 1st 3rd 5th 6th 4th 2nd. O(n)."""
+    """Best first, second best last, and so on: six become 1st 3rd 5th 6th 4th 2nd. O(n)."""
     return [*ranked[0::2], *ranked[1::2][::-1]]
 
 

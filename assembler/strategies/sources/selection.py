@@ -74,7 +74,7 @@ class Best:
     """The largest sum of scores that fits: exact, by dynamic programming over tokens (Bellman's 0/1 knapsack).
 
     It is exact while sources × tokens left is at most `cells`, and greedy beyond that. (n sources in r tokens take
-    about n·r nanoseconds and n·r/8 bytes.) Every heading is charged at the price of the dearest one. The sum is never
+    about n·r nanoseconds and n·r/8 bytes.) Every heading is charged at the highest price of a heading. The sum is never
     below the greedy one. What is left is filled with the best of the remaining sources.
     """
 
