@@ -43,8 +43,8 @@ def fit_request(
     if not isinstance(cast(object, request), Mapping):
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request))
     must_be("assembler", cast(object, assembler), (Assembler,), "an Assembler(budget=…)")
-    spoken = assembler.inside[1].dialect if dialect is None else read_dialect(dialect)
-    return built(fit_steps(RawRequest.of(request, spoken), assembler)).body
+    api = assembler.inside[1].dialect if dialect is None else read_dialect(dialect)
+    return built(fit_steps(RawRequest.of(request, api), assembler)).body
 
 
 @attrs.frozen(eq=False)
@@ -76,7 +76,7 @@ def fit_steps(
     history = (base if before is None else before).inside[0].history
     gathered = Assembler.around(Draft(regions, history), settings)
     gathered.add_messages(raw.messages if messages is None else messages)
-    return _Fit(raw, gathered, puts_in=base.inside[0].regions).steps()
+    return _Fit(raw, gathered, added_regions=base.inside[0].regions).steps()
 
 
 def built(steps: Steps) -> Fitted:
@@ -137,7 +137,7 @@ class _Fit:
 
     raw: RawRequest
     gathered: Assembler
-    puts_in: Regions
+    added_regions: Regions
     """The instruction and knowledge that the base adds to the body."""
 
     def steps(self) -> Steps:
@@ -145,12 +145,12 @@ class _Fit:
         _, settings = self.gathered.inside
         if settings.budget is not None and settings.calibration is not None:
             return (yield from self._as_billed(settings.calibration))
-        if self._fits_as_it_came():
-            return (yield from self._as_it_came())
-        beside = self._asked_beside()
+        if self._fits_unchanged():
+            return (yield from self._send_unchanged())
+        beside = self._price_other_keys()
         extra = beside.upper
         while True:
-            context = yield self._sparing(extra)
+            context = yield self._keeping_free(extra)
             body = self._around(context)
             over = self._over(body)
             if over <= 0:
@@ -162,37 +162,37 @@ class _Fit:
 
         The cost of the body's other keys is scaled by the bill too.
         """
-        beside = self._asked_beside()
-        context = yield self._sparing(ceil(beside.upper * max(1.0, bill.factor)))
-        whole = not self._puts_in_more and _is_whole(context.inside) and self._may_stay(context)
+        beside = self._price_other_keys()
+        context = yield self._keeping_free(ceil(beside.upper * max(1.0, bill.factor)))
+        whole = not self._adds_regions and _is_whole(context.inside) and self._may_stay(context)
         return Fitted(self.raw.copied() if whole else self._around(context), context, self.gathered, beside)
 
     def _around(self, context: Context) -> dict[str, Any]:
         return self.raw.around(context.inside.layout, TOOLS if self._has_its_tools(context) else NO_KEYS)
 
     @property
-    def _puts_in_more(self) -> bool:
-        return bool(self.puts_in.instruction or self.puts_in.documents)
+    def _adds_regions(self) -> bool:
+        return bool(self.added_regions.instruction or self.added_regions.documents)
 
-    def _fits_as_it_came(self) -> bool:
-        if self._puts_in_more:
+    def _fits_unchanged(self) -> bool:
+        if self._adds_regions:
             return False
         try:
             return self._over(self.raw.body) <= 0
         except AssemblyError:  # a policy may drop the part without a price
             return False
 
-    def _as_it_came(self) -> Steps:
+    def _send_unchanged(self) -> Steps:
         """The unchanged body, or the dialect's request if that leaves out something that the API would refuse."""
         try:
-            context = yield self._sparing(0)
+            context = yield self._keeping_free(0)
         except ContextLengthError:
             context = yield self._unlimited()
         if context.dropped:
             context = yield self._unlimited()
         stays = self._may_stay(context)
         body = self.raw.copied() if stays else self.raw.around(context.inside.layout, TOOLS)
-        return Fitted(body, context, self.gathered, self._asked_beside())
+        return Fitted(body, context, self.gathered, self._price_other_keys())
 
     def _may_stay(self, context: Context) -> bool:
         """Whether the API accepts the unchanged body: the dialect has nothing to fold, or the body is valid anyway."""
@@ -204,7 +204,7 @@ class _Fit:
         dialect = self.raw.dialect
         return dialect.name in DIALECTS and all(one.note for one in verify(self.raw.body, dialect=dialect))
 
-    def _sparing(self, extra: Tokens) -> Assembler:
+    def _keeping_free(self, extra: Tokens) -> Assembler:
         """The gathered request, with `extra` tokens kept free for the body's other keys."""
         draft, settings = self.gathered.inside
         if extra and settings.budget is not None:
@@ -216,7 +216,7 @@ class _Fit:
         draft, settings = self.gathered.inside
         return Assembler.around(draft, attrs.evolve(settings, budget=None))
 
-    def _asked_beside(self) -> Count:
+    def _price_other_keys(self) -> Count:
         """The cost of the body's other keys: an output format, a forced tool."""
         pricer = self.gathered.inside[1].pricer
         try:

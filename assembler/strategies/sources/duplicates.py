@@ -93,8 +93,8 @@ class AlikeTexts:
             text = source.document.text
             for other in kept:
                 best = sources[other].document.text
-                likeness = Indel.normalized_similarity(text, best, score_cutoff=self.threshold)
-                if likeness > self.threshold:
+                similarity = Indel.normalized_similarity(text, best, score_cutoff=self.threshold)
+                if similarity > self.threshold:
                     gone[index] = other
                     break
             else:

@@ -147,7 +147,7 @@ def _a_weight(owner: object, field: attrs.Attribute[float], value: object) -> No
 class Diverse:
     """Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): takes sources that score well and differ.
 
-    Each time it takes the source with the largest `relevance · score − (1 − relevance) · likeness`. Likeness is the
+    Each time it takes the source with the largest `relevance · score − (1 − relevance) · similarity`. Similarity is the
     largest cosine with a source that was taken before. Scores should lie between 0 and 1, as cosines do. A source that
     does not fit is passed over. One without an embedding is like no other. O(taken · n · dimensions).
     """

@@ -70,7 +70,7 @@ class _Search:
     gone: dict[int, int] = attrs.field(factory=dict[int, int])
 
     @property
-    def doubt(self) -> float:
+    def max_error(self) -> float:
         """The largest error of a product of two rows."""
         return float(self.rows.shape[1] + _ROUNDED_ROWS) * _ROUNDING
 
@@ -78,7 +78,7 @@ class _Search:
         block = self.rows[start:stop]
         earlier = block @ self.rows[: len(self.kept)].T
         within = block @ block.T
-        doubtful = self.threshold - self.doubt
+        doubtful = self.threshold - self.max_error
         met = np.flatnonzero((earlier > doubtful).any(axis=1)) if self.kept else np.empty(0, dtype=np.intp)
         suspects = {int(row) for row in met} | {
             int(row) for row in np.flatnonzero((np.tril(within, -1) > doubtful).any(axis=1))
@@ -99,7 +99,7 @@ class _Search:
         self, row: int, start: int, known: list[int], fresh: list[int], earlier: Matrix, within: Matrix
     ) -> int | None:
         """The first kept row to which this one is too similar, or None."""
-        doubtful = self.threshold - self.doubt
+        doubtful = self.threshold - self.max_error
         for at in np.flatnonzero(earlier[row] > doubtful):
             if self._above(start + row, known[int(at)], float(earlier[row, at])):
                 return known[int(at)]
@@ -108,17 +108,17 @@ class _Search:
                 return start + other
         return None
 
-    def _above(self, row: int, other: int, likeness: float) -> bool:
-        if likeness > self.threshold + self.doubt:
+    def _above(self, row: int, other: int, similarity: float) -> bool:
+        if similarity > self.threshold + self.max_error:
             return True
         return is_above(self.vectors[self.places[row]], self.vectors[self.places[other]], self.threshold)
 
 
 def is_above(one: Any, other: Any, threshold: float) -> bool:
     """Whether the cosine of two vectors is above a threshold. Exact: an equal cosine is not above, despite rounding."""
-    likeness = cosine(one, other)
-    if abs(likeness - threshold) > (len(one) + _ROUNDED_ROWS) * _DOUBLE_ROUNDING:
-        return likeness > threshold
+    similarity = cosine(one, other)
+    if abs(similarity - threshold) > (len(one) + _ROUNDED_ROWS) * _DOUBLE_ROUNDING:
+        return similarity > threshold
     a, b = ([Fraction(number) for number in _numbers(vector).tolist()] for vector in (one, other))
     product, limit = _dot(a, b), Fraction(repr(float(threshold)))  # 0.3 means three tenths
     return product * abs(product) > limit * abs(limit) * _dot(a, a) * _dot(b, b)
@@ -191,12 +191,12 @@ class MarginalRelevance:
         self._at_row = np.array([having[place] for place in places], dtype=np.intp)
         self._worth = relevance * np.array([one.score for one in candidates], dtype=np.float64)
         # A negative similarity counts as 0: being opposite is no advantage over being unrelated.
-        self._likeness = np.zeros(len(candidates))
+        self._similarity = np.zeros(len(candidates))
         self._penalty = 1 - relevance
 
     def offer(self) -> int | None:
         """The next candidate's index; None once all were offered."""
-        worth = self._worth - self._penalty * self._likeness
+        worth = self._worth - self._penalty * self._similarity
         index = int(worth.argmax()) if len(worth) else 0
         if not len(worth) or worth[index] == -np.inf:
             return None
@@ -208,4 +208,4 @@ class MarginalRelevance:
         row = self._row_of.get(index)
         if row is not None:
             near = self._rows @ self._rows[row]
-            self._likeness[self._at_row] = np.maximum(self._likeness[self._at_row], near)
+            self._similarity[self._at_row] = np.maximum(self._similarity[self._at_row], near)
