@@ -28,7 +28,7 @@ from assembler.pricing.ledger import Cut, Ledger
 from budgets import Budget, Count
 
 LENGTH = 60
-FIRST, HANGS_ON = 1, LENGTH - 3
+FIRST, CHECKED_FROM = 1, LENGTH - 3
 """Behind the first message and before the newest dropped turn, where the two newest turns of 8 tokens fit into 20."""
 
 
@@ -56,7 +56,7 @@ def holds(known: Standing, assembler: Assembler[Any]) -> bool:
 @pytest.mark.parametrize("kind", [dict, SimpleNamespace])
 @pytest.mark.parametrize(
     ("builds", "glance"),
-    [(1, range(FIRST, FIRST + GLANCE)), (2, range(FIRST + GLANCE, HANGS_ON)), (3, range(FIRST, FIRST + GLANCE))],
+    [(1, range(FIRST, FIRST + GLANCE)), (2, range(FIRST + GLANCE, CHECKED_FROM)), (3, range(FIRST, FIRST + GLANCE))],
 )
 def test_a_change_is_seen_at_the_front_among_what_stays_one_turn_before_and_where_this_build_looks(
     kind: Any, builds: int, glance: range
@@ -67,7 +67,7 @@ def test_a_change_is_seen_at_the_front_among_what_stays_one_turn_before_and_wher
     for place, message in enumerate(messages):
         fields = message if kind is dict else vars(message)
         before, fields["content"] = fields["content"], "edited"
-        seen = place < FIRST or place in glance or place >= HANGS_ON
+        seen = place < FIRST or place in glance or place >= CHECKED_FROM
         assert holds(known, assembler) is not seen, place
         fields["content"] = before
     assert holds(known, assembler)
@@ -81,7 +81,7 @@ def test_a_mark_that_pins_is_seen_where_this_build_looks_though_nobody_read_the_
     for _ in range(builds):
         assembler.build()
     known, begin = standing(assembler), FIRST + (builds - 1) * GLANCE
-    for place in range(FIRST, HANGS_ON):
+    for place in range(FIRST, CHECKED_FROM):
         messages[place]["pinned"] = True
         assert holds(known, assembler) is not (begin <= place < begin + GLANCE), place
         assert holds(attrs.evolve(known, pins=(place,)), assembler)  # it was pinned before
@@ -103,7 +103,7 @@ def test_a_decision_holds_for_the_history_that_it_was_made_for_and_for_what_grew
 @pytest.mark.parametrize(
     ("policy", "depends"),
     [
-        (TrimOldest(), {*range(FIRST), *range(HANGS_ON, LENGTH)}),  # and one turn more, which did not fit
+        (TrimOldest(), {*range(FIRST), *range(CHECKED_FROM, LENGTH)}),  # and one turn more, which did not fit
         (TrimOldest(pins={5}), {*range(LENGTH)}),  # a predicate or a mark may pin any
         ([TrimOldest(), Truncate(5)], {*range(LENGTH)}),  # a policy may have read any
     ],
@@ -154,9 +154,9 @@ def test_a_decision_stands_with_what_the_next_build_needs() -> None:
     assert known is not None
     assert (known.head, known.first, known.pins, known.apart) == (0, 0, (), ())
     assert (known.tokens_left, known.conversation.tokens, known.length) == (17, 16, LENGTH)
-    assert (known.front, known.hangs_on, known.glance) == (FIRST, HANGS_ON, FIRST)
+    assert (known.front, known.checked_from, known.glance) == (FIRST, CHECKED_FROM, FIRST)
     assert (known.trimmed, known.measured, known.before_limits) == (plan.trimmed, plan.measured, plan.measured)
-    assert (known.looked_until(), attrs.evolve(known, glance=known.looked_until()).looked_until()) == (1 + GLANCE, 1)
+    assert (known.checked_until(), attrs.evolve(known, glance=known.checked_until()).checked_until()) == (1 + GLANCE, 1)
     later = standing_of(plan, plan.measured, attrs.evolve(known, glance=3))
     assert later is not None
     assert later.glance == 3 + GLANCE  # it goes on looking where the last one stopped
@@ -199,8 +199,12 @@ def test_a_decision_before_any_turn_has_begun_does_not_stand() -> None:
 
 def test_the_turn_that_would_stay_next_is_the_newest_that_went_past_all_that_are_pinned() -> None:
     plan = trimmed()[0].plan().inside
-    assert (plan.first, one_turn_more(plan)) == (LENGTH - 2, HANGS_ON)
-    for pins, found in [((HANGS_ON,), HANGS_ON - 1), ((HANGS_ON, HANGS_ON - 1), HANGS_ON - 2), ((0,), HANGS_ON)]:
+    assert (plan.first, one_turn_more(plan)) == (LENGTH - 2, CHECKED_FROM)
+    for pins, found in [
+        ((CHECKED_FROM,), CHECKED_FROM - 1),
+        ((CHECKED_FROM, CHECKED_FROM - 1), CHECKED_FROM - 2),
+        ((0,), CHECKED_FROM),
+    ]:
         pinned = attrs.evolve(plan.ledger, pins=tuple(sorted(pins)))
         assert one_turn_more(attrs.evolve(plan, ledger=pinned)) == found
     every = attrs.evolve(plan.ledger, pins=tuple(range(LENGTH)))
