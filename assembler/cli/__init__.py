@@ -67,8 +67,8 @@ def _run(argv: list[str]) -> int:
         command, bound, _ = _app(words).parse_args(words, print_error=False, exit_on_error=False)
     except cyclopts.CycloptsError as error:
         named = ["assemble", *(word for word in argv[:1] if word in COMMANDS)]
-        told = f"{' '.join(named)}: {one_line(_told(error))} ({' '.join(named)} --help lists what there is)"
-        return _fail(told, WRONG_INPUT)
+        message = f"{' '.join(named)}: {one_line(_describe(error))} ({' '.join(named)} --help lists what there is)"
+        return _fail(message, WRONG_INPUT)
     code = command(*bound.args, **bound.kwargs)
     return code if isinstance(code, int) else 0
 
@@ -81,7 +81,7 @@ def _show_overflow(error: ContextLengthError) -> None:
     show_json({"error": "does not fit", **numbers, "regions": error.costs.to_dict(), "advice": error.advice})
 
 
-def _told(error: CycloptsError) -> str:
+def _describe(error: CycloptsError) -> str:
     """Describe what is wrong with the arguments, in the style of other errors."""
     from cyclopts import MissingArgumentError, UnusedCliTokensError
 

@@ -148,8 +148,8 @@ def _warn(ended: Progress, log: Path) -> None:
         return
     with log.open("rb") as lines:
         first = json.loads(next(line for line in lines if FAILED.match(line)))
-    told = f"row {first['row']}: {first['error']['kind']}: {first['error']['message']}"
-    print(f"{COMMAND_LINE}: {ended.failed:,} of {ended.total:,} rows have no request; {told}", file=sys.stderr)
+    first_error = f"row {first['row']}: {first['error']['kind']}: {first['error']['message']}"
+    print(f"{COMMAND_LINE}: {ended.failed:,} of {ended.total:,} rows have no request; {first_error}", file=sys.stderr)
 
 
 def _code(ended: Progress) -> int:

@@ -36,11 +36,11 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
         Print the row as a JSON text.
     """
     place = Place(str(recordings))
-    told = [(any_text(at.key("model"), line.get("model")), at, line) for at, line in _lines(recordings, place)]
-    names = sorted({name for name, _, _ in told})
+    named_lines = [(any_text(at.key("model"), line.get("model")), at, line) for at, line in _lines(recordings, place)]
+    names = sorted({name for name, _, _ in named_lines})
     if model is None and len(names) > 1:
         raise place.error(f"expected recordings of one model, got {len(names)}; choose with --model {names[0]}")
-    kept = [_recorded(at, line) for name, at, line in told if model in (None, name)]
+    kept = [_recorded(at, line) for name, at, line in named_lines if model in (None, name)]
     if len(kept) < LEAST:
         of = f" of {model}" if model else ""
         raise place.error(f"expected at least {LEAST} recordings{of}, got {len(kept)}; record {LEAST - len(kept)} more")

@@ -108,8 +108,8 @@ def _lost_fields(message: Message, own: str) -> int:
     """Return how many fields of a Chat message are lost. Chat and chat templates get them."""
     if own == "chat_template" or (own == "openai" and message.shape in _TAKEN[own]):
         return 0
-    told = words_beside(message, own)
-    return sum(field not in told and (own != "openai" or field not in OF_ANSWERS) for field in message.beside)
+    sent_fields = words_beside(message, own)
+    return sum(field not in sent_fields and (own != "openai" or field not in OF_ANSWERS) for field in message.beside)
 
 
 def marks_of_tools(tools: Iterable[Tool], own: str) -> int:

@@ -81,7 +81,7 @@ def _notes_fields(message: Message, own: str) -> bool:
     return own == "gemini" or (own == "openai" and message.shape in (NEUTRAL, "openai"))
 
 
-def told(message: Message, own: str) -> Message:
+def adapt_with_media(message: Message, own: str) -> Message:
     """Return the message as the API of the shape `own` gets it, and bills it."""
     return adapt_message(shown_beside(message, own), own)
 

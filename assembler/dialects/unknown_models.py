@@ -20,7 +20,7 @@ from assembler.conversation.messages.responses import RESPONSES, sendable
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
-from assembler.dialects.shown_beside import told
+from assembler.dialects.shown_beside import adapt_with_media
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -40,7 +40,7 @@ Parted: TypeAlias = Callable[[Message], Sequence[Message]]
 
 def in_chat(message: Message) -> Sequence[Message]:
     """Split a message for Chat, where texts beside results follow them in a separate message."""
-    sent = as_chat_sends(told(message, "openai"))
+    sent = as_chat_sends(adapt_with_media(message, "openai"))
     results = [part for part in sent.parts if type(part) is Result]
     if not 0 < len(results) < len(sent.parts):
         return [sent]

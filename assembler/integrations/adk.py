@@ -106,8 +106,8 @@ class AssemblerPlugin(LastCall, BasePlugin):
         tools = [tool if _is_function(tool) else as_data(tool) for tool in priced]
         asked = Asked(own if isinstance(own, str) else None, tools, _answer(config))
         sent, summaries = _as_sent(llm_request), _summaries(llm_request)
-        told = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]
-        contents = [*head, *told, *sent[summaries:]]
+        summary_contents = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]
+        contents = [*head, *summary_contents, *sent[summaries:]]
         return asked, _content_dict(contents, len(head), summaries), contents, head
 
 

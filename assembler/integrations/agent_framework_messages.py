@@ -139,9 +139,9 @@ def _arguments(call: Any) -> str:
 
 
 def _result(content: Any) -> dict[str, Any]:
-    told = [item.text or "" for item in content.items or () if item.type == "text"]
-    said = _output_text("\n".join(told) if content.items else content.result)
-    return {"role": "tool", "tool_call_id": content.call_id, "content": said}
+    texts = [item.text or "" for item in content.items or () if item.type == "text"]
+    output = _output_text("\n".join(texts) if content.items else content.result)
+    return {"role": "tool", "tool_call_id": content.call_id, "content": output}
 
 
 def _output_text(output: Any) -> str:
@@ -183,14 +183,14 @@ def rewrite_message(message: Any, entries: Sequence[Entry], became: Sequence[tup
 def _with_part(content: Any, new: Part | None) -> Any:
     if new is None:
         return None
-    told = copy.copy(content)
+    copied = copy.copy(content)
     match new:
         case str() if content.type in ("text", "text_reasoning"):
-            told.text = new
+            copied.text = new
         case Call() if content.type == "function_call":
-            told.arguments = new.arguments
+            copied.arguments = new.arguments
         case Result():
-            told.items, told.result = None, text_of(new.parts)
+            copied.items, copied.result = None, text_of(new.parts)
         case _:
             return content
-    return told
+    return copied

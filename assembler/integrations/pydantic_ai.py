@@ -73,17 +73,17 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             for part in sent.instruction_parts or ()
             if part.content
         ]
-        told = pieces(
+        history = pieces(
             messages,
             model.prepare_messages(messages, sent),
             dialect=self._fitting.dialect,
             tags=model.profile.get("thinking_tags", _THINK),
         )
-        said = [*heads, *told]
+        spoken = [*heads, *history]
         asked = Asked(None, self._fitting.priced(_definitions(sent, self._fitting.dialect)), _answer(sent))
         run = ctx.conversation_id or ctx.run_id
-        context = await self._fitting.afit([piece.spoken for piece in said], asked, run=run)
-        kept = kept_objects(context.inside, said, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
+        context = await self._fitting.afit([piece.spoken for piece in spoken], asked, run=run)
+        kept = kept_objects(context.inside, spoken, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
         changes: dict[str, Any] = {"messages": join_pieces(messages, kept)}
         if context.system is not None:
             parts = [*(parameters.instruction_parts or ()), InstructionPart(content=context.system)]

@@ -340,7 +340,7 @@ def _response_parts(response: Any, spoken: Mapping[str, Any], became: Sequence[t
     as_they_were = all(new is old for old, new in became if isinstance(old, str))
     thoughts = iter([new for old, new in became if isinstance(old, Thinking)])
     blocks = isinstance(spoken.get("content"), list)
-    told = False
+    text_written = False
     calls = iter(arguments)
     for part in response.parts:
         if part.part_kind == "tool-call":
@@ -350,8 +350,8 @@ def _response_parts(response: Any, spoken: Mapping[str, Any], became: Sequence[t
             if next(thoughts) is not None:
                 yield part
         elif part.part_kind in ("text", "thinking") and not as_they_were:
-            if not told and text and part.part_kind == "text":
+            if not text_written and text and part.part_kind == "text":
                 yield dataclasses.replace(part, content=text)
-                told = True
+                text_written = True
         else:
             yield part

@@ -67,24 +67,24 @@ def own_rule(model: str) -> Pricer:
 class _Pricer:
     """Combines two pricers: the tokens of the first, estimated, and the larger of both bounds."""
 
-    told: Pricer
+    counted: Pricer
     own: Pricer
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        told, own = self.told.fixed(pieces, head, tools), self.own.fixed(pieces, head, tools)
+        counted, own = self.counted.fixed(pieces, head, tools), self.own.fixed(pieces, head, tools)
         return FixedPrices(
-            pieces=tuple(map(_both, told.pieces, own.pieces)),
-            head=tuple(map(_both, told.head, own.head)),
-            tools=tuple(map(_both, told.tools, own.tools)),
-            tooling=_both(told.tooling, own.tooling),
-            framing=_both(told.framing, own.framing),
+            pieces=tuple(map(_both, counted.pieces, own.pieces)),
+            head=tuple(map(_both, counted.head, own.head)),
+            tools=tuple(map(_both, counted.tools, own.tools)),
+            tooling=_both(counted.tooling, own.tooling),
+            framing=_both(counted.framing, own.framing),
         )
 
     def message(self, message: Message) -> Count:
-        return _both(self.told.message(message), self.own.message(message))
+        return _both(self.counted.message(message), self.own.message(message))
 
     def options(self, layout: Layout) -> Count | Difference:
-        return self.told.options(layout)
+        return self.counted.options(layout)
 
 
 @attrs.frozen(eq=False)
@@ -110,5 +110,5 @@ class _Hungriest:
         return Count(max(sum(map(count, texts)) for count in counters), Grade.ESTIMATED)
 
 
-def _both(told: Count, own: Count) -> Count:
-    return Count(told.tokens, Grade.ESTIMATED, upper=max(told.upper, own.upper))
+def _both(counted: Count, own: Count) -> Count:
+    return Count(counted.tokens, Grade.ESTIMATED, upper=max(counted.upper, own.upper))

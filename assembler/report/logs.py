@@ -65,8 +65,8 @@ def log_refused(error: ContextLengthError) -> None:
         return
     from assembler.report.figures import fields_of, figures_of_overflow
 
-    told = "refused a request of %d tokens: %d are free"
-    logger.info(told, error.required, error.available, extra=fields_of(figures_of_overflow(error)))
+    text = "refused a request of %d tokens: %d are free"
+    logger.info(text, error.required, error.available, extra=fields_of(figures_of_overflow(error)))
 
 
 def log_warnings(context: Context) -> None:

@@ -38,7 +38,7 @@ from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_claude, counts_for_openai
 from assembler.dialects.reading import listed_messages, options_in, read_messages, system_in
-from assembler.dialects.shown_beside import told
+from assembler.dialects.shown_beside import adapt_with_media
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.pricer import (
@@ -236,7 +236,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
 
     def message(self, message: Message) -> Count:
         """Price one message with its framing, with the bound for a merged turn. Raises for media without a price."""
-        sent = as_sent(told(since_compaction(message), self.shape), sends)
+        sent = as_sent(adapt_with_media(since_compaction(message), self.shape), sends)
         if sent is None:
             return Count(0)
         billed = with_parts(with_parts(sent, with_object), with_error_text)

@@ -91,13 +91,13 @@ class Writer(abc.ABC):
 
     def heard(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages with foreign parts adapted to this API, and note what is lost."""
-        told = [*messages]
-        note_left(told, self.shape, self.notes)
+        listed = [*messages]
+        note_left(listed, self.shape, self.notes)
         return [
             message  # most messages are one text and need no adapting
             if len(message.parts) == 1 and type(message.parts[0]) is str and not message.beside
             else translated(message, self.shape, self.notes)
-            for message in told
+            for message in listed
         ]
 
     def frame(self, message: Message) -> Block:

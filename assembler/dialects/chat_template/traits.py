@@ -133,7 +133,7 @@ def traits_of(renderer: Renderer) -> Traits:
                 _THREE,
             )
         ),
-        user_first=_taken_for_the_user_s(renderer, None) or _taken_for_the_user_s(renderer, [_TOOL]),
+        user_first=_hides_first_assistant(renderer, None) or _hides_first_assistant(renderer, [_TOOL]),
         user_after_result=shown([*called[:-1], _text_message("user", _TWO)], _TWO, tools=[_TOOL])
         or not shown([*called, _text_message("user", _THREE)], _THREE, tools=[_TOOL]),
         contentless=_rendered(renderer, _without_content(called), [_TOOL]) is not None,
@@ -228,7 +228,7 @@ def _tooling(renderer: Renderer) -> Tokens:
     return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))
 
 
-def _taken_for_the_user_s(renderer: Renderer, tools: list[Spoken] | None) -> bool:
+def _hides_first_assistant(renderer: Renderer, tools: list[Spoken] | None) -> bool:
     greeted, asked = (
         _rendered(renderer, [_text_message(role, _ONE), _text_message("user", _TWO)], tools)
         for role in ("assistant", "user")

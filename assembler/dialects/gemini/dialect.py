@@ -38,7 +38,7 @@ from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai, estimated_for, own_counter
 from assembler.dialects.reading import options_in, read_messages
-from assembler.dialects.shown_beside import told
+from assembler.dialects.shown_beside import adapt_with_media
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
 from assembler.pricing.media import read_media
@@ -208,7 +208,7 @@ class GeminiPricer(MergingPricer, JoiningPricer):
 
         A call of another provider also pays for the name in its result, which only Gemini's form repeats.
         """
-        sent = as_sent(told(message, self.shape), sends)
+        sent = as_sent(adapt_with_media(message, self.shape), sends)
         if sent is None:
             return Count(0)
         billed = with_parts(sent, with_object)

@@ -25,7 +25,7 @@ from assembler.dialects.message_fields import FRAMING, price_fields, price_reaso
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import says_nothing
 from assembler.dialects.own_tokenizer import counts_for_openai, own_counter
-from assembler.dialects.shown_beside import told
+from assembler.dialects.shown_beside import adapt_with_media
 from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -74,7 +74,11 @@ class HostBill(JoiningPricer):
     def message(self, message: Message) -> Count:
         """Price one message with its envelope. Each of several results has its own."""
         chat = self.api == "chat"
-        message = as_chat_sends(told(message, "openai")) if chat else without_marks(adapt_message(message, RESPONSES))
+        message = (
+            as_chat_sends(adapt_with_media(message, "openai"))
+            if chat
+            else without_marks(adapt_message(message, RESPONSES))
+        )
         if says_nothing(message) or not message.parts:
             return NOTHING if chat else self._beside(message)  # an item of reasoning is sent beside the next one
         results = [part for part in message.parts if type(part) is Result]

@@ -26,7 +26,7 @@ from assembler.dialects.mistral.wire import definition, is_silent, own_thinking,
 from assembler.dialects.notes import BRIDGE
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.own_tokenizer import estimated_for, own_counter
-from assembler.dialects.shown_beside import told
+from assembler.dialects.shown_beside import adapt_with_media
 from assembler.errors import ConversationError
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -147,7 +147,7 @@ class MistralPricer(MergingPricer):
 
     def message(self, message: Message) -> Count:
         """Price one message with its control tokens. A call's arguments are spaced JSON, as in the template."""
-        message = told(message, "mistral")
+        message = adapt_with_media(message, "mistral")
         if is_silent(message):
             return NOTHING
         parts = self._billed(message.parts)

@@ -40,7 +40,7 @@ from assembler.dialects.openai.wire import (
 from assembler.dialects.openai_chat.api import API
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages
-from assembler.dialects.shown_beside import all_shown_beside, told
+from assembler.dialects.shown_beside import adapt_with_media, all_shown_beside
 from assembler.dialects.unknown_models import guessed_pricer, unknown_model_pricer
 from assembler.errors import ConversationError
 from assembler.pricing.opaque import price_opaque
@@ -174,7 +174,7 @@ class OpenAIChatPricer(OpenAIBill):
         if kinds == _CALLS and _calls_alone(message):
             calls = cast("tuple[Call, ...]", message.parts)
             return self.text(self.envelope) + price_calls(calls, self.family, self.count)
-        message = as_chat_sends(told(message, "openai"))
+        message = as_chat_sends(adapt_with_media(message, "openai"))
         if says_nothing(message) or not message.parts:
             return Count(0)
         results = [part for part in message.parts if type(part) is Result] if Result in kinds else []

@@ -22,15 +22,15 @@ _SCRIPTS = ("figures.js", "shapes.js", "compare.js", "list.js", "request.js", "s
 """The files of the page's script, in order: each uses names of the ones before it."""
 
 
-def render_page(title: str, told: str, figures: Mapping[str, Any]) -> str:
-    """Return the page. `told` is shown without scripts, and the script reads `figures`. Pure."""
+def render_page(title: str, fallback: str, figures: Mapping[str, Any]) -> str:
+    """Return the page. `fallback` is shown without scripts, and the script reads `figures`. Pure."""
     style, script = _asset("page.css"), _script()
     return _template().substitute(
         policy=_policy(style, script),
         style=style,
         script=script,
         title=escape_text(shown_name(title)),
-        told=escape_text("\n".join(map(shown_name, told.split("\n")))),
+        fallback=escape_text("\n".join(map(shown_name, fallback.split("\n")))),
         data=inert_json(figures),
     )
 
