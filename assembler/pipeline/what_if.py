@@ -9,7 +9,7 @@ from assembler.pipeline.build import make_plan, plan_or_overflow
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Session, Settings
+from assembler.pipeline.settings import Settings
 from budgets import BudgetError, Tokens
 
 
@@ -54,4 +54,4 @@ def _settings_at(plan: Planned, context_window: Tokens) -> Settings:
     if plan.settings.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
     budget = attrs.evolve(plan.settings.budget, context_window=context_window)
-    return attrs.evolve(plan.settings.unasking, budget=budget, session=Session())
+    return attrs.evolve(plan.settings.unasking, budget=budget)
