@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -157,9 +157,24 @@ def test_a_decision_stands_with_what_the_next_build_needs() -> None:
     assert (known.front, known.checked_from, known.glance) == (FIRST, CHECKED_FROM, FIRST)
     assert (known.trimmed, known.measured, known.before_limits) == (plan.trimmed, plan.measured, plan.measured)
     assert (known.checked_until(), attrs.evolve(known, glance=known.checked_until()).checked_until()) == (1 + GLANCE, 1)
+    assert attrs.evolve(known, checked_from=1 + GLANCE).checked_until() == 1
     later = standing_of(plan, plan.measured, attrs.evolve(known, glance=3))
     assert later is not None
     assert later.glance == 3 + GLANCE  # it goes on looking where the last one stopped
+
+
+def test_a_decision_for_a_grown_history_differs_in_what_has_grown_alone() -> None:
+    known = attrs.evolve(standing(trimmed()[0]), first=1, apart=((2, 3),))
+    grown: dict[str, Any] = {
+        "length": LENGTH + 2,
+        "trimmed": Trimmed(Cut(LENGTH, "")),
+        "conversation": Count(7),
+        "waiting": object(),
+        "pins": (LENGTH + 1,),
+    }
+    found, wanted = known.later(**grown), attrs.evolve(known, **grown, glance=known.checked_until())
+    for field in attrs.fields(Standing):
+        assert getattr(found, field.name) == getattr(wanted, field.name), field.name
 
 
 def test_of_pinned_turns_those_before_the_cut_are_looked_at_by_every_build() -> None:
@@ -186,7 +201,8 @@ def test_a_decision_stands_where_all_fits_and_for_policies_that_keep_the_newest(
     made = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy).add_messages(messages)
     plan = made.plan().inside
     assert (standing_of(plan, plan.measured, None) is not None) is stands
-    for why in ({"made_way": True}, {"refused": ConversationError("it needs a question")}):
+    hosted = attrs.evolve(plan.measured, host=cast(Any, object()))  # knowledge stands around the question
+    for why in ({"made_way": True}, {"refused": ConversationError("it needs a question")}, {"measured": hosted}):
         assert standing_of(attrs.evolve(plan, **why), plan.measured, None) is None
 
 
