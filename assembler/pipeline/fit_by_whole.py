@@ -99,7 +99,7 @@ def _next_answer(kept: Trimmed, most: Tokens, relieve: Callable[[Tokens], Trimme
     The answer may stay the same over thousands of tokens. So the step doubles until the answer differs, and a bisection
     finds where it began to: O(log tokens) answers.
     """
-    same, tried, step = most + 1, most, 1
+    same, tried, step = most, most, 1
     while _says_the_same(answer := relieve(tried), kept):
         if tried == 0:
             return None

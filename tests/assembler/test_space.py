@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, TrimOldest
+from assembler import Assembler, Refuse, TrimOldest, first_user
 from assembler.dialects import plain
+from assembler.policies import KeepRelevant, Summarize, Truncate
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Around, Needs, Rendered
 from budgets import Budget, Limit, tiktoken_counter
@@ -35,10 +36,10 @@ class Asking:
         return Rendered()
 
 
-def space_of(counter: Any, limits: dict[str, Limit], *said: str) -> Any:
+def space_of(counter: Any, limits: dict[str, Limit], *said: str, policy: Any = None) -> Any:
     asking = Asking()
     budget = Budget(WINDOW, counter=counter, limits=limits)
-    assembler = Assembler(budget, dialect=plain, strategy=asking, on_overflow=TrimOldest())
+    assembler = Assembler(budget, dialect=plain, strategy=asking, on_overflow=policy or TrimOldest())
     assembler.add_messages([("user", text) for text in said]).build()
     return asking.space
 
@@ -135,3 +136,23 @@ def test_where_counts_add_no_text_is_counted_again_for_what_is_put_before_it() -
     counter.asked.clear()
     assert space.left(Rendered((), around)) == WINDOW - len(QUESTION) - 12
     assert [text for text in counter.asked if "<a>" in text] == ["<a>\n"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "stays"),
+    [
+        (TrimOldest(), [QUESTION]),
+        (TrimOldest(pins=first_user), ["first", QUESTION]),
+        ([TrimOldest(keep_turns=2), TrimOldest(pins={0})], ["first", QUESTION]),
+        (TrimOldest(pins=first_user, note="gone"), ["first", "gone", QUESTION]),
+        (Refuse(), ["first", OLD, QUESTION]),
+        ([Truncate(5), TrimOldest()], [QUESTION]),
+        (KeepRelevant(keep_turns=2), [OLD, QUESTION]),
+        (Summarize(lambda *_: "s", 1), ["first", OLD, QUESTION]),
+    ],
+)
+def test_knowledge_is_left_what_the_least_conversation_leaves_that_the_policies_would_keep(
+    policy: Any, stays: list[str]
+) -> None:
+    space = space_of(len, {}, "first", OLD, QUESTION, policy=policy)
+    assert space.left(Rendered()) == WINDOW - len("".join(stays))

@@ -12,6 +12,7 @@ from assembler import Assembler, Refuse, TrimOldest
 from assembler.conversation.history import History
 from assembler.dialects import plain
 from assembler.errors import ConversationError
+from assembler.pipeline.build import measure_now
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Trimmed
@@ -25,7 +26,7 @@ from assembler.pipeline.standing_decision import (
 )
 from assembler.policies import Summarize, Truncate
 from assembler.pricing.ledger import Cut, Ledger
-from budgets import Budget, Count
+from budgets import Budget, Count, Limit
 
 LENGTH = 60
 FIRST, CHECKED_FROM = 1, LENGTH - 3
@@ -204,6 +205,37 @@ def test_a_decision_stands_where_all_fits_and_for_policies_that_keep_the_newest(
     hosted = attrs.evolve(plan.measured, host=cast(Any, object()))  # knowledge stands around the question
     for why in ({"made_way": True}, {"refused": ConversationError("it needs a question")}, {"measured": hosted}):
         assert standing_of(attrs.evolve(plan, **why), plan.measured, None) is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "instruction", "turns", "most"),
+    [
+        ({"conversation": Limit(cap=16)}, "abc", 9, 16),  # the cap
+        ({"conversation": Limit(cap=16)}, "abcdef", 9, 14),  # what the instruction leaves
+        ({"conversation": Limit(cap=16)}, "abc", 1, 16),  # everything fits
+        ({"conversation": Limit(share=0.5)}, "abc", 9, 17),  # it asks for all that it may get
+        ({"knowledge": Limit(cap=5)}, "abc", 9, 17),
+        ({"knowledge": Limit(cap=5)}, "abc", 1, 17),
+    ],
+)
+def test_under_limits_a_decision_stands_for_what_the_cap_and_the_regions_leave(
+    limits: dict[str, Limit], instruction: str, turns: int, most: int
+) -> None:
+    made = Assembler(Budget(20, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
+    plan = made.set_instruction(instruction).set_messages([("user", "x" * 7)] * turns).plan().inside
+    known = standing_of(plan, plan.measured, None)
+    assert known is not None
+    assert known.tokens_left == most
+
+
+def test_where_limits_give_the_conversation_more_once_it_asks_for_more_no_decision_stands() -> None:
+    """A document had to go for a floor that the conversation does not use yet."""
+    limits = {"knowledge": Limit(cap=0.1), "conversation": Limit(floor=50)}
+    made = Assembler(Budget(200, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
+    gathered = made.add_knowledge("d" * 30, type="t").set_messages([("user", "q")])
+    plan, whole = gathered.plan().inside, measure_now(*gathered.inside)[1]
+    assert (plan.costs.knowledge, whole.knowledge.tokens > 0) == (0, True)
+    assert standing_of(plan, whole, None) is None
 
 
 def test_a_decision_before_any_turn_has_begun_does_not_stand() -> None:

@@ -84,6 +84,13 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         NEWEST.format(50, 25) + SHORTENED.format(25, 18) + f" {NO_MORE}max_input_tokens is 25.",
     ),
     (
+        turns(45),
+        TrimOldest(),
+        {"context_window": 60, "max_output_tokens": 20, "max_input_tokens": 50},
+        {},
+        NEWEST.format(45, 40) + SHORTENED.format(5, 30) + " Or choose a context_window of 65.",
+    ),
+    (
         turns(30),
         Refuse(),
         {"context_window": 40, "overhead": 10, "safety_margin": 5},
