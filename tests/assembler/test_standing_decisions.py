@@ -238,6 +238,20 @@ def test_where_limits_give_the_conversation_more_once_it_asks_for_more_no_decisi
     assert standing_of(plan, whole, None) is None
 
 
+def test_a_call_that_waits_for_its_answer_waits_at_the_next_look_too() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    made = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
+    made.add_messages([("user", "q"), {"role": "assistant", "content": None, "tool_calls": [call]}])
+    assert [made.plan().inside.waiting.left for _ in range(3)] == [1, 1, 1]
+    assert standing(made).waiting.left == 1
+    made.add_message({"role": "tool", "tool_call_id": "c", "content": "a"})
+    assert [made.plan().inside.waiting.left for _ in range(2)] == [0, 0]
+
+
+def test_a_plan_is_shown_by_what_it_keeps_and_costs_and_says_nothing_of_the_messages() -> None:
+    assert repr(trimmed()[0].plan().inside) == f"Planned(kept=2, of={LENGTH}, tokens=16)"
+
+
 def test_a_decision_before_any_turn_has_begun_does_not_stand() -> None:
     made = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=TrimOldest())
     for messages, stands in (([], False), ([("system", "s")], False), ([("system", "s"), ("user", "q")], True)):
