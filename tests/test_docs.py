@@ -14,6 +14,7 @@ import pytest
 
 import assembler
 import budgets
+from assembler.cli import COMMANDS
 from assembler.cli.request_file.policies import POLICIES
 from assembler.cli.request_file.strategies import STRATEGIES
 from assembler.policies import built_in as policies
@@ -82,6 +83,11 @@ def test_the_pages_that_list_policies_and_strategies_show_each() -> None:
     }.items():
         text = (ROOT / "docs" / name).read_text(encoding="utf-8")
         assert [row for row in rows if row not in text] == [], name
+
+
+def test_the_page_of_the_command_has_a_row_for_each_command() -> None:
+    rows = re.findall(r"^\| `assemble (\w+) ", (ROOT / "docs" / "command.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted(COMMANDS)
 
 
 def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:
