@@ -238,6 +238,43 @@ def test_where_limits_give_the_conversation_more_once_it_asks_for_more_no_decisi
     assert standing_of(plan, whole, None) is None
 
 
+@pytest.mark.parametrize(("size", "goes_on"), [(0, True), (4, True), (5, False)])
+def test_a_decision_goes_on_while_what_it_keeps_fits_to_the_token(size: int, goes_on: bool) -> None:
+    assembler, _ = trimmed()
+    known = standing(assembler)
+    plan = assembler.add_message(("assistant", "y" * size)).plan().inside
+    assert (plan.trimmed is known.trimmed) is goes_on
+    assert (plan.first, plan.conversation.tokens) == (
+        (known.trimmed.cut.first_kept, 16 + size) if goes_on else (59, 13)
+    )
+    assert standing(assembler).length == LENGTH + 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (TrimOldest(), {"content": "no", "pinned": True}),
+        (TrimOldest(pins=lambda message: message["content"] == "keep"), {"content": "keep"}),
+        (TrimOldest(pins={LENGTH}), {"content": "no"}),
+    ],
+)
+def test_a_pin_among_the_new_messages_is_known_to_the_decision_that_goes_on(policy: Any, message: Any) -> None:
+    assembler, _ = trimmed(policy=policy)
+    known = standing(assembler)
+    plan = assembler.add_message({"role": "assistant", **message}).plan().inside
+    assert plan.trimmed is known.trimmed
+    assert plan.ledger.pins == standing(assembler).pins == (LENGTH,)
+
+
+def test_what_a_longer_fork_priced_is_no_part_of_a_shorter_one_s_conversation() -> None:
+    assembler, _ = trimmed()
+    assembler.add_message(("assistant", "y"))
+    longer = assembler.fork().anchor(None)  # it decides apart, and shares the prices
+    assert longer.inside[1] is not assembler.inside[1]
+    assert longer.add_message(("assistant", "zz")).build().inside.conversation.tokens == 19
+    assert assembler.build().inside.conversation.tokens == 17
+
+
 def test_a_call_that_waits_for_its_answer_waits_at_the_next_look_too() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     made = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
