@@ -10,7 +10,7 @@ from assembler.conversation.messages import spoken
 from assembler.pipeline.overflow import Smallest, TooLarge, Trial, a_summary_might_do, smallest
 from assembler.pipeline.planned import Planned
 from assembler.policies import Policy, TrimOldest, Truncate
-from assembler.policies.traits import KeepsAll, Rung, rung_of, stand_in
+from assembler.policies.traits import CuttingRung, Rung, Traits, rung_of, stand_in
 from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 from budgets.numbers import in_tokens
 
@@ -138,11 +138,18 @@ def _cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
     begins = ledger.newest_turns(1)
     cut = plan.trimmed.cut.first_kept >= begins
     if not cut and _fits(trial, rungs, [TrimOldest()]):
-        alone = len(rungs) == 1 and isinstance(rungs[0].traits.keeps, KeepsAll) and not ledger.pins
-        yield f"Dropping old turns would help: {'pass on_overflow=' if alone else 'end on_overflow with '}TrimOldest()."
+        how = "pass on_overflow=" if _can_be_replaced(plan, trial.settings.rungs) else "end on_overflow with "
+        yield f"Dropping old turns would help: {how}TrimOldest()."
     for end, words in ((TrimSteps(), "TrimSteps()"), (TrimSteps(keep=0), "TrimSteps(keep=0)")):
         if _fits(trial, rungs, [end] if cut else [TrimOldest(), end]):
             yield f"{_describe_newest(overflow)}: end on_overflow with {'' if cut else 'TrimOldest(), '}{words}."
+
+
+def _can_be_replaced(plan: Planned, rungs: tuple[Rung, ...]) -> bool:
+    """True if the only policy drops whole turns, dropped none, and declares nothing that its replacement would lose."""
+    if len(rungs) != 1 or not isinstance(rungs[0], CuttingRung) or plan.ledger.pins:
+        return False
+    return plan.trimmed.cut.first_kept == plan.ledger.first and attrs.evolve(rungs[0].traits, keeps=None) == Traits()
 
 
 def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool:

@@ -322,12 +322,16 @@ def mine(policy: Any) -> Any:
     return (Cutting if silent else Declared)(policy)
 
 
+def documents(assembler: Assembler) -> Assembler:
+    for number in range(4):
+        assembler.add_knowledge("k" * (10 + number), type="rag", source=f"d{number}")
+    return assembler
+
+
 def told(history: History, window: int, policies: Any, strategy: Any = None, **settings: Any) -> dict[str, Any]:
     """All that a caller sees: the request and the steps, or the error."""
     budget = Budget(window, counter=len, **settings)
-    made = Assembler(budget, dialect=plain, on_overflow=policies, strategy=strategy or ChatRegions())
-    for number in range(4):
-        made.add_knowledge("k" * (10 + number), type="rag", source=f"d{number}")
+    made = documents(Assembler(budget, dialect=plain, on_overflow=policies, strategy=strategy or ChatRegions()))
     try:
         plan = made.add_messages(history).plan()
     except ContextLengthError as error:
@@ -350,10 +354,22 @@ def test_a_policy_that_hands_on_to_a_built_in_is_told_apart_by_its_name_alone(
     history: History, ladder: list[Any], data: st.DataObject
 ) -> None:
     strategy = data.draw(st.sampled_from(STRATEGIES))
-    window = data.draw(st.integers(1, by_hand.cost(history) + 100))
+    beside = (
+        documents(Assembler(Budget(10_000, counter=len))).costs().total
+    )  # most windows hold the documents and a part of the turns
+    window = data.draw(st.sampled_from([0, beside, beside])) + data.draw(st.integers(1, by_hand.cost(history) + 100))
     limits = data.draw(st.sampled_from([{}, {}, {"conversation": Limit(cap=0.6)}, {"knowledge": Limit(cap=40)}]))
     ours = told(history, window, ladder, strategy, limits=limits)
     assert told(history, window, [mine(policy) for policy in ladder], strategy, limits=limits) == ours
+
+
+@pytest.mark.parametrize("policy", [Refuse(), TrimOldest(), TrimOldest(keep_turns=2)], ids=repr)
+def test_an_error_advises_a_silent_policy_as_the_built_in_that_it_asks(policy: Any) -> None:
+    """One that drops nothing was told to end with what another was told to pass."""
+    history: History = [{"role": "user", "content": letter * 30} for letter in "abc"]
+    beside = documents(Assembler(Budget(10_000, counter=len))).costs().total
+    for window in range(beside, beside + 90, 10):
+        assert told(history, window, [Cutting(policy)]) == told(history, window, [policy])
 
 
 @pytest.mark.parametrize("window", [400, 500, 700])
