@@ -37,6 +37,7 @@ from budgets.numbers import part_of
 from budgets.value import Value
 
 if TYPE_CHECKING:
+    from assembler.conversation.history import Sight
     from assembler.pipeline.gather import Gathered
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
@@ -91,10 +92,9 @@ def choose(gathered: Gathered) -> Choice | None:
     sight, settings = gathered.sight, gathered.settings.by_rule
     if settings.chooser is None:
         return None
-    at_result = settings.chooser.needs is Needs.RESULT
-    host = newest_result(sight) if at_result else newest_question(sight)
+    host = host_of(sight, settings)
     ledger = Ledger.of(sight, settings.pricer)
-    if host is not None and at_result:
+    if host is not None and host.place is not None:
         host = attrs.evolve(host, beside=tuple(sight.messages(ledger.run(host.index).start, host.index)))
     if settings.budget is None:
         return Choice(host, None)
@@ -102,6 +102,13 @@ def choose(gathered: Gathered) -> Choice | None:
     pins = staying(sight, settings.pins, settings.dialect.api.shape, last_length)
     least = _least_conversation(attrs.evolve(ledger, pins=pins), settings)
     return Choice(host, settings.budget.input_limit - least, _limits(ledger, settings.budget, least))
+
+
+def host_of(sight: Sight, settings: Settings) -> Host | None:
+    """The message that may carry knowledge, if the strategy chooses by it; or None."""
+    if settings.chooser is None:
+        return None
+    return newest_result(sight) if settings.chooser.needs is Needs.RESULT else newest_question(sight)
 
 
 def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:

@@ -16,6 +16,7 @@ from assembler.conversation.history import Sight
 from assembler.conversation.pins import staying
 from assembler.dialects import Opening
 from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.pipeline.choose import host_of
 from assembler.pipeline.gather import Gathered
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
 from assembler.pipeline.measure import Measured, measure
@@ -225,10 +226,18 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
 
 def _with_pins(plan: Planned) -> Ledger:
     """The ledger with the messages that no policy may drop: pins, the host of knowledge, calls a server waits for."""
-    pins = staying(plan.sight, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
-    if (host := plan.measured.host) is not None:
-        pins = tuple(sorted({*pins, host.index}))
-    return attrs.evolve(plan.ledger, pins=pins)
+    sight = plan.sight
+    pins = staying(sight, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
+    if plan.measured.host is None:
+        return attrs.evolve(plan.ledger, pins=pins)
+
+    def with_host(length: int) -> tuple[int, ...]:
+        """The host moves: a shorter history had its own, which a replay must leave as the build left it then."""
+        host = host_of(sight.until(length), plan.settings)
+        stayed = {pin for pin in pins if pin < length}
+        return tuple(sorted(stayed if host is None else stayed | {host.index}))
+
+    return attrs.evolve(plan.ledger, pins=with_host(sight.length), pins_until=with_host)
 
 
 def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:

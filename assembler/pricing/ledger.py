@@ -6,7 +6,7 @@ Policies see upper bounds (`Count.upper`), because the budget is checked against
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
@@ -56,6 +56,8 @@ class Ledger(Priced):
     """The first message that a cut may drop: the first after the head."""
     pins: tuple[int, ...] = ()
     """The pinned messages, oldest first. Their turns are never dropped."""
+    _pins_until: Callable[[int], tuple[int, ...]] | None = None
+    """The pins of a shorter history, by its length; None if they are the first of these."""
     _savings: Mapping[int, Difference] = _NO_SAVINGS
     """What earlier policies of a ladder saved in each turn, by the index where it begins. Negative."""
 
@@ -73,7 +75,8 @@ class Ledger(Priced):
 
     def until(self, length: int) -> Ledger:
         """The ledger as it was when the history had `length` messages."""
-        return attrs.evolve(self, sight=self._sight.until(length), pins=tuple(p for p in self.pins if p < length))
+        pins = tuple(p for p in self.pins if p < length) if self._pins_until is None else self._pins_until(length)
+        return attrs.evolve(self, sight=self._sight.until(length), pins=pins)
 
     def with_savings(self, savings: Mapping[int, Difference]) -> Ledger:
         """The ledger after some messages were rewritten or dropped inside their turns."""

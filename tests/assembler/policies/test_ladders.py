@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, count_request
+from assembler import Assembler, ChatRegions, QuestionChunks, Strategy, count_request
 from assembler.dialects import anthropic, openai_chat, plain
 from assembler.policies import (
     ClearReasoning,
     ClearToolResults,
     KeepRelevant,
+    Refuse,
     Summarize,
     TrimOldest,
     TrimSteps,
@@ -203,13 +204,12 @@ def test_with_low_water_a_summary_is_written_at_an_overflow_and_leaves_the_mark(
 
 
 @scaled(0.5)
-@given(any_session, low_ladders, st.data())
+@given(any_session, low_ladders, st.sampled_from([ChatRegions(), QuestionChunks()]), st.data())
 def test_with_low_water_the_state_does_not_depend_on_the_builds_before(
-    history: History, ladder: Sequence[Policy], data: st.DataObject
+    history: History, ladder: Sequence[Policy], strategy: Strategy, data: st.DataObject
 ) -> None:
-    limit = tight(history, data)
-    budget = Budget(limit, counter=len)
-    lived = Assembler(budget, dialect=plain, on_overflow=ladder)
+    limit = tight(history, data) + cost_of_asking(strategy)
+    lived = hosting(history[:0], limit, ladder, strategy)
     settled = set(by_hand.prefixes(history))
     for stop, message in enumerate(history, 1):
         lived.add_message(message)
@@ -217,12 +217,38 @@ def test_with_low_water_the_state_does_not_depend_on_the_builds_before(
             outcome(lived)
             if data.draw(st.booleans()):
                 outcome(lived.fork().add_knowledge("k" * data.draw(st.integers(1, 20)), type="rag"))
-    cold = assembler_of(history, limit, ladder)
+    cold = hosting(history, limit, ladder, strategy)
     assert outcome(lived) == outcome(cold)
     shorter = data.draw(st.sampled_from(sorted(settled)))
     assert outcome(cold.fork().add_messages(history[:shorter])) == outcome(
-        assembler_of(history[:shorter], limit, ladder)
+        hosting(history[:shorter], limit, ladder, strategy)
     )
+
+
+def hosting(history: History, limit: int, ladder: Sequence[Policy], strategy: Strategy) -> Assembler:
+    """An assembler whose newest question stands in the words of a strategy."""
+    budget = Budget(limit, counter=len)
+    return Assembler(budget, dialect=plain, on_overflow=ladder, strategy=strategy).add_messages(history)
+
+
+def cost_of_asking(strategy: Strategy) -> int:
+    """What these words cost beside the question itself."""
+    return hosting([{"role": "user", "content": "q"}], 10_000, [Refuse()], strategy).build().count.tokens - 1
+
+
+def test_a_question_that_carried_the_documents_is_replayed_as_it_was_left_then() -> None:
+    """A fresh assembler shortened the third question, which no build shortens while the words stand around it."""
+    history: History = [
+        {"role": "user", "content": letter * size} for letter, size in zip("abcd", [100] * 3 + [10], strict=True)
+    ]
+    ladder = [Truncate(20), TrimOldest(0.5, keep_turns=3)]
+    limit = 250 + cost_of_asking(QuestionChunks())
+    lived = hosting(history[:0], limit, ladder, QuestionChunks())
+    for message in history:
+        lived.add_message(message)
+        outcome(lived)
+    assert outcome(lived) == outcome(hosting(history, limit, ladder, QuestionChunks()))
+    assert "c" * 100 in json.dumps(lived.build().request())
 
 
 @scaled(0.5)
