@@ -104,6 +104,12 @@ HELD: dict[str, list[Any]] = {
         {"role": "function", "name": "f", "tool_call_id": "c1", "content": "r"},
         NEXT,
     ],
+    "a nameless function's answer to a call without id": [
+        USER,
+        {"role": "assistant", "content": None, "tool_calls": [{k: v for k, v in call().items() if k != "id"}]},
+        {"role": "function", "content": "r"},
+        NEXT,
+    ],
     **{
         f"an item by the {word}": [
             USER,

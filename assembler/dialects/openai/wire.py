@@ -146,7 +146,7 @@ def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) ->
     if message.role != "tool" or message.seen["role"] != "function":
         return False
     names = [part.name for part in message.parts if type(part) is Result]
-    return any(call.id is None and call.name in names for call, _ in waiting)
+    return any(call.id is None and (call.name in names or None in names) for call, _ in waiting)
 
 
 def _has_calls_to_respell(message: Message) -> bool:
