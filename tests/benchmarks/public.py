@@ -11,6 +11,7 @@ import base64
 import enum
 import importlib
 import inspect
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,9 +20,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from adversaries import CONVERSATIONS, DOCUMENTS, FILES, TEXTS, TOOLS, Grown, parallel, user
 
-import assembler.policies as policies
 import assembler.rag as rag
-import assembler.strategies as strategies
 import budgets.counters as counters
 from assembler import (
     BM25,
@@ -228,19 +227,29 @@ def repaired(n: int) -> list[Any]:
 
 
 def of_tables() -> dict[str, dict[str, Case]]:
-    """What the library brings: policies, strategies and counters, made without options."""
-    tables: list[tuple[str, ModuleType, Callable[[Any], Any]]] = [
-        ("assembler", policies.built_in, small),
-        ("assembler", strategies.built_in, lambda one: over(DOCUMENTS, lambda t: with_documents(t, strategy=one))),
-        ("budgets", counters, lambda one: over(TEXTS, one)),
-    ]
+    """What the library brings: the first example of each policy and strategy, and counters that need no argument."""
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    try:
+        of_policies = importlib.import_module("tests.assembler.policies.examples")
+        of_strategies = importlib.import_module("tests.assembler.strategies")
+    finally:
+        del sys.path[0]
+    makers = {name: getattr(counters, name) for name in dir(counters)}
     return {
-        f"{package}.{name}": rows_of(make())
-        for package, table, rows_of in tables
-        for name, make in ((name, getattr(table, name)) for name in dir(table))
-        if not isinstance(make, type) or not issubclass(make, Exception)
-        if all(each.default is not each.empty for each in inspect.signature(make).parameters.values())
+        **{f"assembler.{each.__name__}": small(of_policies.examples_of(each)[0]) for each in of_policies.BUILT_IN},
+        **{f"assembler.{each.__name__}": laid_out(of_strategies, each) for each in of_strategies.BUILT_IN},
+        **{
+            f"budgets.{name}": over(TEXTS, make())
+            for name, make in makers.items()
+            if inspect.isfunction(make)
+            if all(each.default is not each.empty for each in inspect.signature(make).parameters.values())
+        },
     }
+
+
+def laid_out(of_strategies: ModuleType, kind: type) -> Any:
+    example = next(iter(of_strategies.examples_of(kind).values()))
+    return over(DOCUMENTS, lambda texts: with_documents(texts, strategy=example))
 
 
 ROWS: dict[str, dict[str, Case]] = {
