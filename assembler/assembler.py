@@ -211,7 +211,7 @@ class Assembler(Generic[Longest]):
         """Remove the last message and return it. O(1). Raises `IndexError` if there is none."""
         history = self._draft.history
         if not history.length:
-            raise IndexError("pop_message: there is no message to take back")
+            raise IndexError("pop_message: there is no message to remove")
         self._draft = self._draft.without_last()
         return history.raws(history.length - 1)[0]
 

@@ -40,7 +40,7 @@ class UnpricedModelError(BudgetError):
     def __init__(self, model: str) -> None:
         self.model = model
         super().__init__(
-            f"no price is listed for model {model!r}: update genai-prices, or take another spelling of the name"
+            f"no price is listed for model {model!r}: update genai-prices, or use another spelling of the name"
         )
 
 

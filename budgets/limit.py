@@ -88,7 +88,7 @@ def limits_by_region(limits: object) -> Mapping[str, Limit]:
         if region not in REGIONS:
             shown = repr(region[:LONGEST_WORD]) if isinstance(region, str) else f"a {type(region).__name__}"
             near = f"; did you mean {_MEANT[region]}?" if region in _MEANT else ""
-            raise BudgetError(f"limits has {shown}, which is no region: choose {', '.join(REGIONS)}{near}")
+            raise BudgetError(f"limits has {shown}, which is not a region: choose {', '.join(REGIONS)}{near}")
         if not isinstance(limit, Limit):
             raise BudgetError(
                 f"limits[{region!r}] is a {type(limit).__name__}: a Limit is expected, such as Limit(cap=0.4)"

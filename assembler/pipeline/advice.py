@@ -50,7 +50,7 @@ def _advise_window(found: Smallest | None, trial: Trial) -> str:
     budget = trial.budget
     capped = [] if budget.max_input_tokens is None else [f"max_input_tokens is {budget.max_input_tokens}"]
     capped += ["the limits leave no more"] if budget.limits else []
-    why = " and ".join(capped) or "what is laid out grows with it"
+    why = " and ".join(capped) or "the content grows with the window"
     if a_summary_might_do(trial):
         return f"A larger context_window helps only with a new summary that is short enough: {why}."
     return f"A larger context_window does not help: {why}."
@@ -125,7 +125,7 @@ def _describe_newest(overflow: TooLarge) -> str:
     newest = next(iter(overflow.plan.ledger.newest_first())).tokens
     left = overflow.available - overflow.plan.fixed.upper
     if newest <= left:  # a template or a bill makes the whole cost more than its parts
-        return "What stays in any case is too large"
+        return "What cannot be dropped is too large"
     return f"The newest turn alone needs {newest} and {left} are left for it"
 
 

@@ -36,7 +36,10 @@ class Decision(Value):
     @property
     def reason(self) -> str:
         """What it did, for people."""
-        return ", ".join(f"{times} × {what}" if times else what for what, times in self.done) or "nothing left to give"
+        return (
+            ", ".join(f"{times} × {what}" if times else what for what, times in self.done)
+            or "nothing left to drop or shorten"
+        )
 
     @property
     def cut(self) -> bool:
@@ -48,11 +51,11 @@ class Decision(Value):
 
     @property
     def in_words(self) -> str:
-        """What it did, without numbers: for turns of which nobody knows how often it acted there."""
+        """What it did, without numbers: for turns in which the number of its changes is unknown."""
         return f"{self.policy}: {', '.join(what for what, _ in self.done) or self.reason}"
 
     def in_turn(self, times: int) -> str:
-        """What it did in one turn; its name alone if it did several things and nobody knows which."""
+        """What it did in one turn; its name alone if it did several things and it is unknown which."""
         return f"{self.policy}: {times} × {self.done[0][0]}" if len(self.done) == 1 else self.policy
 
     def again(self, later: Decision) -> Decision:

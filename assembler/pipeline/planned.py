@@ -396,5 +396,5 @@ class Planned:
 def why_before(plan: Planned) -> str:
     """Why the messages before the first one that may be sent are not sent."""
     if plan.sight.floor(plan.settings.dialect.api.shape) > plan.sight.head:
-        return "the server's own summary stands for it"
+        return "the server's own summary replaces it"
     return f"{plan.settings.dialect.name} must begin with a user message"

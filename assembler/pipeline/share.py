@@ -90,7 +90,7 @@ def share_out(
             continue
         if demands[region] <= given[region]:
             continue
-        why = "so that the least conversation fits" if reserved else f"over the limit of {region}"
+        why = "so that the smallest conversation fits" if reserved else f"over the limit of {region}"
         chosen = _chosen(region, regions, measured, given[region], budget, why)
         if chosen is None:
             return Shared(regions, (), (region, demands[region], given[region]))
@@ -179,8 +179,8 @@ def _select_places(
     """
     answer: object = select(items, tokens, tokens_left)
     if not isinstance(answer, Iterable):
-        raise BudgetError(f"select answered a {type(answer).__name__}: the places of the items that stay are expected")
-    places = [whole(place, "a place that select answered") for place in cast("Iterable[object]", answer)]
+        raise BudgetError(f"select returned a {type(answer).__name__}: return the places of the items that stay")
+    places = [whole(place, "a place that select returned") for place in cast("Iterable[object]", answer)]
     return sorted({place for place in places if 0 <= place < len(items)})
 
 

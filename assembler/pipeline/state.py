@@ -145,7 +145,7 @@ def restore_settings(
     if not sight.length:
         raise StateError("state: there are no messages to apply it to; call restore(state) after set_messages(…)")
     if found is None:
-        ignored("a state", f"it is of another version than {VERSION}")
+        ignored("a state", f"its version is not {VERSION}")
         return settings, None
     stops = {part.stop for part in found.policies} | ({found.held.stop} if found.held is not None else set[int]())
     known = digests(sight, {stop for stop in stops if stop <= sight.length})
@@ -158,7 +158,7 @@ def restore_settings(
         if same and known.get(found.held.stop) == found.held.sha256:
             decisions_of(settings.session, Ledger.of(sight, settings.pricer)).restored = _recipe_from(found.held)
         else:
-            ignored("what the policies held", _CHANGED if same else "they are other policies now")
+            ignored("the last decision of the policies", _CHANGED if same else "the policies have changed")
     if found.anchor is not None:
         settings = settings.billed(_anchor_from(found.anchor), ignored)
     return settings, None if found.server is None else _count_from(found.server, "server")

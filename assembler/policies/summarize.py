@@ -129,7 +129,7 @@ class Summarize:
 
     def bare(self, ledger: PricedTurns) -> Cut:
         """The newest turns with an empty summary."""
-        return Cut(ledger.newest_turns(self.keep_turns), "the briefest summary there could be", spoken(HEADING))
+        return Cut(ledger.newest_turns(self.keep_turns), "the shortest possible summary", spoken(HEADING))
 
     @property
     def traits(self) -> Traits:

@@ -110,7 +110,7 @@ class TrimOldest(Value):
             first = ledger.newest_that_fit(tokens_left - noted, self.keep_turns)
         else:
             first = self._replayed(ledger, tokens_left, noted, self.low_water)
-            reason = "cut down as far as its growth asks" if self.low_water == AUTO else _describe_cut(self.low_water)
+            reason = _describe_cut(self.low_water)
         return Cut(first, reason, note if first > ledger.first else None)
 
     def _replayed(self, ledger: PricedTurns, tokens_left: Tokens, noted: Tokens, low_water: LowWater) -> int:
@@ -158,5 +158,7 @@ class TrimOldest(Value):
         return start
 
 
-def _describe_cut(share: float) -> str:
-    return f"cut down to {share:.0%} of the tokens left"
+def _describe_cut(low_water: LowWater) -> str:
+    if low_water == AUTO:
+        return "cut down by how full the window was so far"
+    return f"cut down to {low_water:.0%} of the tokens left"

@@ -105,8 +105,8 @@ def read_opaque(part: Opaque) -> OpaqueWords:
         return OpaqueWords("", price_pages(part))
     found = _Found()
     shown = _shown(part.raw, found)
-    typical, dearest = sealed_tokens(found.sealed)
-    beyond = Count(typical, Grade.ESTIMATED, upper=dearest + found.hidden + FRAMING)
+    typical, most = sealed_tokens(found.sealed)
+    beyond = Count(typical, Grade.ESTIMATED, upper=most + found.hidden + FRAMING)
     for price, times in ((PICTURE, found.pictures), (PAGE, found.pages)):
         beyond += Count(price.tokens * times, Grade.ESTIMATED, upper=price.upper * times)
     return OpaqueWords(compact_json(shown) if shown else "", beyond)

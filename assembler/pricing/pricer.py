@@ -135,7 +135,7 @@ class MergingPricer(Pricer, Protocol):
     """A pricer of a dialect that merges neighbouring messages into turns, or adds words of its own between them.
 
     The sum of its prices is an upper bound. The exact cost is found from the request as it is sent: by the prices of
-    `when_sent`, corrected by `beside` for neighbours. The model's messages need no correction after somebody else's, so
+    `when_sent`, corrected by `beside` for neighbours. The model's messages need no correction after other messages, so
     a request is priced step by step.
     """
 

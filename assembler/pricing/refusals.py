@@ -58,7 +58,7 @@ TOO_LONG = tuple(
 
 
 def _unrecorded(*patterns: str) -> tuple[Words, ...]:
-    return tuple(Words("any that is worded like these", said, "") for said in patterns)
+    return tuple(Words("any with a similar wording", said, "") for said in patterns)
 
 
 ALIKE = _unrecorded(

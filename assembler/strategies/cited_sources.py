@@ -53,7 +53,7 @@ _NEIGHBOURS = 32
 
 REPEATS = "repeats"
 UNFITTING = "does not fit"
-CAPPED = "enough of its document"
+CAPPED = "over per_document"
 BEYOND = "beyond the top_k"
 COMPRESSED = "compressed"
 

@@ -73,7 +73,7 @@ def claude_counter(model: str = "claude") -> ClaudeCounter:
     version = claude_version(model)
     if version is None:
         raise TokenCountError(
-            f"reconstructed:{model}", "is no Claude model: pass its name, or one of " + ", ".join(GENERATIONS)
+            f"reconstructed:{model}", "is not a Claude model: pass a model's name, or one of " + ", ".join(GENERATIONS)
         )
     if version < (4, 7):
         return ClaudeCounter("claude-3")

@@ -1,6 +1,6 @@
 """Rewrites a text as Claude's tokenizer does before it splits it, as PyPI's ctok measured it.
 
-A word is put between marks for its begin and end, capitals become marks before lower-case letters, and the blank
+A word is put between marks for its start and end, capitals become marks before lower-case letters, and the blank
 between two marked neighbours is left out. The sets of characters here were measured one by one (ctok 1.3.0,
 `constants.py` and `normalize.py`, MIT, read 2026-11); no Unicode category reproduces them.
 """
@@ -203,7 +203,7 @@ _CONTRACTIONS = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
 def add_marks(spaced: str, *, capitals_from: int | None) -> str:
     """A stretch of text in Claude's marks, ready to be cut. It has no white space but a blank on each side.
 
-    Signs are marked on the side of a blank: a single one after them, or the last one before them. The begin of the text
+    Signs are marked on the side of a blank: a single one after them, or the last one before them. The start of the text
     counts as a blank up to 4.7.
     """
     chunk = spaced.strip(" ")
@@ -248,7 +248,7 @@ def _ascii_marked(spaced: str, runs: list[str], capitals_from: int | None) -> st
 
 
 def _word(runs: list[tuple[str, str]], place: int, capitals_from: int | None) -> str:
-    """A word in its marks. It gets no begin mark after a loose mark, or after the apostrophe of a contraction."""
+    """A word in its marks. It gets no start mark after a loose mark, or after the apostrophe of a contraction."""
     body = runs[place][1]
     if place and runs[place - 1][0] == _LOOSE:
         return body + END

@@ -19,7 +19,7 @@ from budgets.vocabularies.claude import claude_pieces
 MAX_WORDS, LONGEST_WORD = 2**16, 24
 """The most words of several pieces to remember: at worst 4 MB of ASCII."""
 
-# No piece continues after the end of a word, or holds the begin of a word except at its own beginning.
+# No piece continues after the end of a word, or holds the start of a word except at its own start.
 _WORDS = re.compile("[\x03\x04]?\x01[^\x01-\x04]*\x02?|[^\x01-\x04]+\x02?|[\x01-\x04]")
 
 

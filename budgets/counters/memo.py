@@ -48,7 +48,7 @@ class _Generations:
 def _at_least_two(bound: object, name: str) -> int:
     number = whole(bound, name)
     if number < 2:  # one for each generation
-        raise BudgetError(f"{name} is {number}, and the memo needs 2 at least")
+        raise BudgetError(f"{name} is {number}: at least 2 is expected")
     return number
 
 

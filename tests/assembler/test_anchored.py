@@ -79,7 +79,7 @@ def test_a_bill_above_the_window_raises_though_the_rule_would_fit() -> None:
     with pytest.raises(ContextLengthError) as raised:
         priced(80).anchor(bill).build()
     assert raised.value.required == 90
-    assert raised.value.advice.startswith("What stays in any case is too large: shorten its messages by 10 tokens. ")
+    assert raised.value.advice.startswith("What cannot be dropped is too large: shorten its messages by 10 tokens. ")
 
 
 def test_another_dialects_spelling_of_the_same_history_is_scaled_and_says_estimated() -> None:

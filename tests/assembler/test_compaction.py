@@ -43,7 +43,7 @@ def test_what_stands_before_a_summary_is_neither_sent_nor_billed(dialect: Dialec
     context = Assembler(dialect=dialect).add_instruction("Be brief.").add_messages(history).build()
     assert context.messages == history[floor:]
     assert [gone.index for gone in context.dropped] == list(range(floor))
-    assert "the server's own summary stands for it" in " ".join(str(context.report).split())
+    assert "the server's own summary replaces it" in " ".join(str(context.report).split())
     assert verify(context.request(), dialect=dialect) == []
     assert context.count.upper < 400
     key = "input" if dialect is RESPONSES else "messages"

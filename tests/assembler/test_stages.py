@@ -68,7 +68,7 @@ def test_a_decision_says_what_it_did_and_how_often_where_that_means_something() 
         "old",
         "2 × shortened, 1 × cleared",
         "could not",
-        "nothing left to give",
+        "nothing left to drop or shorten",
     ]
     assert [str(one) for one in every] == [f"{one.policy}: {one.reason}" for one in every]
     assert [one.in_words for one in every] == [
@@ -76,7 +76,7 @@ def test_a_decision_says_what_it_did_and_how_often_where_that_means_something() 
         "T: old",
         "B: shortened, cleared",
         "I: could not",
-        "N: nothing left to give",
+        "N: nothing left to drop or shorten",
     ]
     assert [one.cut for one in every] == [False, True, False, False, False]
     assert [one.in_turn(3) for one in every] == ["R: 3 × shortened", "T: 3 × old", "B", "I: 3 × could not", "N"]

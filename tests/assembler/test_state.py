@@ -241,7 +241,7 @@ def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptu
 @pytest.mark.parametrize(
     ("sizes", "ladder", "why"),
     [
-        ([20] * 8, [Truncate(20), TrimOldest(low_water=0.5)], "they are other policies now"),
+        ([20] * 8, [Truncate(20), TrimOldest(low_water=0.5)], "the policies have changed"),
         ([20] * 7 + [30], None, "its messages have changed"),
         ([20] * 8, None, None),
     ],
@@ -254,8 +254,8 @@ def test_what_was_held_is_ignored_with_the_reason(
     history = [{"role": "user", "content": f"{turn:02}" + "x" * (size - 2)} for turn, size in enumerate(sizes)]
     new(150, ladder or held).add_messages(history).restore(state)
     said = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert [one for one in said if "the policies held" in one] == (
-        [] if why is None else [f"ignored what the policies held: {why}"]
+    assert [one for one in said if "decision of the policies" in one] == (
+        [] if why is None else [f"ignored the last decision of the policies: {why}"]
     )
 
 
@@ -288,7 +288,7 @@ def test_a_state_of_another_version_is_ignored_with_a_warning(caplog: pytest.Log
     state, history = summarised()
     new(119, [TrimOldest()]).add_messages(history).restore({**state, "state": 1}).build()
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
-        "ignored a state: it is of another version than 2"
+        "ignored a state: its version is not 2"
     ]
 
 

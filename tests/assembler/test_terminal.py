@@ -65,7 +65,7 @@ def test_a_reason_stands_beside_its_row_where_short_names_leave_the_place() -> N
     for at in range(3):
         bot.add_knowledge(f"Fact {at}.", type="rag", source="a.md", score=1 / (at + 1))
     lines = str(bot.add_message(("user", "Well?")).build().report).splitlines()
-    assert len([line for line in lines if line.endswith("  dropped: enough of its document")]) == 2
+    assert len([line for line in lines if line.endswith("  dropped: over per_document")]) == 2
 
 
 @pytest.mark.parametrize(("model", "said"), [("gpt-4o", "full"), ("claude-sonnet-5", "full by the upper bound")])

@@ -89,7 +89,7 @@ def test_a_picture_that_a_model_drew_is_left_out_for_other_apis(name: str) -> No
     context = Assembler(dialect=dialect).add_messages(history).build()
     assert PNG not in str(context.request())
     assert verify(context.request(), dialect=dialect) == []
-    assert "1 part(s) of another API that say nothing here left out" in " ".join(str(context.report).split())
+    assert "1 part(s) of another API without content here left out" in " ".join(str(context.report).split())
     counted = count_request(context.request(), dialect=dialect)
     assert (context.count.tokens, context.count.upper) == (counted.tokens, counted.upper)
     assert Assembler(dialect="gemini").add_messages(history).build().request()["contents"] == history
@@ -124,7 +124,7 @@ def test_a_part_of_a_result_that_says_nothing_elsewhere_is_noted_as_left_out(nam
     history = answered({"type": kind, "tool_name": "ask", "state": "x"})
     context = Assembler(dialect=DIALECTS[name]).add_capability([TOOL]).add_messages(history).build()
     report = " ".join(str(context.report).split())
-    assert "1 part(s) of another API that say nothing here left out" in report
+    assert "1 part(s) of another API without content here left out" in report
     assert "sent as text" not in report
 
 
@@ -197,7 +197,7 @@ def test_the_address_of_a_document_and_the_text_of_a_resource_are_told_and_a_fil
     assert context.count == count_request(request, dialect=name)
     report = " ".join(str(context.report).split())
     assert "2 part(s) of another API sent as text" in report
-    assert "1 part(s) of another API that say nothing here left out" in report
+    assert "1 part(s) of another API without content here left out" in report
 
 
 class Model:
@@ -228,7 +228,7 @@ def test_an_answer_s_object_of_anthropic_s_keeps_what_nobody_knows_from_other_ap
     for name in OTHERS:
         context = Assembler(dialect=name).add_messages(history).build()
         assert "d1d" not in str(context.request())
-        assert "1 part(s) of another API that say nothing here left out" in " ".join(str(context.report).split())
+        assert "1 part(s) of another API without content here left out" in " ".join(str(context.report).split())
 
 
 def test_a_field_of_an_object_that_its_class_does_not_know_goes_back_to_chat_and_is_noted_elsewhere() -> None:
@@ -290,7 +290,7 @@ def test_what_an_answer_of_gemini_s_shows_is_priced_sent_and_told_to_apis_that_t
         assert PNG in str(context.request())
         assert "d1d" not in str(context.request())
         assert verify(context.request(), dialect=name) == []
-        assert "1 part(s) of another API that say nothing here left out" in " ".join(str(context.report).split())
+        assert "1 part(s) of another API without content here left out" in " ".join(str(context.report).split())
 
 
 def test_a_picture_in_an_answer_of_gemini_s_goes_with_the_answer_that_is_cleared() -> None:
@@ -463,7 +463,7 @@ def test_the_output_of_a_call_that_nobody_knows_is_told_to_other_apis_as_the_use
     assert verify(request, dialect=name) == []
     assert context.count == count_request(request, dialect=name)
     report = " ".join(str(context.report).split())
-    assert "1 part(s) of another API that say nothing here left out" in report
+    assert "1 part(s) of another API without content here left out" in report
     assert "1 part(s) of another API sent as text" in report
     own = Assembler(dialect="openai_responses").add_messages(history).build()
     assert own.request()["input"][1:3] == PAIR

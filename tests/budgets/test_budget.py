@@ -333,9 +333,9 @@ class TestLimits:
     @pytest.mark.parametrize(
         ("limits", "problem"),
         [
-            ({"tools": Limit()}, "has 'tools', which is no region: choose instruction, capability, knowledge, conv"),
-            ({"framing": Limit()}, "has 'framing', which is no region"),
-            ({7: Limit()}, "has a int, which is no region"),
+            ({"tools": Limit()}, "has 'tools', which is not a region: choose instruction, capability, knowledge, conv"),
+            ({"framing": Limit()}, "has 'framing', which is not a region"),
+            ({7: Limit()}, "has a int, which is not a region"),
             ({"knowledge": 500}, r"limits\['knowledge'\] is a int: a Limit is expected"),
             ([("knowledge", Limit())], "limits is a list: a mapping"),
             (None, "limits is a NoneType"),

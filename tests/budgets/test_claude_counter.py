@@ -162,7 +162,9 @@ def test_a_model_is_counted_by_its_generation(model: str, generation: str) -> No
 
 
 def test_another_vendors_model_is_refused_by_name() -> None:
-    with pytest.raises(TokenCountError, match="reconstructed:gpt-4o is no Claude model: pass its name, or one of"):
+    with pytest.raises(
+        TokenCountError, match="reconstructed:gpt-4o is not a Claude model: pass a model's name, or one of"
+    ):
         claude_counter("gpt-4o")
 
 

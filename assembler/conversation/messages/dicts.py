@@ -77,7 +77,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     role = ROLES[word] if type(word) is str and word in ROLES else role_of(word, index=index)
     seen = sendable_copy(raw, index=index)
     if "tool_call_id" in seen and not isinstance(seen["tool_call_id"], str | None):
-        raise ConversationError("tool_call_id is no text; give it the id of the call", index=index)
+        raise ConversationError("tool_call_id is not a text; give it the id of the call", index=index)
     if role == "tool":
         if not _is_of_blocks(seen.get("content")):
             return _tool_message(seen, source, index)

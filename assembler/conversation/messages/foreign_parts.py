@@ -266,7 +266,7 @@ def as_responses_sends(message: Message) -> Message:
     return attrs.evolve(message, parts=tuple(kept))
 
 
-LEFT_OUT = "part(s) of another API that say nothing here left out"
+LEFT_OUT = "part(s) of another API without content here left out"
 FOLDED = "part(s) of another API sent as text"
 
 

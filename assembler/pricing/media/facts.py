@@ -15,10 +15,10 @@ class Source(enum.Enum):
     """Where a part's content is."""
 
     INLINE = "in the part itself, as base64 or bytes"
-    URL = "behind an address that nobody here opens"
+    URL = "at a URL, which is not opened"
     FILE = "in the provider's file store"
     TEXT = "in the part itself, as plain text or as parts of its own"
-    UNKNOWN = "nowhere that this library looks"
+    UNKNOWN = "not found in the part"
 
 
 LARGEST = 1 << 32

@@ -20,8 +20,8 @@ class Order(enum.Enum):
 
     GIVEN = "as they were given"
     SCORE = "best first"
-    DOCUMENT = "as they stand in their documents, the document with the best source first"
-    STABLE = "by identity, whatever the scores: requests with the same documents begin alike, as a prefix cache needs"
+    DOCUMENT = "in document order, the document with the best source first"
+    STABLE = "by identity, not by score: requests with the same documents begin alike, as a prefix cache needs"
     EDGES_FIRST = "best first, second best last, the weakest in the middle (Liu et al., Lost in the Middle, 2023)"
 
 

@@ -85,11 +85,11 @@ class Best:
         greedy = Greedy().pick(candidates, tokens_left, heading)
         if len(greedy) == len(candidates) or tokens_left <= 0:
             return greedy
-        dearest = max(heading(number) for number in _numbers(len(candidates)))
-        useful = [at for at, one in enumerate(candidates) if one.score > 0 and one.cost + dearest <= tokens_left]
+        heading_cost = max(heading(number) for number in _numbers(len(candidates)))
+        useful = [at for at, one in enumerate(candidates) if one.score > 0 and one.cost + heading_cost <= tokens_left]
         if len(useful) * tokens_left > self.cells:
             return greedy
-        costs = [candidates[at].cost + dearest for at in useful]
+        costs = [candidates[at].cost + heading_cost for at in useful]
         chosen = [useful[at] for at in best_subset(costs, [candidates[at].score for at in useful], tokens_left)]
         rest = tokens_left - sum(candidates[at].cost for at in chosen) - sum(map(heading, range(1, len(chosen) + 1)))
         others = sorted(set(range(len(candidates))) - set(chosen))

@@ -269,7 +269,7 @@ def test_a_medium_that_cannot_be_moved_raises_when_it_is_built(api: Api) -> None
 def test_a_part_that_nobody_knows_and_another_api_has_is_left_out_and_noted(api: Api) -> None:
     context = built(api, [{"role": "user", "content": [PICTURES["openai"], {"type": "custom_widget", "x": 1}]}])
     assert "custom_widget" not in str(context.request())
-    assert "1 part(s) of another API that say nothing here left out" in " ".join(str(context.report).split())
+    assert "1 part(s) of another API without content here left out" in " ".join(str(context.report).split())
 
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC"

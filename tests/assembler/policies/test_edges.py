@@ -67,7 +67,7 @@ def test_a_replay_is_kept_with_the_tokens_that_it_holds_for_and_made_once() -> N
 def test_a_cut_says_how_far_it_went_down() -> None:
     ledger = ledger_of(*[10] * 20)
     assert TrimOldest(low_water=0.5).cut(ledger, 100).reason == "cut down to 50% of the tokens left"
-    assert TrimOldest(low_water="auto").cut(ledger, 100).reason == "cut down as far as its growth asks"
+    assert TrimOldest(low_water="auto").cut(ledger, 100).reason == "cut down by how full the window was so far"
     assert TrimOldest().cut(ledger, 100).reason == "older turns do not fit"
 
 

@@ -396,7 +396,7 @@ def test_a_document_makes_way_for_the_newest_turn_and_the_report_says_so() -> No
         assert context is not None
         assert context.messages == draft.history
         left_out = [row.reason for row in context.report.rows if row.region == "knowledge" and not row.after]
-        assert left_out == ["so that the least conversation fits"] * (less > 0)
+        assert left_out == ["so that the smallest conversation fits"] * (less > 0)
 
 
 def test_a_newest_turn_that_is_too_large_is_shortened_by_no_more_than_it_holds() -> None:

@@ -138,7 +138,7 @@ def test_the_briefest_summary_stands_where_a_real_one_would_be_asked_for(more: i
     briefest: Any = policy.traits.briefest
     cut = briefest.cut(ledger, SPENT + more)
     if more:
-        assert (cut.first_kept, cut.reason) == (TURNS - 1, "the briefest summary there could be")
+        assert (cut.first_kept, cut.reason) == (TURNS - 1, "the shortest possible summary")
         assert cut.summary is not None
         assert cut.summary.parts == (HEADING,)
     else:

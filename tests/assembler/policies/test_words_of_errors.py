@@ -209,7 +209,7 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         TrimOldest(pins={0}, note="n" * 10),  # nor would the newest fit beside the note
         {"context_window": 29},
         {},
-        "What stays in any case is too large: " + SHORTER.format(21) + " Or choose a context_window of 50.",
+        "What cannot be dropped is too large: " + SHORTER.format(21) + " Or choose a context_window of 50.",
     ),
     (
         turns(10, 10, 30),
@@ -386,7 +386,7 @@ def test_where_what_is_laid_out_grows_with_the_window_none_is_advised() -> None:
     with pytest.raises(ContextLengthError) as caught:
         Assembler(Budget(100, counter=len), dialect=plain, strategy=Filling()).add_messages(turns(10)).build()
     one = SHORTER.format(1).replace("1 tokens", "1 token")
-    assert caught.value.advice == f"{NEWEST.format(10, 9)}{one} {NO_MORE}what is laid out grows with it."
+    assert caught.value.advice == f"{NEWEST.format(10, 9)}{one} {NO_MORE}the content grows with the window."
     assert (caught.value.required, caught.value.smallest_window) == (101, None)
 
 
@@ -462,4 +462,4 @@ def test_a_newest_turn_that_would_fit_by_rule_is_not_said_to_be_what_is_too_larg
     made.anchor(calibrate(made.build(), 90)).add_message(("assistant", "y" * 20))
     with pytest.raises(ContextLengthError) as raised:
         made.build()
-    assert raised.value.advice.startswith("What stays in any case is too large: shorten its messages by ")
+    assert raised.value.advice.startswith("What cannot be dropped is too large: shorten its messages by ")

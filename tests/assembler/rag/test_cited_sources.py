@@ -270,7 +270,7 @@ def test_a_cap_on_tokens_and_one_on_documents_hold() -> None:
         one_each.add_knowledge(f"{number}", type="rag", source="ab"[number % 2], score=number / 9)
     context = one_each.build()
     assert sorted(source.text for source in context.sources) == ["2", "3"]
-    assert [row.reason for row in context.report.rows if row.outcome == "dropped"] == ["enough of its document"] * 2
+    assert [row.reason for row in context.report.rows if row.outcome == "dropped"] == ["over per_document"] * 2
     assert CitedSources(max_tokens=0).max_tokens == 0
     with pytest.raises(BudgetError):
         CitedSources(per_document=-1)
