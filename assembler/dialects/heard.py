@@ -1,4 +1,4 @@
-"""Whether an API is told all that a message says, and whether it is told anything of it: for `context.dropped`."""
+"""Finds the messages that an API gets only in part, or not at all. `context.dropped` lists them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assembler.dialects.left_beside import loses_citations
 
 
 def hears_all(dialect: Dialect, message: Message) -> bool:
-    """Whether the request says every part of the message, its reasoning and its citations. O(parts)."""
+    """True if the request has every part of the message, with its reasoning and its citations. O(parts)."""
     shape = dialect.api.shape
     if not MAY_BE_LOST.isdisjoint(map(type, message.parts)) and (
         not is_sent_whole(message, shape) or _unheard_thoughts(dialect, message)
@@ -23,14 +23,14 @@ def hears_all(dialect: Dialect, message: Message) -> bool:
 
 
 def hears_any(dialect: Dialect, message: Message) -> bool:
-    """Whether the request says anything of the message. O(parts)."""
+    """True if the request has any part of the message. O(parts)."""
     if is_left_out_for(message, dialect.api.shape):
         return False
     return _unheard_thoughts(dialect, message) < len(message.parts) or not message.parts
 
 
 def _unheard_thoughts(dialect: Dialect, message: Message) -> int:
-    """How many reasoning parts of a message the dialect does not send."""
+    """Return how many reasoning parts of a message the dialect does not send."""
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if not thoughts or not _chooses(type(dialect)):
         return 0

@@ -48,7 +48,7 @@ _OF_A_MESSAGE = frozenset(
         *("content", "parts", PIN),
     ]
 )
-"""The keys of a message beside its parts, and those of an answer's metadata, which no API is sent."""
+"""The keys of a message's parts, and those of an answer's metadata, which no API is sent."""
 
 _WORD = {
     "annotations": CITATIONS,
@@ -96,7 +96,7 @@ def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
 
 
 def loses_citations(message: Message, own: str) -> bool:
-    """Whether citations or annotations in the message do not go to the API of the shape `own`. O(parts)."""
+    """True if the API of the shape `own` does not get the message's citations or annotations. O(parts)."""
     if message.shape == own or own in ("chat_template", "plain"):
         return False
     notes = Notes()
@@ -123,7 +123,7 @@ _MARKS = frozenset(["cache_control", "cachePoint"])
 
 
 def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
-    """How many fields of definitions in another API's spelling the API of the shape `own` is not sent."""
+    """Return how many fields of tools in another API's form the API of the shape `own` does not get."""
     return sum(
         bool(held) and key not in _SAID_ELSEWHERE.get(own, _OF_ANY_TOOL)
         for tool in tools
@@ -136,13 +136,13 @@ _OF_ANY_TOOL = _MARKS | {"type"}
 _SAID_ELSEWHERE: Mapping[str, frozenset[str]] = dict.fromkeys(
     ("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"}
 )
-"""The fields of a definition that an API has a word for, or that are noted as marks."""
+"""The fields of a definition that an API has too, or that are noted as marks."""
 _SPOKEN: Mapping[str, str] = {"mistral": "openai"}
-"""Whose spelling of tools an API takes."""
+"""The shape whose form of tools an API takes."""
 
 
 def _home_of(tool: Tool) -> str | None:
-    """The shape of the API that spells its tools like this definition; None where no API does, as with MCP's."""
+    """Return the shape of the API whose form a definition has. None for other forms, such as MCP's."""
     came = fields_in(tool.seen)
     if came.get("type") == "function":
         return "openai" if "function" in came else RESPONSES

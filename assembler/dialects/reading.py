@@ -23,7 +23,7 @@ def read_messages(listed: Iterable[object]) -> list[Message]:
 
 
 def system_in(request: Mapping[str, Any]) -> str | Sequence[Any]:
-    """What stands under `system`: a text or a list of blocks, empty where it is left out. Else `ConversationError`."""
+    """Return `system`: a text or a list of blocks, empty if missing. Raises `ConversationError` for other types."""
     given: object = request.get("system")
     if given is None:
         return ()

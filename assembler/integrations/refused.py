@@ -17,7 +17,7 @@ Messages: TypeAlias = Sequence[Any]
 
 @attrs.frozen(eq=False)
 class _LaidOut:
-    """Messages that were fitted, and the functions that fit them once more, from a state that knows the refusal."""
+    """Fitted messages, and the functions that fit them again with the state that a refusal leads to."""
 
     sent: Messages
     context: Context
@@ -97,7 +97,7 @@ class Retries:
 
 
 def _place_of(sent: Messages, messages: Messages) -> int | None:
-    """Return where the very objects that were fitted stand among those of a call; None if they do not."""
+    """Return the index of the fitted messages among those of a call, compared by identity. None if they are not."""
     starts = range(len(messages) - len(sent) + 1) if sent else ()
     alike = (start for start in starts if all(new is old for new, old in zip(messages[start:], sent, strict=False)))
     return next(alike, None)

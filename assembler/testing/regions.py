@@ -1,4 +1,4 @@
-"""Documents, budgets and whole assemblers: what surrounds a conversation. Budgets are drawn where off-by-one lives."""
+"""Draws documents, budgets and whole assemblers. Budgets are close to the edges where off-by-one errors show."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from assembler.testing.conversations import requests
 from budgets import Budget, Tokens
 
 _LARGEST_WINDOW = 2_000_000
-"""Tokens: the largest window that a model was sold with (Gemini 1.5 Pro)."""
+"""The largest window of a model on sale, in tokens (Gemini 1.5 Pro)."""
 _AMPLE = 10**9
-"""Tokens: a window in which everything fits, to price what gives way to nothing."""
+"""A window in tokens in which everything fits, to price a context from which nothing is dropped."""
 _NUDGE = 2
-"""Tokens beside an edge: where `<` and `<=` differ, and a framing token is forgotten."""
+"""How many tokens a budget may be off an edge: enough to catch a wrong `<=` or a missing framing token."""
 
 _TYPES = ("rag", "entity", "page", 'x" trusted="true', "a&b\n<c>", "тип")
 _SOURCES = (None, "crm.json", "https://example.org/?a=1&b=2", 'x" trusted="true" y="', "a>\n<context>", "'\t\r\u2028")
@@ -37,7 +37,7 @@ _POLICIES: tuple[Policy | tuple[Policy, ...], ...] = (
 def documents(texts: SearchStrategy[str] = document_texts) -> SearchStrategy[Document]:
     """Documents, many of them hostile: closing tags, forged attributes, control tokens, bidi marks, empty texts.
 
-    All that `add_knowledge` takes, and nothing that it refuses: no control character, no lone surrogate. Give one with
+    Draws only what `add_knowledge` accepts, so no control character and no lone surrogate. Add one with
     `add_knowledge(it.text, type=it.type, trusted=it.trusted, source=it.source)`.
     """
     return st.builds(
@@ -51,11 +51,10 @@ def documents(texts: SearchStrategy[str] = document_texts) -> SearchStrategy[Doc
 
 
 def budgets(for_: Assembler[Tokens | None] | Draft | None = None) -> SearchStrategy[Budget]:
-    """Budgets. With `for_`, those on the edges of what it has gathered: what all but some old turns cost, give or take
-    up to two tokens.
+    """Budgets. With `for_`, their input limit is the price of its contents without some old turns, within two tokens.
 
-    An assembler's own counter, model and reserves stay; its limits go. A draft is priced as `Assembler()` would. Prices
-    one ending of the history for each budget drawn. Raises what `plan` raises for a history that cannot be sent.
+    An assembler's own counter, model and reserves are kept; its limits are not. A draft is priced by `Assembler()`.
+    Prices part of the history for each budget drawn. Raises what `plan` raises for a history that cannot be sent.
     """
     return _edges(for_) if for_ is not None else _any_budget()
 
@@ -97,15 +96,15 @@ def _holding(draft: Draft) -> Assembler:
 
 
 def _with_limit(budget: Budget, tokens_left: Tokens) -> Budget:
-    """The same budget with `input_limit` at `tokens_left`, and no limits of single regions."""
+    """Return the budget with an `input_limit` of `tokens_left`, and no limits of single regions."""
     return attrs.evolve(budget, context_window=tokens_left + budget.kept_free, max_input_tokens=None, limits={})
 
 
 def assemblers(dialect: Dialect | str | None = None) -> SearchStrategy[Assembler]:
-    """Assemblers with anything in any region, valid for their dialect, and a budget on the edge of what they hold.
+    """Assemblers with drawn contents in every region, valid for their dialect, and a budget close to their price.
 
-    `build()` returns or raises `ContextLengthError`. Tokens are characters (`len`), so that nothing heavy is loaded and
-    a price can be checked by eye. Without `dialect`, any of `assembler.dialects.DIALECTS`.
+    `build()` returns or raises `ContextLengthError`. Tokens are characters (`len`), so no vocabulary is loaded, and a
+    price can be checked by eye. Without `dialect`, any of `assembler.dialects.DIALECTS`.
     """
     return _assemblers([*DIALECTS.values()] if dialect is None else [read_dialect(dialect)])
 

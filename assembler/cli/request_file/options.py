@@ -1,7 +1,7 @@
-"""What a file may say of a policy or a strategy, read from its class: the options whose type a file can spell.
+"""Finds the options of policies and strategies that a file can set, by their types.
 
-A number, a text, true or false, a word of an `Enum` or a `Literal`, and lists of these are data. A function or a store
-is not: an option that takes only such is left out, and a class that cannot be made without one has no name in files.
+A file can hold numbers, texts, true or false, the words of an `Enum` or a `Literal`, and lists of these. It cannot hold
+a function or a store. An option that takes nothing else is left out, and a class that requires one cannot be named.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ _SCALARS: Mapping[object, tuple[Reader[Any], str]] = {
     float: (number, "numbers"),
     str: (any_text, "texts"),
 }
-"""How a value of each type is read, and what several of them are called."""
+"""The reader of each type, and the plural for its values."""
 
 _VALUES: Mapping[object, Mapping[str, object]] = {
     Selection: {"greedy": Greedy(), "best": Best(), "everything": Everything()},
 }
-"""The ready values of a contract, by the words that stand for them in files."""
+"""The built-in values of a protocol, by the words that name them in files."""
 
 _LISTS = (frozenset, list, Sequence, Collection)
 
 
 def named_in(table: ModuleType) -> dict[str, Named[Any]]:
-    """The classes of a table of built-in ones that a file can name, by the name of the module of each."""
+    """Return the classes in a module that a file can name, by the name of the module that defines each."""
     classes: Iterable[type] = (getattr(table, name) for name in dir(table))
     named = {made.__module__.rpartition(".")[2]: named_options(made) for made in classes}
     return {name: options for name, options in named.items() if options is not None}
 
 
 def named_options(made: type) -> Named[Any] | None:
-    """The options of a class that are data; None where it needs one that is none."""
+    """Return the options of a class that a file can set. None if it requires another one."""
     readers = {name: reader_of(option) for name, option in types_of(made).items()}
     required = [field.name for field in _fields(made) if field.default is attrs.NOTHING]
     if any(readers[name] is None for name in required):
@@ -61,7 +61,7 @@ def named_options(made: type) -> Named[Any] | None:
 
 
 def types_of(made: type) -> dict[str, object]:
-    """The options of a class and their types, in its order; none of a class that is not one of attrs."""
+    """Return the options of an attrs class and their types, in its order. Empty for other classes."""
     written = SimpleNamespace(__annotations__={field.name: field.type for field in _fields(made)})
     return get_type_hints(written, vars(sys.modules[made.__module__]))
 
@@ -71,7 +71,7 @@ def _fields(made: type) -> list[attrs.Attribute[Any]]:
 
 
 def reader_of(option: object) -> Reader[Any] | None:
-    """How a value of a type is read; None where no file can spell one."""
+    """Return the reader for values of a type. None if a file cannot hold them."""
     kinds, words = _members(option), words_of(option)
     scalars = [_SCALARS[each][0] for each in kinds if each in _SCALARS]
     lists = [found for each in kinds if (found := _list_reader(each)) is not None]
@@ -85,12 +85,12 @@ def reader_of(option: object) -> Reader[Any] | None:
 
 
 def words_of(option: object) -> dict[str, object]:
-    """The words that stand for values of a type: of an `Enum`, a `Literal`, a contract with ready values."""
+    """Return the words for values of a type: an `Enum`, a `Literal` or a protocol with built-in values."""
     return {word: value for each in _members(option) for word, value in _own_words(each).items()}
 
 
 def takes_words_alone(option: object) -> bool:
-    """Whether a file can spell no other value of a type than its words."""
+    """True if a file can hold no values of a type but its words."""
     others = [each for each in _members(option) if not _own_words(each)]
     return bool(words_of(option)) and all(each not in _SCALARS and _list_reader(each) is None for each in others)
 
@@ -105,7 +105,7 @@ def _own_words(option: object) -> Mapping[str, object]:
 
 
 def _members(option: object) -> list[object]:
-    """The types that a union is made of, None left out; any other type alone."""
+    """Return the members of a union without None, or the type alone."""
     if get_origin(option) not in (Union, UnionType):
         return [option]
     return [each for each in get_args(option) if each is not NoneType]
@@ -122,7 +122,7 @@ def _list_reader(option: object) -> Reader[Any] | None:
 def _one_of_several(
     words: Mapping[str, object], scalars: Sequence[Reader[Any]], lists: Sequence[Reader[Any]]
 ) -> Reader[Any]:
-    """A reader of one of these words, a list, or whatever else the first scalar takes."""
+    """Return a reader that takes one of these words, a list, or what the first scalar's reader takes."""
 
     def read(place: Place, value: object) -> Any:
         if isinstance(value, str) and value in words:

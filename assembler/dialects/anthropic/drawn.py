@@ -1,4 +1,4 @@
-"""Anthropic Messages: blocks, signed thinking, results first in the user's turn; and what breaks its rules."""
+"""Draws Anthropic Messages requests (blocks, signed thinking, results first in a user turn), and breaks their rules."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SPELLING = Spelling("anthropic", "messages", _request, _tool)
 
 
 def _blocks(draw: DrawFn, request: Request, kind: str) -> tuple[list[Request], int]:
-    """The blocks of a message that holds one of this type, and the place of the first such block."""
+    """Return the blocks of a message with a block of this type, and the index of the first such block."""
     blocks: list[Request] = breach.history_of(request)[breach.pick(draw, request, kind)]["content"]
     return blocks, next(place for place, block in enumerate(blocks) if block["type"] == kind)
 
@@ -59,7 +59,7 @@ def _gone(kind: str) -> breach.Breach:
     def broken(draw: DrawFn, request: Request) -> None:
         blocks, place = _blocks(draw, request, kind)
         blocks[place] = {"type": "text", "text": "a"}
-        if kind == "tool_result":  # other results go on leading
+        if kind == "tool_result":  # so that other results still come first
             blocks.append(blocks.pop(place))
 
     return broken

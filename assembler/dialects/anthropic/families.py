@@ -1,8 +1,7 @@
-"""Claude's generations: what Anthropic bills around the texts of a request, in tokens. The rows: `families.toml`.
+"""What Anthropic bills around the texts of a request, in tokens, by generation of Claude. The rows: `families.toml`.
 
-Each number was read off recorded bills: the texts, counted with a reconstruction of Claude's vocabulary, leave whole
-numbers behind. Rows and repositories are those of public test recordings, fitted on some and checked on the others;
-how, and what is not known, is in docs/how-it-counts-claude.md, section Claude.
+Each number comes from recorded bills, less the texts counted with a reconstruction of Claude's vocabulary. They were
+fitted on some public test recordings and checked on others. docs/how-it-counts-claude.md says how, and what is unknown.
 """
 
 from __future__ import annotations
@@ -16,70 +15,70 @@ from budgets.models import names
 
 @attrs.frozen(kw_only=True)
 class ToolPrompts:
-    """The hidden system prompt that any tool brings along, by what may be called."""
+    """The price of the hidden system prompt of a request with tools, by its tool choice."""
 
     auto: Count
     """Also for `none`."""
     any: Count
     named: Count
-    """One tool by its name, which is billed on top."""
+    """A tool forced by name. The name is billed on top."""
     auto_alone: Count = attrs.field(default=attrs.Factory(lambda self: self.auto, takes_self=True))
-    """With `disable_parallel_tool_use`; as without it where no row says more."""
+    """With `disable_parallel_tool_use`. The same as without, unless a row says otherwise."""
     named_alone: Count = attrs.field(default=attrs.Factory(lambda self: self.named, takes_self=True))
 
 
 @attrs.frozen(kw_only=True)
 class Family(Row):
-    """One generation: what stands around the texts, in tokens. `generation` names the vocabulary of its counter."""
+    """The prices of one generation, in tokens. `generation` names the vocabulary of its counter."""
 
     generation: str
     prompts: ToolPrompts
     opening: Count
     message: Count
     system: Count
-    """What a system text costs beyond its words, where neither tools nor thinking stand beside it."""
+    """The framing of a system text in a request without tools and thinking."""
     system_beside: Count
-    """The same where they do: each section of the system prompt is set apart from the next."""
+    """The framing of a system text in a request with tools or thinking, which separates the sections of the prompt."""
     inline_system: Count
-    """What a system message among the turns costs more than another."""
+    """What a system message among the turns costs on top of `message`."""
     thinking_enabled: Count
     thinking_beside: Count
-    """What the prompt of enabled thinking costs more beside tools or a system text."""
+    """What enabled thinking costs on top in a request with tools or a system text."""
     thinking_adaptive: Count
     keeps_thinking: bool
-    """Whether reasoning of past turns is billed. If not, only that of a running tool loop is."""
+    """True if the reasoning of past turns is billed. If not, only that of a running tool loop is."""
     tool: Count
     call: Count
     parallel: Count
-    """What a message with several calls and their results cost more than each alone, less `PARALLEL_SAVES` a call."""
+    """What several calls in one message add, with their results. `PARALLEL_SAVES` is taken off for each call."""
     result: Count
     failed: Count
-    """What a result that is an error costs more."""
+    """What a result that is an error costs on top."""
     schema: Count
-    """The prompt of an answer format, beside its schema."""
+    """The prompt of an answer format, without its schema."""
     image_side: int
     ceiling: float = 1.0
-    """Tokens of its vocabulary for one of the reconstruction's, at most."""
+    """How many tokens one token of the reconstructed vocabulary may be, at most."""
 
 
 AFTER_RESULTS = estimate_with_slack(2, 2)
-"""Words of the user behind results, in one message with them or in the next: beyond a message of their own, as which
-the model is shown them (19 recordings of 4 repositories: 2 to 3)."""
+"""What the user's words after results add, in the same message or the next. The model is shown them as a message of
+their own, whose framing is priced too (19 recordings of 4 repositories: 2 to 3)."""
 BEGUN_BY_MODEL = estimate_with_slack(12, 1)
-"""A conversation that the assistant begins: a turn of the user's is put before it (3 recordings, 2 repositories)."""
+"""A conversation that starts with the assistant: the API puts a user turn before it (3 recordings, 2 repositories)."""
 JOINED_SAVES = 2
-"""A message of the user's behind another of the user's: 41 recordings of 4 repositories, and no more than that."""
+"""What a user message right after another user message costs less (41 recordings of 4 repositories)."""
 PARALLEL_SAVES = 2
-"""Each of several calls is that much cheaper than a lone one; its tool's name is billed again with its result."""
+"""How much cheaper each of several calls is than a single one. Its tool's name is billed again with its result."""
 INTERLEAVED = 148
-"""Anthropic's beta of thinking between calls adds so much to the tool prompt, and the request's body does not show it:
-only its headers do (28 recordings of one repository). It is in the bound wherever thinking and tools meet."""
+"""What Anthropic's beta of thinking between calls adds to the tool prompt (28 recordings of one repository). Only the
+request's headers show it, so it is in the bound of every request with thinking and tools."""
 TASK_BUDGET = guess(35, 60)
-"""`output_config.task_budget`: what the model is told of it (2 recordings, one source, 34 and 35)."""
+"""The prompt for `output_config.task_budget` (2 recordings, one source, 34 and 35)."""
 CITED = guess(508, 700)
-"""The prompt that asks for citations, of a message whose document or search result enables them (1 recording)."""
+"""The prompt for citations, in a message with a document or search result that enables them (1 recording)."""
 LOADED_TOOL = guess(35, 200)
-"""A reference to a deferred tool: its definition is billed where it is loaded."""
+"""A reference to a deferred tool. The tool's definition is billed here, not among the tools."""
 
 
 FAMILIES = table_in(
@@ -96,9 +95,9 @@ NEWEST = next(family for family in FAMILIES if family.name == "claude-5")
 
 
 def family_of(model: str | None) -> Family:
-    """The generation of a model name, its provider's prefix and suffix ignored; without a name the newest one.
+    """Return the generation of a model name, or the newest without a name. Prefix and suffix of hosts are ignored.
 
-    A name that is none of Claude's, or of a generation to come, is priced as the newest and estimated.
+    An unknown name is priced as the newest, as an estimate.
     """
     if not model or not model.strip():
         return NEWEST

@@ -1,4 +1,4 @@
-"""How Anthropic writes cache marks: a mark is a key of the block that it ends, `cache_control`."""
+"""Anthropic's cache marks: the key `cache_control` of the last block to cache."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from assembler.text.fields import fields_in, fields_of, items_of
 class AnthropicMarks(places.Marks):
     """Marks of the Messages API, for every model.
 
-    Reasoning, sub-blocks and empty texts take none: Claude docs, Prompt caching, "What cannot be cached", read 2026-11.
+    Reasoning, sub-blocks and empty texts cannot be marked (Claude docs, Prompt caching, "What cannot be cached", read
+    2026-11).
     """
 
     _taking = ("text", "image", "document", "tool_use", "tool_result")
 
     def tools(self, request: Raw) -> Sequence[object]:
-        """Under a key of their own."""
+        """Return the request's `tools`."""
         return items_of(request.get("tools"))
 
     def marks(self, request: Raw) -> list[tuple[places.Place, str | None]]:
-        """Those inside a tool's result stand where the result does; one on the request itself at its end."""
+        """Return the marks with their places: a result's place for a mark inside it, the end for the request's own."""
         found = [
             ((region, index, at), mark)
             for region, index, blocks in self.runs(request)
@@ -35,7 +36,7 @@ class AnthropicMarks(places.Marks):
         return found
 
     def takes_mark(self, region: int, block: object, model: str | None) -> bool:
-        """Every tool; of the blocks those that the API lists, none of them an empty text."""
+        """True for a tool, and for a block of a type that the API lists, unless it is an empty text."""
         fields = fields_of(block)
         if fields is None:
             return False
@@ -44,11 +45,11 @@ class AnthropicMarks(places.Marks):
         return fields.get("type") in self._taking and (fields["type"] != "text" or places.says_something(fields))
 
     def is_said(self, block: object) -> bool:
-        """All but results."""
+        """True unless the block is a result."""
         return fields_in(block).get("type") != "tool_result"
 
     def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:
-        """The key on each block; a text alone becomes a list of one."""
+        """Return the request with `cache_control` on each wanted block. A plain text becomes a list of one block."""
         copy = dict(request)
         for region, index, blocks in places.with_marks(self.runs(request), wanted, _with_control):
             places.replace(copy, ("tools", "system")[region] if region < places.MESSAGES else index, blocks)
@@ -61,7 +62,7 @@ def _with_control(block: object, ttl: str) -> list[object]:
 
 
 def _controls(block: object) -> list[str | None]:
-    """The lifetimes of the marks on a block and, one level down, inside it."""
+    """Return the lifetimes of the marks on a block and on the blocks in its content."""
     fields = fields_in(block)
     holders = [fields, *map(fields_in, items_of(fields.get("content")))]
     return [places.ttl_of(mark) for holder in holders if (mark := holder.get("cache_control")) is not None]

@@ -2,8 +2,8 @@
 
     request = family.opening + price_system + sum(price_message) + price_tooling + sum(price_tool)
 
-The numbers around the texts are those of a family (`assembler.dialects.anthropic.families`); the texts are counted by
-the counter given, most often the reconstruction of Claude's vocabulary.
+A family (`assembler.dialects.anthropic.families`) has the prices of the framing. The given counter counts the texts; it
+is usually the reconstruction of Claude's vocabulary.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ ToolChoice: TypeAlias = Literal["auto", "none", "any", "tool"]
 ThinkingMode: TypeAlias = Literal["disabled", "enabled", "adaptive"]
 
 _TAG = "antml:"
-"""What Claude's tags begin with. Recorded calls cost this spelling to the token, whatever their arguments are."""
+"""The prefix of Claude's tags. With it, recorded calls are priced to the token, whatever their arguments."""
 _KEPT_THINKING = 30
-"""What past reasoning is billed beyond what of it can be read, where past turns keep it: 5 to 46 in 8 recordings of one
-repository, the readable text being a summary."""
+"""What past reasoning costs beyond its readable text, which is a summary, if past turns keep it (8 recordings of one
+repository: 5 to 46)."""
 _HIDDEN_THINKING = guess(180, 400)
-"""Past reasoning of which nothing can be read: 166 to 300 in 4 recordings of one repository."""
+"""Past reasoning without readable text (4 recordings of one repository: 166 to 300)."""
 
 
 @attrs.frozen(kw_only=True)
 class Choice:
-    """What a request says of its tools: which may be called, one by its name, and whether one at a time."""
+    """A request's tool choice: the mode, the name of a forced tool, and whether calls come one at a time."""
 
     type: ToolChoice = "auto"
     name: str = ""
@@ -59,13 +59,13 @@ AUTO = Choice()
 
 
 def price_text(text: str, count: TokenCounter) -> Count:
-    """One text alone, no framing. Its neighbours may cost it a token: beyond that it is worth what its counter is."""
+    """Return the price of a text without framing. A token is added to the bound, as tokens may span its edges."""
     tokens = count(text) if text else 0
     return estimate_with_slack(tokens, 1 + tokens // 200) if tokens else NOTHING
 
 
 def price_system(family: Family, has: Has) -> Count:
-    """What setting the system text apart costs, beyond its words."""
+    """Return the price of the system text's framing."""
     if Has.SYSTEM not in has:
         return NOTHING
     return family.system_beside if Has.TOOLS in has else family.system
@@ -81,9 +81,9 @@ def price_options(
     answer_schema: Mapping[str, Any] | None = None,
     task_budget: object = None,
 ) -> Count:
-    """The prompts that options add: thinking, an answer format, a task budget.
+    """Return the price of the prompts that options add: thinking, an answer format, a task budget.
 
-    A forced tool leaves no room for thinking, whose prompt is not billed then.
+    A forced tool rules thinking out, so its prompt is not billed then.
     """
     prompts: list[Count] = []
     if thinking == "enabled" and choice.type not in ("any", "tool"):
@@ -104,7 +104,7 @@ def price_options(
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
-    """One message with its framing, its media apart."""
+    """Return the price of one message with its framing, without its media."""
     texts: list[str] = []
     framing = [family.message, *(_part(part, message, family, texts) for part in message.parts)]
     if message.role in ("system", "developer"):
@@ -122,13 +122,16 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
 
 
 def price_beginning(first: Message) -> Difference | None:
-    """What stands before the first message: nothing before one that holds the server's own summary."""
+    """Return the price of the user turn that the API puts before an assistant's first message.
+
+    It puts none before the server's own summary.
+    """
     begun = first.role == "assistant" and not is_compacted(first)
     return BEGUN_BY_MODEL - NOTHING if begun else None
 
 
 def price_behind(message: Message, before: Message, family: Family) -> Difference | None:
-    """What words of the user in a message of their own cost less behind words of the user, and more behind results."""
+    """Return what a user message of words costs less after the same kind of message, or more after results."""
     if not _is_spoken(message):
         return None
     if before.answers_only:
@@ -141,37 +144,40 @@ def _is_spoken(message: Message) -> bool:
 
 
 def asks(message: Message) -> bool:
-    """Whether a message begins with words of the user: results alone, and words behind them, go on with a tool loop."""
+    """True if a user message starts with words. One that starts with results continues a tool loop."""
     return message.role == "user" and not isinstance(next(iter(message.parts), None), Result)
 
 
 def without_thinking(message: Message) -> Message:
-    """The message without reasoning; the very message where none is in it."""
+    """Return the message without reasoning, or the same object if it has none."""
     parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
     return message if len(parts) == len(message.parts) else attrs.evolve(message, parts=parts)
 
 
 def price_citations(message: Message) -> Count:
-    """What a message that enables citations adds, once: each further one pays again, which the bill may not."""
+    """Return the price of the citations prompt if the message enables citations.
+
+    Every such message is priced, though the API may bill the prompt only once.
+    """
     inner = [part for part in message.parts if isinstance(part, Result)]
     parts = [*message.parts, *(held for result in inner for held in result.parts)]
     return CITED if any(isinstance(part, Media | Opaque) and _cites(part.raw) for part in parts) else NOTHING
 
 
 def _cites(raw: Mapping[str, Any]) -> bool:
-    """Whether a part enables citations; Converse keeps the setting inside `searchResult`."""
+    """True if a part enables citations. Converse has the setting inside `searchResult`."""
     return fields_in(fields_of(raw.get("searchResult")) or raw, "citations").get("enabled") is True
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
-    """One definition, as spaced JSON, its keys in alphabetical order; a deferred one is free until loaded.
+    """Return the price of a definition, as spaced JSON with sorted keys. A deferred tool is free until it is loaded.
 
-    Anthropic sorts them: of 203 recordings of 12 projects that tell the orders apart, 149 are met so and 29 as most of
-    their clients wrote them.
+    Anthropic sorts the keys: of 203 recordings of 12 projects that differ by order, 149 match sorted keys, and 29 the
+    order that most of their clients wrote.
     """
     if tool.extra.get("defer_loading"):
         return NOTHING
-    # Every definition goes out with a schema that says it is an object.
+    # The writer gives every schema the type "object".
     schema = tool.parameters if "type" in tool.parameters else {"type": "object", **tool.parameters}
     definition = {"name": tool.name, "parameters": schema}
     if tool.description:
@@ -180,7 +186,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
 
 
 def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: Choice = AUTO) -> Count:
-    """The hidden system prompt that any tool brings along; nothing without tools."""
+    """Return the price of the hidden system prompt of a request with tools."""
     if not tools:
         return NOTHING
     prompts = family.prompts
@@ -190,7 +196,7 @@ def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *,
         case "any":
             return prompts.any
         case "tool":
-            quoted = count(f'"{choice.name}') - count('"')  # it stands behind a quotation mark: 124 of 138 recordings
+            quoted = count(f'"{choice.name}') - count('"')  # counted after a quotation mark: 124 of 138 recordings
             return (prompts.named_alone if choice.alone else prompts.named) + estimate_with_slack(max(quoted, 0), 1)
         case _:
             assert_never(choice.type)
@@ -205,7 +211,7 @@ def _sorted_json(value: object) -> str:
 
 
 def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Count:
-    """The framing of one part; its texts are appended."""
+    """Return the framing price of one part, and append its texts to `texts`."""
     match part:
         case str():
             texts.append(part)
@@ -219,7 +225,7 @@ def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Cou
         case Thinking():
             return _thinking(part, message, family, texts)
         case Media():
-            return NOTHING  # by its size: the pricer adds it
+            return NOTHING  # the pricer adds it, by its size
         case Opaque(kind="tool_reference" | "tool_addition"):
             texts.append(_json(part.raw))
             return LOADED_TOOL
@@ -230,10 +236,10 @@ def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Cou
 
 
 def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]) -> Count:
-    """Reasoning: free in a past turn up to Claude 4.5, billed in a running tool loop, and kept by later generations.
+    """Return the price of reasoning: in running tool loops for all generations, in past turns after Claude 4.5 only.
 
-    Beside a call it is priced as in a running loop: whether the loop still runs is not in the message. The
-    pricer forgets it once the loop has ended.
+    The message does not show whether its loop still runs, so reasoning in a message with calls is priced as if it did.
+    The pricer drops that price once the loop has ended.
     """
     if not family.keeps_thinking and not any(isinstance(other, Call) for other in message.parts):
         return NOTHING
@@ -247,7 +253,7 @@ def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]
 
 
 def _call_text(call: Call) -> list[str]:
-    """A call as Claude wrote it: tags around the tool's name and each argument, texts as they are, the rest as JSON."""
+    """Return a call as Claude writes it: tags with the tool's name and each argument, strings as is, others as JSON."""
     given = call.given if call.given is not None else object_in(call.arguments)
     if given is None:
         return [call.name, call.arguments]

@@ -50,7 +50,7 @@ class _Said:
 
 
 def check(request: Place, model: str | None) -> Iterator[Violation]:
-    """Every breach in one request; A11 is decided only with the model's name, A16 at its strictest without. Linear."""
+    """Yield each violation in a request. Without a model name, A11 is not checked and A16 is at its strictest. O(n)."""
     messages = request.at("messages").objects()
     turns = _combined(messages)
     yield from wrong_shape(request)
@@ -91,7 +91,7 @@ def _wrong_opening(messages: Place, turns: list[_Said]) -> Iterator[Violation]:
 
 
 def _is_compacted(turn: _Said) -> bool:
-    """Whether a turn holds a summary of all before it, which the API lets a conversation begin with."""
+    """True if a turn has the server's summary of earlier turns. The API lets a conversation start with it."""
     return any(block.at("type").text == "compaction" for block in turn.blocks)
 
 
@@ -171,13 +171,13 @@ def _wrong_end(messages: list[Place], model: str | None) -> Iterator[Violation]:
 
 
 def _is_from(model: str | None, version: tuple[int, int]) -> bool:
-    """Whether the name says that this is a Claude of this version or a later one. Any other name tells nothing."""
+    """True if the name is of a Claude of this version or a later one. False for any other name."""
     found = _CLAUDE.search(model.lower()) if model else None
     return found is not None and (int(found[1]), int(found[2] or 0)) >= version
 
 
 def _wrong_marks(request: Place) -> Iterator[Violation]:
-    """A13. A mark at the top level counts as one (conservative)."""
+    """Check A13. A mark at the top level is counted too, to be safe."""
     blocks = [*request.at("system").objects(), *request.at("tools").objects()]
     for message in request.at("messages").objects():
         for block in message.at("content").objects():
@@ -193,7 +193,7 @@ def _wrong_marks(request: Place) -> Iterator[Violation]:
 
 
 A13_MOST = 4
-"""Cache marks in one request (A13)."""
+"""The most cache marks in a request (A13)."""
 
 
 def _missing_tools(request: Place, turns: list[_Said]) -> Iterator[Violation]:
@@ -224,7 +224,7 @@ def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
 
 
 def _loop_start(turns: list[_Said], index: int) -> int:
-    """The first assistant turn of the tool loop that `index` belongs to: back to the user message that asks."""
+    """Return the index of the first assistant turn in the tool loop that the turn at `index` belongs to."""
     while index >= 2 and turns[index - 1].of_type("tool_result"):
         index -= 2
     return index

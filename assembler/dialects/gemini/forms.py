@@ -15,7 +15,7 @@ Request: TypeAlias = dict[str, Any]
 
 _OF_THE_SDK = frozenset(["model", "contents", "config"])
 _BESIDE_CONTENTS = frozenset(["system_instruction", "tools", "tool_config"])
-"""What a `config` holds that is a key of its own in REST; all else is in `generationConfig` there."""
+"""The keys of `config` that REST has at the top level. All others are in its `generationConfig`."""
 
 
 def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
@@ -35,13 +35,13 @@ def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
 
 
 def _is_of_the_sdk(body: Mapping[str, Any]) -> bool:
-    """Whether a body is the SDK's arguments. A body without settings is, if it names a model as the SDK does."""
+    """True if a body is the SDK's arguments. Without settings, the spelling of the model name decides."""
     named = str(body.get("model", "models/"))
     return "config" in body or (body.keys() <= _OF_THE_SDK and not named.startswith("models/"))
 
 
 def _content(system: object, came: Mapping[str, Any]) -> object:
-    """A content, as REST wants the system text; it has a role only where it came with one."""
+    """Return the system text as a content, which REST requires, with a role only if it came with one."""
     fields = fields_of(system)
     if fields is None:
         return {"parts": [{"text": system}]} if isinstance(system, str) else {"parts": system}

@@ -78,8 +78,8 @@ def _places(kept: list[Any], given: list[Any], pristine: list[Any]) -> Places:
 class Trial:
     """A history, a window, and what the fitter did: it kept messages, it refused, or it crashed.
 
-    `kept` are places in `messages`, None where it refused or crashed; `kept_cost` is what the kept ones cost by the
-    given counter; `changed` says whether the list or the messages that it was given are no longer what they were.
+    `kept` are indexes in `messages`, or None if it refused or crashed. `kept_cost` is what the kept ones cost by the
+    given counter. `changed` is true if the fitter changed the list or the messages that it was given.
     """
 
     subject: Subject = attrs.field(repr=False)
@@ -93,7 +93,7 @@ class Trial:
 
     @property
     def known(self) -> tuple[int, ...]:
-        """The places of the kept messages that were given."""
+        """The indexes of the kept messages, without those that the fitter added."""
         return tuple(place for place in self.kept or () if place is not None)
 
     @property
@@ -104,7 +104,7 @@ class Trial:
 
     @property
     def turns(self) -> list[range]:
-        """The turns after the head: each begins with a user message, but for what stands before the first."""
+        """The turns after the head. Each starts with a user message, except that messages before it form one too."""
         starts = [place for place in range(self.head, len(self.messages)) if self._begins_turn(place)]
         return [range(start, stop) for start, stop in zip(starts, [*starts[1:], len(self.messages)], strict=True)]
 
@@ -112,13 +112,13 @@ class Trial:
         return place == self.head or self.messages[place]["role"] == "user"
 
     def cost(self, places: Iterable[int]) -> int:
-        """What the messages at these places cost together."""
+        """Return what the messages at these indexes cost together."""
         return self.subject.cost([self.messages[place] for place in places])
 
     def again(self, window: int | None = None) -> Trial:
-        """The same once more, under this window or another."""
+        """Fit the same messages again, in this window or another."""
         return self.subject.run(self.messages, self.window if window is None else window)
 
     def refitted(self) -> Trial:
-        """What the fitter makes of what it kept."""
+        """Fit the kept messages again."""
         return self.subject.run([self.messages[place] for place in self.known], self.window)
