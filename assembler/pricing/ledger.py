@@ -96,7 +96,7 @@ class Ledger(Priced):
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""
-        whole = total(map(self.message, range(start, stop)))
+        whole = total(self.between(start, stop))
         return whole + self._savings[start] if start in self._savings else whole
 
     def turn_upper(self, start: int, stop: int) -> Tokens:
@@ -159,7 +159,7 @@ class Ledger(Priced):
     def _without(self, known: tuple[int, int, Count], first: int) -> Count:
         """A known price less that of the messages before `first`. A grade cannot be subtracted, so it is looked up."""
         start, stop, whole = known
-        gone, grade = total(map(self.message, range(start, first))), whole.grade
+        gone, grade = total(self.between(start, first)), whole.grade
         if gone.grade == grade and grade > Grade.EXACT:
             grade = self._worst(range(first, stop), grade)
         return Difference(whole.tokens - gone.tokens, grade, whole.upper - gone.upper).alone()
