@@ -128,7 +128,7 @@ def installed_version(distribution: str) -> str | None:
     """
     prefix, suffix = f"{distribution.replace('-', '_')}-", ".dist-info"
     for folder in sys.path:
-        with contextlib.suppress(OSError):  # an archive, or a folder that is gone
+        with contextlib.suppress(OSError, TypeError, ValueError):  # an archive, a folder that is gone, or no path
             for name in os.listdir(folder or "."):
                 if name.startswith(prefix) and name.endswith(suffix):
                     return name.removeprefix(prefix).removesuffix(suffix)
