@@ -159,14 +159,14 @@ class StandingPassage:
     def _reach_back(self, start: int) -> int:
         while (before := next((place for place in reversed(range(start)) if self._is_kept(place)), None)) is not None:
             start = self._ledger.run(before).start
-            if start == 0 or self._is_kept(start - 1):
+            if self._is_kept(start - 1):  # so is what would stand before the first message
                 break  # otherwise one was dropped, and the one before it may be joined
         return start
 
     def _reach_on(self, stop: int) -> int:
         while (after := next((place for place in range(stop, self.length) if self._is_kept(place)), None)) is not None:
             stop = self._ledger.run(after).stop
-            if stop == self.length or self._is_kept(stop):
+            if self._is_kept(stop):
                 break
         return stop
 

@@ -316,3 +316,9 @@ def test_a_preview_shows_as_much_of_the_end_as_of_the_beginning(preview: int) ->
     (result,) = message.parts
     head, _, tail = result.parts[0].partition("\n")[2].partition(MARKER)
     assert (head, tail) == (body[: preview // 2], body[-(preview // 2) :])
+
+
+@pytest.mark.parametrize("made", [Offload, Fetch])
+def test_what_is_no_store_is_refused_by_the_name_of_what_was_to_keep_things_in_it(made: Any) -> None:
+    with pytest.raises(BudgetError, match=rf"^{made.__name__}\.store: expected a dict or another MutableMapping, got "):
+        made([])
