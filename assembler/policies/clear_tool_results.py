@@ -64,7 +64,7 @@ class ClearToolResults:
                 if isinstance(part, Call):
                     names[part.id], asked_at[part.id] = part.name, (index, place)
                 elif isinstance(part, Result):
-                    name = part.name or names.get(part.call_id, "")
+                    name = part.name or names.get(part.call_id)
                     if (index, place) in protected or name in self.exclude:
                         continue
                     if part.parts != (self.placeholder,):

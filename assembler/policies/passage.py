@@ -136,8 +136,8 @@ class StandingPassage:
         start, stop = self._ledger.turn_start(since - 1), self._ledger.run(since).stop
         before = [message for _, message in self._kept_messages(range(max(self._reach_back(since), start), since))]
         new = [message for _, message in self._kept_messages(range(since, stop))]
-        more = self._ledger.priced_run([*before, *new]) - self._ledger.priced_run(before)
-        return more - (total(self._ledger.between(since, stop)) - NOTHING)
+        apart = total(self._ledger.between(since, stop), self._ledger.priced_run(before))
+        return self._ledger.priced_run([*before, *new]) - apart
 
     def _is_item(self, index: int) -> bool:
         return self.holds(index) and (self.current(index).shape == RESPONSES or self._ledger.beside_others(index))
