@@ -110,10 +110,10 @@ class _File:
         return isinstance(call, cst.Call) and self._said(call.func) == "cast" and call.args[0] is argument
 
     def _is_asserted(self, mutation: Mutation) -> bool:
-        """Whether it takes `strict=True` from a `zip`, and changes nothing else."""
+        """Whether it takes `strict=True` from a `zip`, or says `strict=False` otherwise, and changes nothing else."""
         old, new = mutation.original_node, mutation.mutated_node
         if isinstance(old, cst.Call) and isinstance(new, cst.Call):
-            return self._said(old.func) == "zip" and "strict=True" in self._said(old) and self._alike(old, new)
+            return self._said(old.func) == "zip" and "strict=" in self._said(old) and self._alike(old, new)
         argument = self._above.get(old)
         strict = isinstance(argument, cst.Arg) and self._said(argument).startswith("strict=True")
         return strict and self._said(cast(cst.Call, self._above[argument]).func) == "zip"

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assembler import Assembler
+from assembler.dialects import plain
 from assembler.policies import TrimOldest, TrimSteps
-from budgets import BudgetError
+from assembler.policies.passage import StandingPassage
+from assembler.policies.trim_steps import complete_steps
+from budgets import Budget, BudgetError
 
 from . import by_hand
 from .build import built, check, left, sent, wanted
@@ -97,3 +101,34 @@ def test_no_step_goes_where_no_more_were_made_than_stay(keep: int) -> None:
         history.append({"role": "assistant", "content": None, "tool_calls": [call]})
         history.append({"role": "tool", "tool_call_id": f"c{number}", "content": "r"})
     assert built(history, by_hand.cost(history) - 1, TrimSteps(keep)) is None
+
+
+def test_a_step_that_waits_for_an_answer_is_not_complete_and_all_before_it_are() -> None:
+    def asked(*names: str) -> dict[str, Any]:
+        calls = [{"id": name, "type": "function", "function": {"name": "f", "arguments": "{}"}} for name in names]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+
+    def answered(name: str) -> dict[str, Any]:
+        return {"role": "tool", "tool_call_id": name, "content": "x"}
+
+    history: History = [
+        {"role": "user", "content": "earlier"},
+        asked("z"),
+        answered("z"),
+        {"role": "user", "content": "q"},
+    ]
+    history += [
+        asked("a"),
+        answered("a"),
+        asked("b", "c"),
+        answered("b"),
+        answered("c"),
+        asked("d", "e"),
+        answered("d"),
+    ]
+    found = []
+    for length in range(4, len(history) + 1):
+        ledger = Assembler(Budget(999, counter=len), dialect=plain).add_messages(history[:length]).plan().inside.ledger
+        found.append(complete_steps(StandingPassage(ledger, {}, None, [(0, length)], ledger.newest_turns(1))))
+    a, b = [4, 5], [6, 7, 8]
+    assert found == [[], [], [a], [a], [a], [a, b], [a, b], [a, b]]
