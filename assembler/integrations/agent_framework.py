@@ -9,7 +9,8 @@ the assembler `dialect=openai_responses` for it, and none for an `OpenAIChatComp
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+import copy
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,7 +20,7 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.errors import ConversationError
 from assembler.integrations.agent_framework_messages import drop_unsendable, items_of, messages_of, rewrite_message
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, serial_calls
 from assembler.integrations.own_objects import kept_groups
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
 
     FunctionTool: Any
     OwnMessage: Any
+    ResponseStream: Any
 else:
     with from_extra("agent-framework", needed_for="assembler.integrations.agent_framework"):
-        from agent_framework import ChatMiddleware, FunctionTool
+        from agent_framework import ChatMiddleware, FunctionTool, ResponseStream
         from agent_framework import Message as OwnMessage
 
 
@@ -43,7 +45,7 @@ _HELD_THERE = (
 )
 _LOADED_BENEATH = (
     "the framework loads this agent's history beneath all middleware (require_per_service_call_history_persistence, "
-    "which HandoffBuilder asks for), so nothing can be fitted; leave that off, and hand over by agent.as_tool(…)"
+    "which HandoffBuilder asks for); give the agent client=middleware.around(client) in place of middleware=[…]"
 )
 _MARK_OF_THAT = "agent_framework_local_history_persistence"
 """The framework's conversation id in that case."""
@@ -56,8 +58,8 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
     tools and the `response_format` of the call are sent, and the base's are not. The session keeps every message;
     dropped ones are only left out of the request. It also keeps `context.state()`, so that another process can load it
     from a store and continue. A call raises an error if the service holds the beginning of its conversation
-    (`conversation_id`), or if the framework loads the history below the middleware, as for `HandoffBuilder`: use
-    `agent.as_tool` instead.
+    (`conversation_id`), or if the framework loads the history below the middleware, as for `HandoffBuilder`: give such
+    an agent `client=middleware.around(client)` in place of `middleware=[…]`.
 
     One middleware may serve many agents and sessions at once. `last_context` and `report` belong to the latest call of
     any of them, `context_of(session_id)` to one session. It remembers the most recent `conversations`. Put it last, so
@@ -79,19 +81,52 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
             raise ConversationError(_LOADED_BENEATH if held == _MARK_OF_THAT else _HELD_THERE)
         call = _Call(self._fitting, context, context.messages, options)
         context.stream_result_hooks.append(call.settle)
-        while True:
-            await call.lay_out()
-            try:
-                await call_next()
-            except Exception as error:
-                if not await call.learns(error):
-                    raise
-            else:
-                break
-        if context.stream and context.result is not None:
-            context.result.with_pull_context_manager(call.read)
-        elif context.result is not None:
-            await call.settle(context.result)
+        await call.make(call_next)
+
+    def around(self, client: Any) -> Any:
+        """A copy of a chat client that fits each call beneath all middleware, where the whole history is.
+
+        For the agents of a `HandoffBuilder`. Give them no `AssemblerMiddleware` besides.
+        """
+        fitting, kind = self._fitting, cast("Any", type(client))
+
+        class Fitted(kind):  # type: ignore[misc,valid-type,unused-ignore]
+            def _middleware_handler(self, context: Any) -> Any:
+                return _beneath(fitting, context, lambda: kind._middleware_handler(self, context))
+
+        copied = copy.copy(client)
+        copied.__class__ = Fitted
+        copied.chat_middleware = [*client.chat_middleware, _Passing()]
+        copied._cached_chat_middleware_pipeline = None
+        return copied
+
+
+class _Passing(ChatMiddleware):  # type: ignore[misc,unused-ignore]
+    """Does nothing: without any middleware a client makes its calls in another way."""
+
+    async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
+        await call_next()
+
+
+def _beneath(fitting: Fitting, context: Any, send: Callable[[], Any]) -> Any:
+    """Make a call from the handler to which a client's middleware leads, and return what that returns."""
+    call = _Call(fitting, context, context.messages, context.options or {})
+    if context.stream:
+        whole: list[Any] = []
+
+        def response(_: object) -> Any:
+            return whole[-1]
+
+        return ResponseStream(call.updates(send, whole), finalizer=response)
+
+    async def send_once() -> None:
+        context.result = await send()
+
+    async def made() -> Any:
+        await call.make(send_once)
+        return context.result
+
+    return made()
 
 
 @attrs.define(eq=False)
@@ -117,7 +152,12 @@ class _Call:
         tools = self.fitting.priced([_definition(tool) for tool in _listed(self.options.get("tools"))])
         self.fitted = await self.fitting.afit(
             [entry for listed in entries for entry, _ in listed],
-            Asked(prompt, tools, _answer(self.options.get("response_format"))),
+            Asked(
+                prompt,
+                tools,
+                _answer(self.options.get("response_format")),
+                options=serial_calls(self.options.get("allow_multiple_tool_calls")),
+            ),
             run=None if session is None else session.session_id,
             state=None if session is None else session.state.get(STORED_AS),
         )
@@ -131,6 +171,39 @@ class _Call:
         )
         if self.fitted.system not in (None, prompt):
             context.options = {**self.options, "instructions": self.fitted.system}
+
+    async def make(self, send: Callable[[], Awaitable[None]]) -> None:
+        """Send the call, and a smaller one after each refusal as too long. A stream's bill comes with its result."""
+        while True:
+            await self.lay_out()
+            try:
+                await send()
+            except Exception as error:
+                if not await self.learns(error):
+                    raise
+            else:
+                break
+        if self.context.stream and self.context.result is not None:
+            self.context.result.with_pull_context_manager(self.read)
+        elif self.context.result is not None:
+            await self.settle(self.context.result)
+
+    async def updates(self, send: Callable[[], Any], whole: list[Any]) -> AsyncIterator[Any]:
+        """Yield a stream's parts, of a smaller call after each refusal as too long. Add its response to `whole`."""
+        while True:
+            await self.lay_out()
+            stream: Any = send()
+            begun = False
+            try:
+                async for update in stream:
+                    begun = True
+                    yield update
+                break
+            except Exception as error:
+                if begun or not await self.learns(error):
+                    raise
+        whole.append(await stream.get_final_response())
+        await self.settle(whole[-1])
 
     async def settle(self, response: Any) -> None:
         """Take the bill of the call."""

@@ -63,17 +63,24 @@ class Asked:
     """The output schema, if it is sent as the API's own answer format."""
     choice: str | None = None
     """The tool choice, as `add_capability` takes it; only with `tools`."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """Other keys of the call that may cost tokens, as its API spells them: `parallel_tool_calls` of OpenAI's."""
 
     def onto(self, base: Assembler) -> Assembler:
         """Return a fork of the base with all of these."""
         assembler = with_own_system(base, self.system)
         if self.tools is not None:
             assembler.add_capability(self.tools, choice=self.choice if self.tools else None)
-        if self.output is None:
+        if self.output is None and not self.options:
             return assembler
         draft, settings = assembler.inside
-        regions = attrs.evolve(draft.regions, output=self.output)
+        regions = attrs.evolve(draft.regions, output=self.output or draft.regions.output, options=self.options)
         return Assembler.around(attrs.evolve(draft, regions=regions), settings)
+
+
+def serial_calls(setting: object) -> tuple[tuple[str, Any], ...]:
+    """Return what `Asked.options` says of a framework's setting for parallel calls; its default costs nothing."""
+    return (("parallel_tool_calls", False),) if setting is False else ()
 
 
 def _is_function(tool: Mapping[str, Any]) -> bool:

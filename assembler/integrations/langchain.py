@@ -18,7 +18,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State, serial_calls
 from assembler.integrations.own_objects import kept_groups, kept_objects
 from assembler.integrations.refused import Retries
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
@@ -127,7 +127,9 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
     def _asked(self, request: Any, prompt: str | None) -> Asked:
         specs, answer = _answer(request)
         tools = [_definition(tool) for tool in (*request.tools, *specs)]
-        return Asked(prompt, self._fitting.priced(tools), answer)
+        settings: Mapping[str, Any] = request.model_settings or {}
+        serial = serial_calls(settings.get("parallel_tool_calls"))
+        return Asked(prompt, self._fitting.priced(tools), answer, options=serial)
 
 
 def _with_state(response: Any, state: State) -> Any:

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Call, Message
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, serial_calls
 from assembler.integrations.openai_spelling import chat_call
 from assembler.integrations.own_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
@@ -66,7 +66,8 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
         items: list[Any] = data.model_data.input
         turns = list(_together(items))
         tools = self._fitting.priced(await _definitions(data.agent, data.context))
-        asked = Asked(data.model_data.instructions, tools, _answer(data.agent.output_type))
+        serial = serial_calls(data.agent.model_settings.parallel_tool_calls)
+        asked = Asked(data.model_data.instructions, tools, _answer(data.agent.output_type), options=serial)
         context = await self._fitting.afit([_calls_message(turn) for turn in turns], asked)
         kept: list[list[Any]] = kept_objects(
             context.inside,

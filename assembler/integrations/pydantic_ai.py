@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from assembler.assembler import Assembler
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, serial_calls
 from assembler.integrations.own_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, join_pieces, pieces, rewrite_piece
 from assembler.regions.output_schema import OutputSchema
@@ -80,7 +80,10 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             tags=model.profile.get("thinking_tags", _THINK),
         )
         spoken = [*heads, *history]
-        asked = Asked(None, self._fitting.priced(_definitions(sent, self._fitting.dialect)), _answer(sent))
+        settings: Mapping[str, Any] = request_context.model_settings or {}
+        serial = serial_calls(settings.get("parallel_tool_calls"))
+        tools = self._fitting.priced(_definitions(sent, self._fitting.dialect))
+        asked = Asked(None, tools, _answer(sent), options=serial)
         run = ctx.conversation_id or ctx.run_id
         context = await self._fitting.afit([piece.spoken for piece in spoken], asked, run=run)
         kept = kept_objects(context.inside, spoken, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]

@@ -11,8 +11,8 @@ as one text.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -340,19 +340,19 @@ def price_fixed(
     prices = fixed_with_hosted(pricer, pieces, head, regions.tools, dialect.api.shape)
     if regions.held is not None:
         prices = attrs.evolve(prices, framing=prices.framing + regions.held)
-    if regions.output is None and regions.choice is None:
+    if regions.output is None and regions.choice is None and not regions.options:
         return prices
     system = "".join(piece.text for piece in pieces) if pieces else None
     tools = tools_sent(regions.tools, dialect.api.shape)
     options = Layout(system=system, head=head, tools=tools, output=regions.output, choice=regions.choice)
     schema = _cost(pricer, dialect, attrs.evolve(options, choice=None))
-    choice, output = _cost(pricer, dialect, options) - schema, schema.alone()
+    choice, output = _cost(pricer, dialect, options, regions.options) - schema, schema.alone()
     framing = prices.framing + (schema - (output - NOTHING))
     # A template that hides the tools that may not be called saves their definitions too.
     each, tooling = split_framing(total(prices.tools, prices.tooling) + choice, prices.tools)
     return attrs.evolve(prices, output=output, tools=each, tooling=tooling, framing=framing)
 
 
-def _cost(pricer: Pricer, dialect: Dialect, layout: Layout) -> Difference:
-    price = pricer.options(attrs.evolve(layout, options=dialect.options(layout)))
+def _cost(pricer: Pricer, dialect: Dialect, layout: Layout, others: Iterable[tuple[str, Any]] = ()) -> Difference:
+    price = pricer.options(attrs.evolve(layout, options={**dict(others), **dialect.options(layout)}))
     return price - NOTHING if isinstance(price, Count) else price

@@ -172,9 +172,9 @@ class Planned:
             output=regions.output,
             choice=regions.choice,
         )
-        if regions.output is None and regions.choice is None:
+        if regions.output is None and regions.choice is None and not regions.options:
             return layout
-        return attrs.evolve(layout, options=self.settings.dialect.options(layout))
+        return attrs.evolve(layout, options={**dict(regions.options), **self.settings.dialect.options(layout)})
 
     @found_once
     def objects(self) -> list[object]:

@@ -63,6 +63,8 @@ class Regions(Value):
     """The schema of the answer."""
     choice: str | None = attrs.field(default=None, kw_only=True)
     """Which tool the model must call; None leaves it to the API."""
+    options: tuple[tuple[str, Any], ...] = attrs.field(default=(), kw_only=True)
+    """Other keys of the call, which an adapter's framework sends. They are only priced, as a cost of the tools."""
     held: Count | None = attrs.field(default=None, kw_only=True)
     """The tokens of the next request that the server already holds."""
     provenance: str | None = attrs.field(default=None, eq=False, kw_only=True)

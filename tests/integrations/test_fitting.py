@@ -10,7 +10,7 @@ import pytest
 
 from assembler import Assembler, Context, ContextLengthError, Summarize, TrimOldest, count_request, fit_request
 from assembler.dialects import openai_chat, openai_responses
-from assembler.integrations.fitting import LESSONS, Asked, Fitting
+from assembler.integrations.fitting import LESSONS, Asked, Fitting, serial_calls
 from assembler.regions.output_schema import OutputSchema
 from budgets import Budget, BudgetError
 from tests.integrations.script import Summarizer
@@ -343,3 +343,22 @@ def test_a_refused_call_of_which_nothing_may_go_raises_this_librarys_error_when_
     assert fitting.learn(context, REFUSAL.format(takes=100, used=context.count.tokens)) is not None
     with pytest.raises(ContextLengthError):
         fitting.fit(said("Ann", 3), Asked())
+
+
+def test_a_call_at_a_time_is_priced_as_it_is_sent_where_it_costs_tokens() -> None:
+    """OpenAI's Responses tells gpt-5 about its tools once more then: 78 tokens in the recording."""
+    tool = {
+        "type": "function",
+        "name": "find",
+        "description": "Finds.",
+        "parameters": {"type": "object", "properties": {}},
+    }
+    fitting = Fitting(Assembler(Budget(9_000, model="gpt-5"), dialect=openai_responses))
+    asked = [{"role": "user", "content": "Where?"}]
+    serial = fitting.fit(asked, Asked("Be brief.", [tool], options=serial_calls(False)))
+    default = fitting.fit(asked, Asked("Be brief.", [tool], options=serial_calls(None)))
+    body = {**serial.request(), "parallel_tool_calls": False}
+    assert serial.count == count_request(body, dialect=openai_responses, model="gpt-5")
+    assert serial.count.tokens - default.count.tokens == 78
+    assert serial.request() == default.request()
+    assert serial.costs.total == serial.count.tokens

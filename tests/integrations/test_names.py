@@ -14,7 +14,8 @@ from tests.integrations.frameworks import is_installed
 
 NAMES: dict[str, dict[str, str]] = {
     "openai_agents": {
-        "agents:Agent": "get_all_tools handoffs output_type",
+        "agents:Agent": "get_all_tools handoffs output_type model_settings",
+        "agents:ModelSettings": "parallel_tool_calls",
         "agents:AgentOutputSchema": "is_plain_text json_schema is_strict_json_schema",
         "agents:FunctionTool": "name description params_json_schema strict_json_schema",
         "agents:Handoff": "tool_name tool_description input_json_schema strict_json_schema is_enabled",
@@ -46,7 +47,7 @@ NAMES: dict[str, dict[str, str]] = {
         "langchain.agents.factory:": "_supports_provider_strategy",
         "langchain.agents.middleware:AgentMiddleware": "wrap_model_call awrap_model_call",
         "langchain.agents.middleware:ModelRequest": "system_message messages tools response_format runtime "
-        "model override",
+        "model model_settings override",
         "langchain.agents.middleware.types:ModelResponse": "result",
         "langchain_core.language_models:BaseChatModel": "invoke ainvoke with_structured_output",
         "langchain_core.messages:AIMessage": "usage_metadata",
@@ -67,13 +68,14 @@ NAMES: dict[str, dict[str, str]] = {
         "agent_framework:ChatMiddleware": "process",
         "agent_framework:ChatContext": "messages options session stream stream_result_hooks result",
         "agent_framework:ChatResponse": "usage_details",
-        "agent_framework:ResponseStream": "with_pull_context_manager",
+        "agent_framework:ResponseStream": "with_pull_context_manager get_final_response",
         "agent_framework:AgentSession": "session_id to_dict from_dict",
         "agent_framework:Message": "role contents author_name",
         "agent_framework:Content": "from_text_reasoning from_function_call call_id protected_data",
         "agent_framework:FunctionTool": "to_json_schema_spec name func",
-        "agent_framework.openai:OpenAIChatClient": "_prepare_messages_for_openai _prepare_content_for_openai",
-        "agent_framework.openai:OpenAIChatCompletionClient": "_prepare_options",
+        "agent_framework.openai:OpenAIChatClient": "_prepare_messages_for_openai _prepare_content_for_openai "
+        "_middleware_handler",
+        "agent_framework.openai:OpenAIChatCompletionClient": "_prepare_options _middleware_handler",
     },
     "adk": {
         "google.adk.agents.callback_context:CallbackContext": "agent_name session state get_invocation_context",

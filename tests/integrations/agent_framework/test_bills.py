@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from agent_framework import Agent, AgentSession
+from agent_framework import Agent, AgentSession, InMemoryHistoryProvider
 from agent_framework.exceptions import ChatClientException
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 
@@ -22,20 +22,25 @@ pytestmark = pytest.mark.timeout(600)
 
 
 @either_way
+@pytest.mark.parametrize("place", ["beside", "beneath"])
 @pytest.mark.parametrize(
     ("kind", "dialect"), [(OpenAIChatClient, openai_responses), (OpenAIChatCompletionClient, openai_chat)]
 )
 def test_a_session_that_goes_through_json_fits_what_the_provider_takes(
-    kind: Any, dialect: Dialect, assert_fits: AssertFits
+    kind: Any, dialect: Dialect, place: str, assert_fits: AssertFits
 ) -> None:
     def run(provider: Provider, turns: int) -> None:
         async def talk() -> None:
             client = kind(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
             session = AgentSession()
             for turn in range(turns):
-                middleware = [AssemblerMiddleware(base("gpt-4o", dialect))]
-                more: Any = {"middleware": middleware, "default_options": {"store": False}}
-                agent = Agent(client=client, instructions="You plan.", tools=[look_up], **more)
+                middleware = AssemblerMiddleware(base("gpt-4o", dialect))
+                more: Any = {"client": client, "middleware": [middleware], "default_options": {"store": False}}
+                if place == "beneath":
+                    more |= {"client": middleware.around(client), "middleware": None}
+                    more |= {"require_per_service_call_history_persistence": True}
+                    more |= {"context_providers": [InMemoryHistoryProvider()]}
+                agent = Agent(instructions="You plan.", tools=[look_up], **more)
                 if turn % 2:
                     await agent.run(question(turn), session=session)
                 else:

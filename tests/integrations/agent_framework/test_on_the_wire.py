@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from agent_framework import Agent, AgentSession, Message, tool
+from agent_framework import Agent, AgentSession, InMemoryHistoryProvider, Message, tool
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
+from agent_framework.orchestrations import HandoffBuilder
 
 from assembler import Assembler, Context, ConversationError, TrimOldest
 from assembler.dialects import Dialect, openai_chat, openai_responses
@@ -132,5 +133,61 @@ def test_a_history_that_is_loaded_beneath_all_middleware_is_refused_with_what_to
         more: Any = {"tools": [look_up], "default_options": {"store": False}}
         more["middleware"] = [AssemblerMiddleware(base("gpt-5", openai_responses))]
         agent = Agent(client=responses_at(provider), require_per_service_call_history_persistence=True, **more)
-        with pytest.raises(ConversationError, match=r"HandoffBuilder.*agent\.as_tool"):
+        with pytest.raises(ConversationError, match=r"HandoffBuilder.*around\(client\)"):
             asyncio.run(agent.run(question(0), session=agent.create_session()))
+
+
+def watched_beneath(client: Any, contexts: list[Context]) -> Any:
+    """A client that is fitted beneath all middleware, and keeps the context of every call."""
+    middleware = AssemblerMiddleware(base("gpt-5", openai_responses))
+    fitting = middleware._fitting
+    fit = fitting.afit
+
+    async def noted(*given: Any, **more: Any) -> Context:
+        contexts.append(await fit(*given, **more))
+        return contexts[-1]
+
+    fitting.afit = noted  # type: ignore[method-assign]
+    return middleware.around(client)
+
+
+def test_sixty_turns_of_a_workflow_that_hands_over() -> None:
+    contexts: list[Context] = []
+    handed = 0
+    with providing() as provider:
+        more: Any = {"tools": [look_up, WEB], "default_options": {"store": False}}
+        more |= {"require_per_service_call_history_persistence": True}
+        client = watched_beneath(responses_at(provider), contexts)
+        planner, booker = (
+            Agent(client=client, name=name, instructions=does, context_providers=[InMemoryHistoryProvider()], **more)
+            for name, does in (("planner", "Plan."), ("booker", "Book."))
+        )
+
+        async def run() -> None:
+            nonlocal handed
+            workflow: Any = HandoffBuilder(participants=[planner, booker]).with_start_agent(planner).build()
+            workflow._runner._max_iterations = (
+                1_000  # the builder takes no number; an answer of the user's starts no new count
+            )
+            answer: Any = {"message": question(0)}
+            for turn in range(TURNS):
+                if turn % 3 == 2:
+                    stream = workflow.run(**answer, stream=True)
+                    assert [event async for event in stream]
+                    result = await stream.get_final_response()
+                else:
+                    result = await workflow.run(**answer)
+                handed += any(event.type == "handoff_sent" for event in result)
+                answer = {
+                    "responses": {
+                        event.request_id: event.data.create_response(question(turn + 1))
+                        for event in result.get_request_info_events()
+                    }
+                }
+
+        asyncio.run(run())
+        result = found("OpenAIChatClient, handoffs", provider, contexts, openai_responses, "gpt-5", "web")
+    assert result.calls > 3 * TURNS
+    assert handed > TURNS // 4
+    assert any(context.dropped for context in contexts)
+    assert (result.over, result.invalid, result.unpriced) == ([], [], [])
