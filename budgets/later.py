@@ -34,6 +34,12 @@ def load_later(
     module.__class__ = _Package
 
 
+def in_order(table: ModuleType) -> list[Any]:
+    """What a module gives out, in the order of the lines of its stub."""
+    named, _ = _read_stub(table)
+    return [getattr(table, name) for name in named]
+
+
 def _read_stub(module: ModuleType) -> tuple[dict[str, str], tuple[str, ...]]:
     """Read the stub of a module: the module of each name, and the tables whose names it includes."""
     spec = module.__spec__

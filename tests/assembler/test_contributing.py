@@ -73,6 +73,11 @@ def ones_counter():
 """,
     "assembler/dialects/acme/__init__.py": "",
     "assembler/dialects/acme/dialect.py": ACME,
+    "assembler/regions/tools/jars.py": """
+from assembler.regions.tools.reading import Reading
+def read_jar(tool):
+    return (Reading("jar", "Opens a jar.", {}),) if tool == "the jar" else None
+""",
     "assembler/cli/hello.py": """
 def hello():
     \"\"\"Say hello.\"\"\"
@@ -84,6 +89,7 @@ LINES = {
     "assembler/strategies/built_in.pyi": ("", "from assembler.strategies.no_words import NoWords as NoWords\n"),
     "budgets/counters/__init__.pyi": ("", "from budgets.counters.ones import ones_counter as ones_counter\n"),
     "assembler/dialects/__init__.py": ("anthropic: Dialect\n", "acme: Dialect\n"),
+    "assembler/regions/tools/kinds.pyi": ("", "from assembler.regions.tools.jars import read_jar as read_jar\n"),
     "assembler/cli/__init__.py": ('COMMANDS = ("batch"', ', "hello"'),
 }
 """A line of each table: what it stands after, and what it says."""
@@ -109,6 +115,7 @@ assert "| `DropNone()` | Drops nothing. |" in what_gives_way()
 assert "::: assembler.NoWords" in entries("assembler.strategies.built_in")
 assert "::: budgets.ones_counter" in entries("budgets.counters")
 assert "::: assembler.dialects.acme" in values_of_dialects()
+assert [tool["name"] for tool in Assembler().set_tools("the jar").build().request()["tools"]] == ["jar"]
 assert main(["hello"]) == 0
 """
 

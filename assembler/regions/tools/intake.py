@@ -10,20 +10,19 @@ import attrs
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.dumps import filled_dump, plain_data
 from assembler.errors import ToolError
-from assembler.regions.tools.definitions import read_definition
-from assembler.regions.tools.functions import read_callable, read_function
-from assembler.regions.tools.models import read_model
-from assembler.regions.tools.objects import dump_model, read_object
+from assembler.regions.tools import kinds
+from assembler.regions.tools.objects import dump_model
 from assembler.regions.tools.plain import plain
 from assembler.regions.tools.reading import Reading, finish_tool
 from assembler.regions.tools.refusal import shown, tool_error
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_of
+from budgets.later import in_order
 
 Reader: TypeAlias = Callable[[object], tuple[Reading, ...] | None]
 
-# The first reader that recognises the object reads it. A new kind is one file and one line here.
-READERS: tuple[Reader, ...] = (read_function, read_definition, read_object, read_model, read_callable)
+READERS: tuple[Reader, ...] = (*in_order(kinds),)
+"""Every kind of tool. The first reader that recognises the object reads it."""
 
 
 def read_tools(tools: object) -> tuple[Tool, ...]:
