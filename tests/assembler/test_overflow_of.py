@@ -170,7 +170,7 @@ def test_words_without_a_number_are_read_alone_and_in_a_body(text: str) -> None:
 
 def test_a_refusal_that_was_not_read_is_refused_with_what_to_pass_instead() -> None:
     context = Assembler(Budget(200, counter=len)).add_messages([{"role": "user", "content": "x"}]).build()
-    with pytest.raises(TokenCountError, match=r"was not read: pass Overflow\(used=…, limit=…\)"):
+    with pytest.raises(TokenCountError, match=r"could not read the refusal: pass Overflow\(used=…, limit=…\)"):
         calibrate(context, overflow_of("Too much."))
     assert calibrate(context, Overflow(used=300, limit=100)).most == 100
 
