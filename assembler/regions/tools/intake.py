@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from typing import Any, TypeAlias, cast
 
@@ -10,7 +11,6 @@ import attrs
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.dumps import filled_dump, plain_data
 from assembler.errors import ToolError
-from assembler.regions.tools import kinds
 from assembler.regions.tools.objects import dump_model
 from assembler.regions.tools.plain import plain
 from assembler.regions.tools.reading import Reading, finish_tool
@@ -21,8 +21,13 @@ from budgets.later import in_order
 
 Reader: TypeAlias = Callable[[object], tuple[Reading, ...] | None]
 
-READERS: tuple[Reader, ...] = (*in_order(kinds),)
-"""Every kind of tool. The first reader that recognises the object reads it."""
+
+@functools.cache
+def _readers() -> tuple[Reader, ...]:
+    """Every kind of tool. The first reader that recognises the object reads it."""
+    from assembler.regions.tools import kinds  # an assembler without tools loads none
+
+    return (*in_order(kinds),)
 
 
 def read_tools(tools: object) -> tuple[Tool, ...]:
@@ -86,7 +91,7 @@ def read_tool(tool: object) -> Tool:
 
 
 def _all_in(raw: object) -> tuple[Tool, ...]:
-    for reader in READERS:
+    for reader in _readers():
         readings = reader(raw)
         if readings is not None:
             tools = tuple(finish_tool(reading, raw) for reading in readings)
