@@ -19,7 +19,7 @@ from assembler.validation import Is, iterates, must_be, wrong
 from budgets import MissingExtraError
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
-"""The columns that are written beside those that were not read: `request` is JSON text, `error` a line or None."""
+"""The columns that are written in addition to the unread ones: `request` is JSON text, `error` a line or None."""
 
 
 class Column(Protocol):

@@ -1,6 +1,6 @@
 """Writes the output from the lines of a run: a provider's batch file, or the lines in another order.
 
-The run keeps its own lines, with errors and tokens, in a log beside the output. So a stopped run can continue, and the
+The run keeps its own lines, with errors and tokens, in a log next to the output. So a stopped run can continue, and the
 output is written whole at the end, or not at all.
 """
 
@@ -19,7 +19,7 @@ from assembler.files.writing import replacing
 
 
 def log_of(output: Path) -> Path:
-    """Return the path of the run's log, beside the output."""
+    """Return the path of the run's log, next to the output."""
     return output.with_name(f"{output.name}.rows.jsonl")
 
 

@@ -1,7 +1,7 @@
 """The journal of a run, which lets a killed run continue.
 
 Every complete line of the output belongs to one row, in order, and is written once. The output alone says how far a run
-came. The journal beside it holds hashes of the run's inputs, and is written before the first line. So a run that is
+came. The journal next to it holds hashes of the run's inputs, and is written before the first line. So a run that is
 killed at any point leaves complete lines and perhaps a torn last one, which the next run removes and writes again.
 """
 
@@ -60,7 +60,7 @@ class Input:
 
 
 def journal_of(output: Path) -> Path:
-    """Return the path of an output's journal, beside it."""
+    """Return the path of an output's journal, next to it."""
     return output.with_name(f"{output.name}.run.json")
 
 

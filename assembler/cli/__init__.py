@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 COMMANDS = ("batch", "build", "calibrate", "check", "count", "view")
-"""Every command: a function of this name, in a file of the same name beside this one."""
+"""Every command: a function of this name, in a file of the same name next to this one."""
 
 USAGE = {"view": "Usage: assemble view --output PATH [OPTIONS] [FILE...]"}
 """The first line of a command's help, if the generated one is not understandable."""

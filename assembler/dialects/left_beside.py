@@ -71,7 +71,7 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
 """The shapes whose parts an API takes with all of their fields."""
 
 _KEPT: Mapping[str, frozenset[str]] = {"anthropic": frozenset(["cache_control", "citations"])}
-"""The fields that an API takes beside a text, in a part of any shape."""
+"""The fields that an API takes with a text, in a part of any shape."""
 
 
 _WHOLE: Mapping[str, frozenset[str]] = {

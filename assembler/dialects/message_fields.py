@@ -1,4 +1,4 @@
-"""Estimates the fields of a Chat message beside its content, and items of reasoning. No API publishes their price."""
+"""Estimates the fields of a Chat message other than its content, and reasoning items. No API publishes a price."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def price_reasoning(part: Thinking, count: TokenCounter, envelope: Tokens) -> Co
 
 
 def price_fields(message: Message, count: TokenCounter) -> Count:
-    """Price all fields of a Chat message beside its content."""
+    """Price all fields of a Chat message other than its content."""
     fields = [_unread(field, message.seen[field], count) for field in message.beside]
     return total([_thoughts(message, count), *fields])
 

@@ -39,7 +39,7 @@ Parted: TypeAlias = Callable[[Message], Sequence[Message]]
 
 
 def in_chat(message: Message) -> Sequence[Message]:
-    """Split a message for Chat, where texts beside results follow them in a separate message."""
+    """Split a message for Chat, where texts next to results follow them in a separate message."""
     sent = as_chat_sends(adapt_with_media(message, "openai"))
     results = [part for part in sent.parts if type(part) is Result]
     if not 0 < len(results) < len(sent.parts):

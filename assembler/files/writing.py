@@ -37,7 +37,7 @@ def same_file(one: Path, other: Path) -> bool:
 def write_text(path: Path, content: str) -> None:
     """Write the text as UTF-8, so that a reader never sees half of it.
 
-    It is written to a file beside the target, which is then renamed. Links are followed. A device or pipe is written to
+    Writes a file next to the target, then renames it. Links are followed. A device or pipe is written to
     directly. An existing file keeps its permissions. The path `-` is standard output. Raises `SpecError` if it
     cannot be written; an existing file is then unchanged.
     """

@@ -31,7 +31,7 @@ LARGEST = 32 * MEBIBYTE
 """The most bytes with all aliases expanded: more than a file of `LONGEST` bytes without aliases can have."""
 
 PER_VALUE = 8
-"""The bytes of a value beside its characters: a pointer in the list that holds it."""
+"""The bytes of a value on top of its characters: a pointer in the list that holds it."""
 
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")

@@ -48,7 +48,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system instruction.
     The request's tools are sent, and the base's are not. Google's own tools, such as search, are priced with bounds, or
     by the budget's `overhead`. The session keeps every event; dropped contents are only left out of the request.
-    `last_context` belongs to the latest call of any session. What a conversation remembers beside its events is saved
+    `last_context` belongs to the latest call of any session. What a conversation remembers besides its events is saved
     in the session's state, so a process that loads the session continues with the same bytes.
     """
 

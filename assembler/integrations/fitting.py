@@ -53,7 +53,7 @@ _FITTED: ContextVar[tuple[Fitting, Context] | None] = ContextVar("context_assemb
 
 @attrs.frozen
 class Asked:
-    """What a framework's call has beside its messages."""
+    """What a framework's call has besides its messages."""
 
     system: str | None = None
     """The framework's own prompt. The base's instruction and knowledge follow it."""
@@ -107,7 +107,7 @@ class _Known:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return what a new process needs beside the messages."""
+        """Return what a new process needs besides the messages."""
         return state_of(self.context.inside, self.bill)
 
     @property

@@ -38,7 +38,7 @@ def _items_by_place(message: Any) -> list[tuple[Place, Item]]:
 
 
 def _beside(message: Any) -> Iterator[tuple[Place, Item]]:
-    """Yield the items that `output_version="v0"` keeps beside the content."""
+    """Yield the items that `output_version="v0"` keeps outside of the content."""
     held: Any = message.additional_kwargs.get("reasoning")
     if isinstance(held, dict):
         yield "reasoning", cast(Item, held)

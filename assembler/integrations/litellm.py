@@ -252,7 +252,7 @@ def fitted(
 ) -> Callable[..., Any]:
     """Wrap `litellm.completion`, or another of its functions, so that each call is fitted. Async ones stay async.
 
-    Do not use an `AssemblerHook` beside it. Raises `BudgetError` for any other function.
+    Do not combine it with an `AssemblerHook`. Raises `BudgetError` for any other function.
     """
     kind = getattr(function, "__name__", "")
     if kind not in _SHAPES:

@@ -79,7 +79,7 @@ else:
 class AssemblerMemory(LastCall, BaseChatStoreMemory):
     """Keeps every message, and returns those that fit the assembler's budget, its instruction and knowledge first.
 
-    For chat engines, and for agents that store nothing beside the memory. Give the tools and the system prompt to the
+    For chat engines, and for agents that store nothing besides the memory. Give the tools and the system prompt to the
     assembler, since the memory cannot see the engine's or the agent's own prompt. Without an assembler it returns every
     message, as an `AssemblerFunctionAgent` needs. With an assembler it is left out of a serialized workflow context,
     with a warning: pass it to each run.

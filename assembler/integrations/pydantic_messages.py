@@ -123,7 +123,7 @@ def _spoken_parts(
 ) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
     """Yield the places, the object and the message dict of each part, or of a whole response; None if it is not sent.
 
-    Pieces without a place were added by the framework: notes, and files of tool results that are sent beside them. They
+    Pieces without a place were added by the framework: notes, and files that are sent next to their tool results. They
     come last, so that they do not separate a call from its result.
     """
     if message.kind == "response" and dialect == "openai_responses":

@@ -51,7 +51,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
     agent's tools are sent, and the base's are not. `agent.messages` stays whole; dropped ones are only left out of the
     request. The agent raises an error of this library unchanged, not inside an EventLoopException. Several agents may
-    share one manager; `last_context` then belongs to the latest call of any. What a conversation remembers beside its
+    share one manager; `last_context` then belongs to the latest call of any. What a conversation remembers besides its
     messages is saved in `agent.state`, so an agent that is rebuilt from its session continues with the same bytes.
     """
 

@@ -21,7 +21,7 @@ MAX_BITS = 4_096
 
 
 HELD = 128
-"""The cost of a list inside a list beside its items, in characters: walking it takes as long as printing about a
+"""The cost of a list inside a list on top of its items, in characters: walking it takes as long as printing about a
 hundred."""
 LOOKED_AT = 16
 """The items of a list that cost one step, which is about a microsecond."""

@@ -91,7 +91,7 @@ def _beside_virama(text: str, start: int, stop: int) -> bool:
 
 
 def _turns(text: str, start: int, stop: int) -> bool:
-    """True for one mark of direction beside a blank, a digit or a sign, near right-to-left letters."""
+    """True for one mark of direction next to a blank, a digit or a sign, near right-to-left letters."""
     if stop - start > 1 or text[start] not in "\u061c\u200e\u200f":
         return False
     if text[start - 1 : start].isalpha() and text[stop : stop + 1].isalpha():

@@ -99,7 +99,7 @@ class ChatTemplate:
         return self._prompt(layout).ids.tolist()
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return no keys: a template has none for an output schema. A server takes it beside the prompt."""
+        """Return no keys: a template has none for an output schema. A server takes it separately."""
         return {}
 
     def emit(self, layout: Layout) -> Emission:

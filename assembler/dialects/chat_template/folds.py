@@ -97,7 +97,7 @@ def _calls_parted(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]
 
 
 def _words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
-    """Put an assistant's text beside a call into a message before it if the template writes only the call.
+    """Put the text of an assistant message with calls into a message before it if the template writes only the call.
 
     Messages of a request that was written for the template are not changed. If roles must alternate, the text is left
     out with a note.

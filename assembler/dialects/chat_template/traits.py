@@ -70,21 +70,21 @@ class Traits:
     parallel_calls: bool
     """Whether an assistant message may have several calls."""
     words_beside_calls: bool
-    """Whether an assistant's text beside a call is shown: some templates write only the call."""
+    """Whether the text of an assistant message with calls is shown: some templates write only the calls."""
     once: Tokens
-    """What a prompt costs beside its messages."""
+    """What a prompt costs on top of its messages."""
     asked: Tokens
-    """What a user's message costs beside its text."""
+    """What a user's message costs on top of its text."""
     answered: Tokens
-    """What an assistant's message costs beside its text."""
+    """What an assistant's message costs on top of its text."""
     asked_times: int = 1
     """How often the text of a user's message is shown."""
     answered_times: int = 1
     """How often the text of an assistant's message is shown."""
     called: Tokens
-    """What a call costs beside its name and arguments, plus what a result costs more than another message."""
+    """What a call costs on top of its name and arguments, plus what a result costs more than another message."""
     tooling: Tokens
-    """What tools cost beside their texts."""
+    """What tools cost on top of their texts."""
     adds_up: bool
     """Whether texts with all kinds of endings cost together what each costs alone: nothing is trimmed or merged."""
     shows_tools: bool
@@ -206,7 +206,7 @@ def _adds_up(
 
 
 def _calls(renderer: Renderer, called: list[Spoken], framing: Tokens) -> Tokens:
-    """Return what a call and its result cost beside their texts and the framing of two messages."""
+    """Return what a call and its result cost on top of their texts and the framing of two messages."""
     short, long = (_prompt_tokens(renderer, said, [_TOOL]) for said in ([called[0], called[-1]], called))
     if short is None or long is None:
         return 0

@@ -59,7 +59,7 @@ class Family(Row):
     """Each entry of `contents`, and the system instruction."""
     tool: Count
     described: Count = _FREE
-    """The description of a declaration, beside its words."""
+    """What a declaration's description costs on top of its words."""
     parameters: Count
     """The schema of a declaration."""
     object: Count = _FREE
@@ -67,7 +67,7 @@ class Family(Row):
     argument: Count
     """Each property of a schema, beyond its key and description."""
     argument_described: int = 0
-    """What a property's description adds or saves, beside its words."""
+    """What a property's description adds or saves, on top of its words."""
     optional: Count = _FREE
     """Each property that is not required."""
     nested: Count
@@ -75,17 +75,17 @@ class Family(Row):
     items: Count = _FREE
     """The `items` of an array."""
     value: Count = _FREE
-    """Each value of an enum, beside its word."""
+    """What each value of an enum costs on top of its word."""
     keyword: Count
     """Each further keyword of a schema: a default, a bound."""
     alternative: Count
     """Each schema of an `anyOf`."""
     titled: Count | None = None
-    """A schema's title, beside its words; None where titles are not billed."""
+    """What a schema's title costs on top of its words. None if titles are not billed."""
     root_described: Count | None = None
-    """The description of the whole schema, beside its words; None where it is not billed."""
+    """What the description of the whole schema costs on top of its words. None if it is not billed."""
     response: Count
-    """The schema of a declaration's answer, beside its own price."""
+    """What a declaration's response schema costs on top of its own price."""
     hides_json_schemas: bool = False
     """Whether a declaration with a JSON Schema is billed without it. The bound includes it."""
     call: Count = _UP_TO_1
@@ -105,7 +105,7 @@ class Family(Row):
 
     @property
     def described_argument(self) -> Count:
-        """A property with a description, beside its words."""
+        """What a property with a description costs on top of its words."""
         tokens = self.argument.tokens + self.argument_described
         return attrs.evolve(self.argument, tokens=tokens, upper=self.argument.upper + max(self.argument_described, 0))
 

@@ -1,6 +1,6 @@
 """Writes a request in the form of the body that it was read from: the SDK's arguments, or the body of the REST API.
 
-The SDK takes `config` beside `contents`. The REST API has no `config`, and refuses a key that it does not know (Gemini
+The SDK takes `config` and `contents`. The REST API has no `config`, and refuses a key that it does not know (Gemini
 API reference, GenerateContentRequest, read 2026-11).
 """
 

@@ -30,7 +30,7 @@ _BESIDE = frozenset(
         *("audio_metadata", "document_metadata", "speech_metadata", "spreadsheet_metadata"),
     }
 )
-"""The members that describe the data beside them."""
+"""The members that describe the data of their part."""
 
 _LEGAL = Legal(name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}\Z"))
 """Function names: kaitranntt/ccs#25 quotes the API."""

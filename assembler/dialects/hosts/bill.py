@@ -95,7 +95,7 @@ class HostBill(JoiningPricer):
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
 
     def _beside(self, message: Message) -> Count:
-        """Price the fields beside the content: past reasoning only in the bound if the host drops it."""
+        """Price the fields other than the content: past reasoning only in the bound if the host drops it."""
         chat = self.api == "chat"
         price = price_fields(message, self.count) if chat else self._reasoning(message)
         calls = any(isinstance(part, Call) for part in message.parts)
@@ -135,7 +135,7 @@ class HostBill(JoiningPricer):
         price = self.family.thinking
         if layout.options.get("thinking") != {"type": "enabled"}:
             return Difference()
-        # Billed beside tools (4 recordings of 4); without any, once in 4.
+        # Billed with tools (4 recordings of 4), and once in 4 without.
         return price - NOTHING if layout.tools else Difference(0, price.grade, price.upper)
 
     def _answer_format(self, options: Mapping[str, Any]) -> Difference:

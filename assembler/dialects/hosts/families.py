@@ -81,7 +81,7 @@ class Family(Row):
     calling: Count = NOTHING
     """What an assistant's message costs more if it calls tools, however many."""
     tool_role: Count = NOTHING
-    """A message with results, beside each result's own framing."""
+    """The framing of a message with results, without that of each result."""
     tooling: Count = NOTHING
     """The hidden preamble of a request with tools."""
     tool: Count = NOTHING
@@ -91,20 +91,20 @@ class Family(Row):
     """What a forced tool costs more."""
     call: Count = NOTHING
     thought: Count = _IN_TAGS
-    """Reasoning that is sent back, beside its words. Priced to be safe: most templates drop that of past turns."""
+    """The framing of reasoning that is sent back. Priced to be safe: most templates drop that of past turns."""
     argument: Count = NOTHING
-    """What each argument of a past call costs beside its name and value, if the template tags them separately."""
+    """What each argument of a past call costs on top of its name and value, if the template tags them separately."""
     result: Count = NOTHING
     hides_tools_unchosen: bool = False
     """Whether tools are left out if none may be called."""
     hides_schemas: bool = False
     """Whether an output schema is enforced and not shown. The bound includes it."""
     silent_beside_calls: bool = False
-    """Whether texts beside calls are left out. The bound includes them."""
+    """Whether the text of a message with calls is left out. The bound includes them."""
     forgets_thoughts: bool = False
     """Whether the host bills no past reasoning of an answer without calls. The bound includes it."""
     forgets_callers: bool = False
-    """Whether the host bills no past reasoning beside calls either."""
+    """Whether the host bills no past reasoning of an answer with calls either."""
 
 
 _ESCAPES: Mapping[str, Mapping[int, str]] = {

@@ -232,7 +232,7 @@ def _texts_joined(result: Result, seam: str) -> tuple[str | Opaque, ...]:
 
 
 def _stripped(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Strip the end of an assistant's text, as the template does, except beside thoughts."""
+    """Strip the end of an assistant's text, as the template does, unless the message has thoughts."""
     if any(type(part) is Thinking for part in parts):
         return parts
     return tuple(part.rstrip(" ") if isinstance(part, str) else part for part in parts)

@@ -40,7 +40,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
     envelope: Tokens = attrs.field(
         default=attrs.Factory(lambda self: self.family.per_message + ROLE, takes_self=True), init=False, repr=False
     )
-    """What a message costs beside its text."""
+    """What a message costs on top of its text."""
 
     @abc.abstractmethod
     def message(self, message: Message) -> Count:

@@ -17,7 +17,7 @@ from budgets.count import Grade, Tokens
 OpenAIApi: TypeAlias = Literal["chat", "responses"]
 
 ENVELOPE: Tokens = 4
-"""The tokens of a message beside its text: `<|start|>`, the role, `<|message|>`, `<|end|>`. On Chat Completions, tools
+"""The tokens around a message's text: `<|start|>`, the role, `<|message|>`, `<|end|>`. On Chat Completions, tools
 and an output schema need their own system message if there is none."""
 
 
@@ -30,7 +30,7 @@ class Arguments(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class ToolFraming:
-    """The text around the tools' declarations, and its cost beside that text."""
+    """The text around the tools' declarations, and its cost on top of that text."""
 
     opening: str
     closing: str
@@ -44,7 +44,7 @@ class ToolFraming:
 
 @attrs.frozen(kw_only=True)
 class CallFraming:
-    """What a past call costs beside its name and arguments, with the author line of its result."""
+    """What a past call costs on top of its name and arguments, with the author line of its result."""
 
     arguments: Arguments
     recipient: str
@@ -66,7 +66,7 @@ class CallFraming:
 
 @attrs.frozen(kw_only=True)
 class SchemaFraming:
-    """What an output schema costs beside its name, its description and its JSON."""
+    """What an output schema costs on top of its name, its description and its JSON."""
 
     alone: Tokens
     beside_system: Tokens
@@ -87,9 +87,9 @@ class Family(Row):
     calls: CallFraming
     schema: SchemaFraming
     per_message: Tokens = ENVELOPE - 1
-    """What a message costs beside its role (one token each) and its text."""
+    """What a message costs on top of its role (one token each) and its text."""
     per_name: Tokens = 1
-    """What a `name` costs beside its own tokens."""
+    """What a `name` costs on top of its own tokens."""
     assistant_text: Tokens = 0
     """What an assistant message with text costs more: `<|channel|>final` in the harmony generation."""
     results_in_one: bool = True
@@ -99,7 +99,7 @@ class Family(Row):
     system_newline_with_tools: bool = False
     """Tools end the first system message: a line break is appended to its text before it is counted."""
     forced_tool: Tokens | None = 6
-    """What `tool_choice` of one function costs beside `functions.` and its name; None if even the name is free."""
+    """What `tool_choice` of one function costs on top of `functions.` and its name; None if even the name is free."""
     required_alone_is_forced: bool = False
     """Whether `tool_choice: "required"` with a single tool costs the same as forcing that tool."""
     no_tool: Tokens = 1
@@ -115,4 +115,4 @@ class Family(Row):
     untooled_slack: Tokens = 0
     """What the server once billed more for a request without tools."""
     tooled_slack: Tokens = 0
-    """What the server once billed more beside tools."""
+    """What the server once billed on top with tools."""

@@ -22,13 +22,13 @@ from assembler.text.fields import fields_in, fields_of
 from budgets.count import Count, Grade, TokenCounter, Tokens, exact
 
 FORCED_FUNCTION: Tokens = 3
-"""The cost of the legacy `function_call: {"name": …}` beside `functions.` and the name: from the published table."""
+"""The cost of the legacy `function_call: {"name": …}` on top of `functions.` and the name: from the published table."""
 
 FORCED_TOOL: Tokens = 6
-"""The most that `tool_choice` of one function costs beside `functions.` and its name in any family."""
+"""The most that `tool_choice` of one function costs on top of `functions.` and its name in any family."""
 
 FUNCTION_CALL: Tokens = 3
-"""The cost of an assistant's legacy `function_call` beside name and arguments: 5 of 5 table rows."""
+"""The cost of an assistant's legacy `function_call` on top of its name and arguments: 5 of 5 table rows."""
 
 FUNCTION_ROLE: Tokens = -2
 """What a message of the legacy role "function" saves, compared with any other message with a name."""
@@ -74,7 +74,7 @@ def price_one_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
 
 
 def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> Count:
-    """Price the calls of one assistant message, beside the message's envelope. Ids are free."""
+    """Price the calls of one assistant message, without the message's envelope. Ids are free."""
     framing = family.calls
     if len(calls) == 1:
         slack, written = framing.slack, calls[0].arguments
@@ -141,7 +141,7 @@ def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
 
 
 def price_results(results: Sequence[str], family: Family, count: TokenCounter) -> Count:
-    """Price parallel results, beside the message's envelope: one JSON list, with JSON as data and other texts quoted.
+    """Price parallel results, without the message's envelope: one JSON list, with JSON as data and other texts quoted.
 
     Until March 2026 characters beyond ASCII were escaped in it; the bound includes that.
     """
@@ -206,7 +206,7 @@ def _data_of(text: str) -> Any:
 
 
 def price_function_call(call: Call, family: Family, count: TokenCounter) -> Count:
-    """Price the legacy `function_call` of an assistant message, beside the message's envelope."""
+    """Price the legacy `function_call` of an assistant message, without the message's envelope."""
     return _graded(count(legal_name(call.name)) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
 
 

@@ -125,7 +125,7 @@ class _Scope:
         return cls(generation, definitions(root), frozenset(), _Allowance(LARGEST), Repeats(), set())
 
     def follow(self, schema: Schema) -> tuple[Schema, _Scope]:
-        """Return the schema that a reference names, updated with the keys beside the reference.
+        """Return the schema that a reference names, updated with the keys next to the reference.
 
         A reference to an enclosing definition or to nothing becomes `any`, and so does one beyond the limits.
         """

@@ -255,7 +255,7 @@ def _refuse_media(message: Message) -> None:
 
 
 def _beside(message: Message) -> dict[str, Any]:
-    """Return the fields of a Chat message beside its content, from a dict or an object."""
+    """Return the fields of a Chat message other than its content, from a dict or an object."""
     fields = [field for part in message.parts if (field := field_of(part)) is not None]
     kept = [field for field in message.beside if field in OF_ANSWERS or message.shape in _SPOKEN]
     return {field: private_copy(message.seen[field]) for field in (*fields, *kept)}
@@ -336,7 +336,7 @@ def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
 
 
 def result_texts(result: Result) -> list[str]:
-    """Return the texts of a result. Media and unknown parts are sent beside it."""
+    """Return the texts of a result. Media and unknown parts are sent separately."""
     return [part for part in result.parts if isinstance(part, str)]
 
 

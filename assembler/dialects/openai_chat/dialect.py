@@ -192,7 +192,7 @@ class OpenAIChatPricer(OpenAIBill):
         return bill[0] if len(bill) == 1 else total(bill)
 
     def _beside(self, message: Message) -> Count:
-        """Price the fields beside the content. OpenAI ignores all but sound (12 recordings of one project)."""
+        """Price the fields other than the content. OpenAI ignores all but sound (12 recordings of one project)."""
         fields = price_fields(message, self.count)
         if self.family.grade is Grade.ESTIMATED or "audio" in message.beside:
             return fields

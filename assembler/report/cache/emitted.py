@@ -26,7 +26,7 @@ OPENING = -1
 
 @attrs.frozen
 class Emitted:
-    """A request in two parts: everything beside the conversation list as one text, and the list's entries."""
+    """A request in two parts: everything but the conversation list as one text, and the list's entries."""
 
     opening: bytes
     entries: tuple[bytes, ...]
