@@ -11,7 +11,7 @@ import pytest
 from assembler import Assembler, PlanError, register_reader
 from assembler.policies import KeepRelevant, Summarize, Traits, TrimOldest
 from assembler.policies.contract import verify_cut
-from assembler.policies.relevance import Cosine
+from assembler.policies.relevance import BM25, Cosine
 from assembler.pricing.ledger import Cut
 from budgets import Budget, BudgetError, Limit
 
@@ -102,3 +102,30 @@ def test_an_async_function_is_refused_where_nothing_would_await_it(
 ) -> None:
     with pytest.raises(BudgetError, match=r"is async, and nothing awaits it here"):
         takes(function)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: TrimOldest(low_water=2), "TrimOldest: low_water is a share of the tokens left"),
+        (lambda: KeepRelevant(low_water=0), "KeepRelevant: low_water is a share of the tokens left"),
+        (lambda: KeepRelevant(low_water=True), "KeepRelevant: low_water is a share of the tokens left"),
+        (lambda: Summarize(7), "Summarize: summarizer: expected a function, got int"),  # type: ignore[arg-type]
+        (
+            lambda: Summarize(lambda one, two: ""),  # type: ignore[arg-type, misc]
+            "Summarize: summarizer cannot be called with three arguments, but with (one, two); write",
+        ),
+        (lambda: BM25(k1=-1), "BM25: k1 is -1"),
+        (lambda: BM25(b=1.5), "BM25: b is 1.5"),
+    ],
+)
+def test_an_argument_is_refused_by_the_policy_and_the_name_that_it_was_passed_by(made: Any, said: str) -> None:
+    with pytest.raises(BudgetError) as caught:
+        made()
+    assert str(caught.value).startswith(said)
+
+
+def test_the_edges_of_what_an_argument_may_be_are_taken() -> None:
+    assert (TrimOldest(low_water=1).low_water, KeepRelevant(low_water=1e-9).low_water) == (1, 1e-9)
+    assert (BM25(k1=0, b=0).b, BM25(b=1).b, BM25(k1=9).k1) == (0, 1, 9)
+    assert Summarize(None).summarizer is None

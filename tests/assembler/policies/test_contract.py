@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from assembler import Assembler, Change, Cut, PlanError
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import Message, read_message, spoken
 from assembler.dialects import plain
 from budgets import Budget
 
@@ -49,6 +49,13 @@ NO_CUTS = [
     Cut(2, 5),
     Cut(2, "x", 5),
     Cut(2, "x", "s"),
+    Cut(-2, "before the first message"),
+    Cut(12, "nothing stays"),
+    Cut(13, "beyond the last"),
+    Cut(3, "where no turn begins"),
+    Cut(2, "x", attrs.evolve(spoken("s"), role="assistant")),
+    Cut(2, "x", failure="a text"),
+    Cut(2, "x", failure=ValueError("no error of ours")),
 ]  # type: ignore[arg-type]
 NO_REWRITES = [
     *(None, 5, [5], [None], ["text"], [Change], [Change(5, "x")], [Change({"0": None}, "x")]),  # type: ignore[arg-type]
@@ -79,3 +86,48 @@ def test_what_is_proposed_in_place_of_a_change_is_called_by_its_type() -> None:
     for proposed, called in ((5, "int"), (Change, "the class Change: call it"), ({0: None}, "dict")):
         with pytest.raises(PlanError, match=f"proposes {called}; yield Change"):
             built(Rewrites([proposed]), Cuts(Cut(10, "the newest turn")))
+
+
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+STEP: list[Any] = [
+    {"role": "user", "content": "older"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c", "content": "result"},
+    {"role": "assistant", "content": "answer"},
+    {"role": "user", "content": "the newest question"},
+    {"role": "assistant", "content": "its answer"},
+]
+
+
+def other(role: str, content: str) -> Message:
+    return read_message({"role": role, "content": content}, 0)
+
+
+UNLAWFUL: list[tuple[dict[int, Any], str]] = [
+    ({0: None}, "drops message 0, the question of its turn"),
+    ({0: None, 1: None, 2: None}, "drops message 0, the question of its turn"),
+    ({4: None, 5: None}, "drops message 4, the question of its turn"),
+    ({3: None, 6: None}, "changes message 6, which does not stay"),
+    ({3: None, -1: None}, "changes message -1, which does not stay"),
+    ({3: other("user", "")}, "changes the role, the calls or the results of message 3"),
+    ({1: other("assistant", "")}, "changes the role, the calls or the results of message 1"),
+    ({2: other("user", "")}, "changes the role, the calls or the results of message 2"),
+    ({3: attrs.evolve(other("assistant", "a"), parts=("b",))}, "returns message 3 with a raw form that differs"),
+    ({1: None}, "drops a call without its result, or a result without its call"),
+    ({2: None}, "drops a call without its result, or a result without its call"),
+]
+
+
+@pytest.mark.parametrize(("messages", "said"), UNLAWFUL, ids=[said for _, said in UNLAWFUL])
+def test_a_change_that_breaks_the_conversation_is_refused_with_the_message(messages: dict[int, Any], said: str) -> None:
+    made = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=Rewrites([Change(messages, "x")]))
+    with pytest.raises(PlanError, match=f"^policy Rewrites {said}") as caught:
+        made.add_messages(STEP).build()
+    assert caught.value.policy == "Rewrites"
+
+
+@pytest.mark.parametrize("gone", [{1, 2}, {3}, {0, 1, 2, 3}, {5}])
+def test_a_change_that_leaves_calls_with_results_and_turns_with_questions_is_taken(gone: set[int]) -> None:
+    made = Assembler(Budget(47, counter=len), dialect=plain, on_overflow=Rewrites([Change(dict.fromkeys(gone), "x")]))
+    kept = [message for place, message in enumerate(STEP) if place not in gone]
+    assert made.add_messages(STEP).build().messages == kept
