@@ -107,7 +107,10 @@ def test_an_async_function_is_refused_where_nothing_would_await_it(
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: TrimOldest(low_water=2), "TrimOldest: low_water is a share of the tokens left"),
+        (
+            lambda: TrimOldest(low_water=2),
+            "TrimOldest: low_water is a share of the tokens left, 0 < low_water <= 1, got 2",
+        ),
         (lambda: KeepRelevant(low_water=0), "KeepRelevant: low_water is a share of the tokens left"),
         (lambda: KeepRelevant(low_water=True), "KeepRelevant: low_water is a share of the tokens left"),
         (lambda: Summarize(7), "Summarize: summarizer: expected a function, got int"),  # type: ignore[arg-type]
@@ -129,3 +132,9 @@ def test_the_edges_of_what_an_argument_may_be_are_taken() -> None:
     assert (TrimOldest(low_water=1).low_water, KeepRelevant(low_water=1e-9).low_water) == (1, 1e-9)
     assert (BM25(k1=0, b=0).b, BM25(b=1).b, BM25(k1=9).k1) == (0, 1, 9)
     assert Summarize(None).summarizer is None
+
+
+@pytest.mark.parametrize("name", ["truncate", "TRUNCATE", "t_r_u_n_c_a_t_e", "truncates"])
+def test_a_policy_that_is_asked_for_by_a_text_is_named_however_that_is_spelled(name: str) -> None:
+    with pytest.raises(BudgetError, match=r"write `from assembler import Truncate`, and pass an object of it$"):
+        Assembler(on_overflow=name)  # type: ignore[call-overload]

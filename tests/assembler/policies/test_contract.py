@@ -10,6 +10,7 @@ import pytest
 from assembler import Assembler, Change, Cut, PlanError
 from assembler.conversation.messages import Message, read_message, spoken
 from assembler.dialects import plain
+from assembler.policies.contract import verify_cut
 from budgets import Budget
 
 HISTORY = [
@@ -76,6 +77,35 @@ def test_what_is_no_cut_is_refused_by_the_name_of_its_policy(answer: object, alo
 def test_what_is_no_change_is_refused_by_the_name_of_its_policy(answer: object) -> None:
     with pytest.raises(PlanError, match="policy Rewrites"):
         built(Rewrites(answer), Cuts(Cut(10, "the newest turn")))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (5, "cuts with int; return a Cut"),
+        (Cut(-2, "x"), "keeps from message -2; it must keep from 0 to 11"),
+        (Cut(12, "x"), "keeps from message 12; it must keep from 0 to 11"),
+        (Cut(3, "x"), "keeps from message 3, where no turn begins"),
+        (Cut(2, "x", attrs.evolve(spoken("s"), role="assistant")), "returns a summary that is not a new user message"),
+        (Cut(2, "x", failure=ValueError()), "reports ValueError as a failure"),
+    ],
+)
+def test_what_is_wrong_with_a_cut_is_said(answer: Any, said: str) -> None:
+    with pytest.raises(PlanError, match=f"^policy Cuts {said}"):
+        built(Rewrites([]), Cuts(answer))
+
+
+def test_what_rewrites_answers_in_place_of_changes_is_called_by_its_type() -> None:
+    with pytest.raises(PlanError, match=r"^policy Rewrites answers rewrites\(\) with int; yield Change values"):
+        built(Rewrites(5), Cuts(Cut(10, "the newest turn")))
+
+
+def test_of_no_conversation_nothing_is_kept() -> None:
+    ledger = Assembler(Budget(9, counter=len), dialect=plain).plan().inside.ledger
+    assert verify_cut(Cuts(None), Cut(0, "nothing"), ledger).first_kept == 0
+    for first in (-1, 1):
+        with pytest.raises(PlanError, match=f"keeps from message {first}"):
+            verify_cut(Cuts(None), Cut(first, "nothing"), ledger)
 
 
 def test_a_cut_where_a_turn_begins_is_taken() -> None:

@@ -11,8 +11,10 @@ import pytest
 from assembler import Assembler, PlanError
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.wanted import UnansweredError
+from assembler.dialects import plain
 from assembler.policies import (
     ClearReasoning,
+    ClearToolResults,
     Fetch,
     KeepRelevant,
     KeepsAll,
@@ -30,6 +32,7 @@ from assembler.policies.contract import read_changes, verify_cut
 from assembler.policies.fetch import _PLACES  # pyright: ignore[reportPrivateUsage]
 from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.relevance import BM25, words
+from assembler.policies.summarize import HEADING
 from assembler.policies.traits import (
     asks,
     briefest,
@@ -443,3 +446,57 @@ def test_a_search_shows_so_many_places_and_no_more() -> None:
     shown = Fetch({"1": text})("1", search="Y").splitlines()
     assert len(shown) == _PLACES
     assert all(line.endswith("x" * 200) and "y" in line for line in shown)
+
+
+THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
+
+
+@pytest.mark.parametrize("policy", [ClearToolResults(0), ClearReasoning(1), Truncate(20), Offload({}, min_tokens=20)])
+def test_what_a_policy_wrote_in_place_of_old_messages_it_does_not_write_again(policy: Any) -> None:
+    history: list[Any] = []
+    for name in "abc":
+        history += [
+            {"role": "user", "content": f"question {name}"},
+            {
+                "role": "assistant",
+                "content": [THOUGHT, {"type": "tool_use", "id": name, "name": "f", "input": {"q": name * 40}}],
+            },
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": name * 900}]},
+            {"role": "assistant", "content": [THOUGHT, {"type": "text", "text": f"answer {name}"}]},
+        ]
+    ledger = Assembler(Budget(99_999, counter=len), dialect="anthropic").add_messages(history).plan().inside.ledger
+    passage = StandingPassage(ledger, {}, policy, [(0, ledger.length)], ledger.newest_turns(1))
+    first, second = (
+        [part for change in policy.rewrites(passage) for message in change.messages.values() for part in message.parts]
+        for _ in range(2)
+    )
+    assert len(first) >= 3
+    assert all(one is other for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize(("where", "kept"), [("head", "aa"), ("tail", "zz"), ("ends", "az")])
+def test_texts_in_lists_and_in_fields_are_shortened_at_the_same_end(where: Any, kept: str) -> None:
+    text = "a" * 50 + "z" * 50
+    found = cut_json(compact_json({"deep": [{"list": [text]}], "field": text, "n": 1}), 160, len, where)
+    assert found is not None
+    read = json.loads(found)
+    assert read["n"] == 1
+    assert read["deep"][0]["list"][0] == read["field"]
+    head, _, tail = read["field"].partition(MARKER)
+    said = head + tail
+    assert (said[0] + said[-1], bool(head), bool(tail)) == (kept, where != "tail", where != "head")
+
+
+def test_the_summary_that_stands_goes_on_standing_where_the_next_one_is_only_wanted() -> None:
+    ladder: list[Any] = [Summarize(None, 1), TrimOldest()]
+    messages = [{"role": "user", "content": "x" * 30} for _ in range(5)]
+    made = Assembler(Budget(120, counter=len), dialect=plain, on_overflow=ladder).add_messages(messages)
+    wanted = made.build().wanted
+    assert wanted is not None
+    made.add_summary(wanted, "told")
+    for _ in range(3):
+        made.add_message({"role": "user", "content": "y" * 30})
+        context = made.build()
+        assert context.messages[0] == {"role": "user", "content": f"{HEADING}told"}
+    assert context.wanted is not None
+    assert context.wanted.previous == "told"

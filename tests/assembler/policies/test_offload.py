@@ -320,5 +320,7 @@ def test_a_preview_shows_as_much_of_the_end_as_of_the_beginning(preview: int) ->
 
 @pytest.mark.parametrize("made", [Offload, Fetch])
 def test_what_is_no_store_is_refused_by_the_name_of_what_was_to_keep_things_in_it(made: Any) -> None:
-    with pytest.raises(BudgetError, match=rf"^{made.__name__}\.store: expected a dict or another MutableMapping, got "):
+    with pytest.raises(
+        BudgetError, match=rf"^{made.__name__}\.store: expected a dict or another MutableMapping, got list"
+    ):
         made([])
