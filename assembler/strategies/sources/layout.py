@@ -120,4 +120,6 @@ def _line(value: object) -> str:
         text = str(value)
     except RecursionError:
         raise MarkupError("the metadata of a document is nested too deeply to be written", field="metadata") from None
+    except ValueError:  # Python prints no number of more than 4,300 digits
+        raise MarkupError("the metadata of a document holds a number of too many digits", field="metadata") from None
     return text if text.isalnum() else _BLANKS.sub(" ", text).strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -26,7 +26,7 @@ class Source:
     @property
     def origin(self) -> object:
         """The same for all sources of one document: `document_id`, else the source's name, else the source itself."""
-        return of(self.document, "document_id") or self.document.source or self
+        return _document_id(self.document) or self.document.source or self
 
 
 Identity: TypeAlias = tuple[str, float, str]
@@ -35,7 +35,7 @@ Identity: TypeAlias = tuple[str, float, str]
 
 def identity(document: Document) -> Identity:
     """The identity of a document: the name of what it is a part of, its position there, and its text."""
-    name = of(document, "document_id") or document.source or ""
+    name = _document_id(document) or document.source or ""
     return str(name), position(document), document.text
 
 
@@ -51,6 +51,12 @@ def position(document: Document) -> float:
 def of(document: Document, key: str) -> Any:
     """A document's metadata under `key`, or None."""
     return None if document.metadata is None else document.metadata.get(key)
+
+
+def _document_id(document: Document) -> Hashable | None:
+    """The `document_id` of a document, or None. An id that is a list, a dict or an array identifies nothing."""
+    found = of(document, "document_id")
+    return found if isinstance(found, Hashable) else None
 
 
 def ranked_sources(documents: Sequence[Document], reliability: Reliability) -> list[Source]:

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,3 +139,21 @@ def test_none_is_nothing_at_every_door() -> None:
     assembler.add_capability([{"name": "f", "description": "d", "parameters": {}}])
     emptied = assembler.add_instruction(None).add_capability(None).add_messages(None).build()
     assert tuple(emptied) == (None, [], [])
+
+
+@pytest.mark.parametrize("named", [np.array([1, 2]), ["a"], {"a": 1}], ids=repr)
+def test_what_can_be_no_name_of_a_document_caps_and_sorts_nothing(named: Any) -> None:
+    """The metadata of a retriever is anything: an array broke the choice, and a list the cap of each document."""
+    assembler = Assembler(strategy=CitedSources(per_document=1, order=Order.STABLE))
+    for text in ("One.", "Two."):
+        assembler.add_knowledge(text, type="rag", metadata={"document_id": named})
+    assert len(assembler.add_message({"role": "user", "content": "Which?"}).build().sources) == 2
+
+
+@pytest.mark.parametrize("field", ["section_title", "page_number", "section_path"])
+def test_a_number_that_python_cannot_print_is_refused_where_a_source_is_headed(field: str) -> None:
+    value: Any = [10**5_000] if field == "section_path" else 10**5_000
+    assembler = Assembler(strategy=CitedSources())
+    assembler.add_knowledge("One.", type="rag", metadata={field: value})
+    with pytest.raises(MarkupError, match="metadata"):
+        assembler.add_message({"role": "user", "content": "Which?"}).build()
