@@ -12,7 +12,7 @@ import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Call, Message, Result, Thinking, spoken
-from assembler.conversation.messages.responses import RESPONSES, continues, continues_step
+from assembler.conversation.messages.responses import RESPONSES, continues, continues_step, is_given_apart
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import Pricer, is_joining, price_messages
@@ -236,10 +236,10 @@ class Priced:
                 price = self._added_price(index, message)
                 if message.role == "assistant":
                     self._note_neighbours(index, message)
+                elif is_given_apart(message) and self._has_open_call(index):  # it goes behind the step's results
+                    self.prices.overpriced.add(index)
             else:
                 price = self._pricer.message(message)
-            if not price.upper and self._parts_answers(index):
-                self.prices.overpriced.add(index)
         except TokenCountError as error:
             raise error.at(f"conversation[{index}]") from error.__cause__ or error
         except UnsupportedContentError as error:
@@ -283,10 +283,6 @@ class Priced:
         with the calls, before all results, and costs less than its price.
         """
         return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._has_open_call(index)
-
-    def _parts_answers(self, index: int) -> bool:
-        """Whether a message follows a result. If it is not sent, the next result is sent beside that one."""
-        return index > self._sight.head and _may_answer(self._sight.message(index - 1))
 
     def _note_thought(self, index: int) -> None:
         """Record an item of pure reasoning, and whether no item of the model follows, so that it is not sent."""

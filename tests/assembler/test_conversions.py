@@ -223,15 +223,38 @@ def test_an_id_that_comes_again_within_a_step_is_another_id_where_its_calls_are_
     assert re.findall("m[0-9]m", str(request)) == ["m0m", "m1m", "m2m"]
 
 
+APPROVED: dict[str, Any] = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
+DREAM: dict[str, Any] = {"type": "dream_call", "id": "d", "call_id": "d1", "input": {}}
+DREAMT: dict[str, Any] = {"type": "dream_call_output", "call_id": "d1", "output": "m9m"}
+STEPS: dict[str, list[dict[str, Any]]] = {
+    "an approval between results": [_asked("a"), _asked("b"), _told("a", "m0m"), APPROVED, _told("b", "m1m")],
+    "an approval between calls": [_asked("a"), APPROVED, _asked("b"), _told("a", "m0m"), _told("b", "m1m")],
+    "an output that nobody knows before a result": [DREAM, _asked("a"), DREAMT, _told("a", "m0m")],
+    "an output that nobody knows between results": [
+        *(DREAM, _asked("a"), _asked("b"), _told("a", "m0m"), DREAMT, _told("b", "m1m"))
+    ],
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
-def test_an_item_that_is_not_sent_parts_no_answer_from_the_picture_that_another_one_shows(name: str) -> None:
-    shown = [
-        {"type": "input_text", "text": "m0m"},
-        {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"},
-    ]
-    approved = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
-    step = [_asked("a"), _asked("b"), {**_told("a", ""), "output": shown}, approved, _told("b", "m1m")]
-    history = [{"role": "user", "content": "q"}, *step, {"role": "user", "content": "q"}]
-    request = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build().request()
-    assert verify(request, dialect=name) == []
-    assert re.findall("m[0-9]m", str(request)) == ["m0m", "m1m"]
+@pytest.mark.parametrize("shown", [False, True], ids=["texts", "a picture"])
+def test_an_item_of_the_callers_parts_no_step_where_calls_and_results_must_be_neighbours(
+    name: str, step: str, shown: bool
+) -> None:
+    """Chat and Mistral got a step that the API refuses, and the APIs of blocks raised `ConversationError`."""
+    history = [{"role": "user", "content": "q"}, *copy.deepcopy(STEPS[step]), {"role": "user", "content": "q"}]
+    if shown:
+        picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
+        first = next(item for item in history if item.get("output") == "m0m")
+        first["output"] = [{"type": "input_text", "text": "m0m"}, picture]
+    for model in MODELS[name]:
+        made = Assembler(Budget(1_000_000, model=model), dialect=name).add_capability([TOOL]).add_messages(history)
+        try:
+            context = made.build()
+        except UnsupportedContentError:
+            assert shown  # of some models no price of a picture is known
+            continue
+        assert {fault.rule for fault in verify(context.request(), dialect=name)} <= NOT_KNOWN
+        assert marks(context.request()) == marks(history)
+        assert context.count == count_request(context.request(), dialect=name, model=model)

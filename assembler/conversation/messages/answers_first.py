@@ -6,32 +6,29 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages.foreign_parts import is_left_out_for, is_mark
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Message, Part, Result
 from assembler.conversation.messages.parts import FOREIGN
 
 
-def answers_first(messages: Sequence[Message], own: str) -> Sequence[Message]:
+def answers_first(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages, with the results of each step side by side and then the user's words that came between them.
 
     Anthropic, Gemini and Bedrock accept a user's words beside a result, and more results of the step in the next
-    message. If each result is a message, the words would split the step. A message that says nothing to the API of the
-    shape `own` splits no step. Returns the same sequence if there is nothing to do. O(messages).
+    message. If each result is a message, the words would split the step. Returns the same sequence if there is nothing
+    to do. O(messages).
     """
-    if not count_parted(messages, own):
+    if not count_parted(messages):
         return messages
     ordered: list[Message] = []
     said: list[Message] = []
     for place, message in enumerate(messages):
-        if said and is_left_out_for(message, own):
-            ordered.append(message)
-            continue
-        followed = _is_followed_by_answers(messages, place, own)
-        if (said or followed) and _words(message):
+        apart = said or _is_followed_by_answers(messages, place)
+        if apart and _words(message):
             message, words = _in_two(message)
             said.append(words)
         ordered.append(message)
-        if said and not followed:
+        if said and not _is_followed_by_answers(messages, place):
             ordered += said
             said = []
     return ordered
@@ -48,16 +45,12 @@ def _words(message: Message) -> tuple[Part, ...]:
     return tuple(part for part in message.parts if type(part) is not Result and part != "" and not is_mark(part))
 
 
-def count_parted(messages: Sequence[Message], own: str) -> int:
+def count_parted(messages: Sequence[Message]) -> int:
     """How many messages hold words beside a result and are followed by another result of the same step. O(parts)."""
     places = [at for at, said in enumerate(messages) if len(said.parts) > 1 and Result in map(type, said.parts)]
-    return sum(_is_followed_by_answers(messages, at, own) and bool(_words(messages[at])) for at in places)
+    return sum(_is_followed_by_answers(messages, at) and bool(_words(messages[at])) for at in places)
 
 
-def _is_followed_by_answers(messages: Sequence[Message], place: int, own: str) -> bool:
-    """Whether a message and the next one that is sent both hold results of the same step."""
-    if not messages[place].answers:
-        return False
-    later = (messages[at] for at in range(place + 1, len(messages)))
-    heard = next((message for message in later if not is_left_out_for(message, own)), None)
-    return heard is not None and heard.answers
+def _is_followed_by_answers(messages: Sequence[Message], place: int) -> bool:
+    """Whether a message and the next one both hold results of the same step."""
+    return messages[place].answers and place + 1 < len(messages) and messages[place + 1].answers

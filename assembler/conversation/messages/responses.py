@@ -259,16 +259,21 @@ def join_steps(messages: Sequence[Message]) -> Sequence[Message]:
 def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages, with everything that the model said in a step before the step's first result. O(messages).
 
-    This API accepts an item of the model between two outputs; all others want the calls of a step before its results.
+    Items of the caller's that are no results, such as an approval, go behind the step's last result. This API accepts
+    both among the calls and results of a step; all others want the calls, then the results, and nothing between.
     Returns the same sequence if it holds no item.
     """
     if RESPONSES not in [message.shape for message in messages]:
         return messages
     ordered: list[Message] = []
+    behind: list[Message] = []
     first_answer, waiting = None, 0
     for message in messages:
         kinds = [type(part) for part in message.parts]
         waiting += kinds.count(Call)
+        if waiting > 0 and is_given_apart(message):
+            behind.append(message)
+            continue
         if first_answer is not None and message.role == "assistant":
             ordered.insert(first_answer, message)
             first_answer += 1
@@ -277,7 +282,15 @@ def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
         if Result in kinds:
             waiting -= kinds.count(Result)
             first_answer = (len(ordered) - 1 if first_answer is None else first_answer) if waiting > 0 else None
-    return ordered
+        if waiting <= 0:
+            ordered += behind
+            behind = []
+    return [*ordered, *behind]
+
+
+def is_given_apart(message: Message) -> bool:
+    """Whether a message is an item of the caller's that is no result, such as an approval."""
+    return message.role == "tool" and message.shape == RESPONSES and Result not in map(type, message.parts)
 
 
 def _one(run: list[Message]) -> Message:

@@ -87,7 +87,7 @@ def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn]
     """
     turns, ids = [*before], writer.ids
     blank: Turn | None = None
-    for index, message in enumerate(in_steps(messages)):
+    for index, message in enumerate(messages):
         if message.role != "assistant" and ids.waiting and not _carries_results(message):
             raise unanswered_error(ids.open, index)
         turn = _as_turn(message, index, writer)
@@ -131,7 +131,7 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
 
 def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
     """Return the turns of a request. Raises `ConversationError` for a conversation that cannot be sent yet."""
-    turns = turns_of(writer.heard(layout.messages), writer)
+    turns = turns_of(writer.heard(in_steps(layout.messages)), writer)
     refuse_ending(turns, dialect.name, ending)
     return turns
 
@@ -148,7 +148,7 @@ def turns_to_add(
     if before.notes or added[0].role != "assistant" or (writer.id_rule.needed and any(map(_names_no_call, added))):
         return None
     try:
-        turns = turns_of(writer.heard(added), writer, (Turn("user", {}),))[1:]
+        turns = turns_of(writer.heard(in_steps(added)), writer, (Turn("user", {}),))[1:]
         refuse_ending(turns, dialect.name, ending)
     except ConversationError:
         return None

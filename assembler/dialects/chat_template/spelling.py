@@ -63,9 +63,9 @@ _Waiting = Waiting[Call]
 def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Line]:
     waiting: _Waiting = Waiting()
     found: list[Line] = []
-    notes[ANSWERS_FIRST] += count_parted(messages, CHAT_TEMPLATE)
+    notes[ANSWERS_FIRST] += count_parted(messages)
     note_left(messages, CHAT_TEMPLATE, notes)
-    for place, came in enumerate(answers_first(in_steps(messages), CHAT_TEMPLATE)):
+    for place, came in enumerate(answers_first(in_steps(messages))):
         message = came if came.shape == CHAT_TEMPLATE else translated(came, CHAT_TEMPLATE, notes)
         notes[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.beside)
         kind = message.shape

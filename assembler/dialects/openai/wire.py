@@ -117,8 +117,8 @@ _SPOKEN = (NEUTRAL, "openai")
 def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
     waiting: Waiting[tuple[Call, str]] = Waiting()
     joined = join_steps(messages)
-    notes[ANSWERS_FIRST] += count_parted(joined, own)
-    for came in answers_first(all_shown_beside(joined, own, notes), own):
+    notes[ANSWERS_FIRST] += count_parted(joined)
+    for came in answers_first(all_shown_beside(joined, own, notes)):
         message = came if came.sent is not None else translated(came, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)

@@ -15,7 +15,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
-from assembler.conversation.messages.foreign_parts import as_chat_sends, is_left_out_for
+from assembler.conversation.messages.foreign_parts import as_chat_sends
 from assembler.conversation.messages.responses import RESPONSES, join_steps
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -153,8 +153,7 @@ class OpenAIChatPricer(OpenAIBill):
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""
         if not all(map(_is_of_texts, messages)):  # texts alone need no rearranging
-            heard = [turn for turn in join_steps(messages) if not is_left_out_for(turn, "openai")]
-            messages = answers_first(all_shown_beside(heard, "openai"), "openai")
+            messages = answers_first(all_shown_beside(join_steps(messages), "openai"))
         return answered_at_once(messages, self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
