@@ -48,8 +48,7 @@ def plan_anchored(
     if fitting is not None and not wider:
         return fitting
     try:
-        # The prompt of a template never begins as the billed one did, but the cut of the billed one still applies.
-        last = kept if settings.whole is not None else before
+        last = kept if _begins_anew(settings, kept) else before
         known = None if last is None or bill.kept is None or wider else (bill.kept.length, last.trimmed)
         plan = _corrected(settings, bill, decide(known))
     except TooLarge as overflow:
@@ -57,6 +56,13 @@ def plan_anchored(
             return fitting
         raise _as_billed(overflow, settings, bill, before) from overflow.__cause__
     return fitting if fitting is not None and fitting.first < plan.first else plan
+
+
+def _begins_anew(settings: Settings, kept: Planned | None) -> bool:
+    """True if no request begins as the one before: the prompt of a template, and one whose knowledge stands around the
+    newest question. The cut of the billed request still applies.
+    """
+    return settings.whole is not None or (kept is not None and kept.measured.host is not None)
 
 
 def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:

@@ -19,6 +19,7 @@ from assembler import (
     ClearToolResults,
     Context,
     Policy,
+    QuestionChunks,
     TrimOldest,
     TrimSteps,
     Truncate,
@@ -370,3 +371,20 @@ def test_what_is_made_again_at_a_bill_does_not_grow_with_the_calls() -> None:
 
 def _step(number: int) -> list[dict[str, Any]]:
     return working(number + 1)[4 * number + 1 : 4 * number + 3]
+
+
+@pytest.mark.parametrize("hidden", [-20, 30, 150])
+@pytest.mark.parametrize("sizes", [[30, 50], [10, 90, 40], [25]])
+def test_a_cut_is_not_taken_back_where_the_words_around_the_question_move_on(hidden: int, sizes: list[int]) -> None:
+    """The question of the call before is sent without them, so that no request begins as the billed one did."""
+    budget, policy = Budget(1_200, counter=len), TrimOldest(low_water=0.3)
+    live = Assembler(budget, dialect=APIS[0].dialect, on_overflow=policy, strategy=QuestionChunks())
+    first = 0
+    for message in talk(60, sizes):
+        live.add_message(message)
+        if message["role"] == "user":
+            context = live.build()
+            assert context.first_kept >= first
+            first = context.first_kept
+            live.anchor(calibrate(context, context.by_rule.tokens + hidden))
+    assert first > 0
