@@ -62,7 +62,12 @@ def _with_control(block: object, ttl: str) -> list[object]:
 
 
 def _controls(block: object) -> list[str | None]:
-    """Return the lifetimes of the marks on a block and on the blocks in its content."""
-    fields = fields_in(block)
-    holders = [fields, *map(fields_in, items_of(fields.get("content")))]
-    return [places.ttl_of(mark) for holder in holders if (mark := holder.get("cache_control")) is not None]
+    """Return the lifetimes of the marks on a block and on the blocks in its content, at any depth. O(blocks)."""
+    found: list[str | None] = []
+    left = [block]
+    while left:
+        fields = fields_in(left.pop())
+        if (mark := fields.get("cache_control")) is not None:
+            found.append(places.ttl_of(mark))
+        left += items_of(fields.get("content"))
+    return found

@@ -180,8 +180,7 @@ def _wrong_marks(request: Place) -> Iterator[Violation]:
     """Check A13. A mark at the top level is counted too, to be safe."""
     blocks = [*request.at("system").objects(), *request.at("tools").objects()]
     for message in request.at("messages").objects():
-        for block in message.at("content").objects():
-            blocks += [block, *block.at("content").objects()]
+        blocks += _held_blocks(message)
     marked = [block for block in (request, *blocks) if not block.at("cache_control").absent]
     if len(marked) > A13_MOST:
         yield RULE["A13"].broken(
@@ -190,6 +189,15 @@ def _wrong_marks(request: Place) -> Iterator[Violation]:
     for block in marked:
         if block.at("text").text == "":
             yield RULE["A13"].broken(block.at("cache_control").path, "a cache mark on an empty text")
+
+
+def _held_blocks(message: Place) -> Iterator[Place]:
+    """Yield the blocks of a message in order, each before those in its content: a result may hold search results."""
+    left = [*message.at("content").objects()][::-1]
+    while left:
+        block = left.pop()
+        yield block
+        left += [*block.at("content").objects()][::-1]
 
 
 A13_MOST = 4

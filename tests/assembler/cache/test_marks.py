@@ -192,6 +192,16 @@ def test_a_mark_inside_a_result_counts() -> None:
     assert marks_in(done["system"]) == [HOUR]
 
 
+def test_marks_inside_the_search_results_of_a_result_count() -> None:
+    """Only those one level deep counted: with two marks deeper, five were sent, and the API takes four."""
+    said = [{"type": "text", "text": text, "cache_control": HOUR} for text in "ab"]
+    found = [{"type": "search_result", "source": "s", "title": "t", "content": said, "cache_control": HOUR}]
+    turn = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": found}]}
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, turn]
+    done = marked({"system": "s", "messages": turns}, anthropic, CacheMarks()).request
+    assert str(done).count("cache_control") == 4
+
+
 @pytest.mark.parametrize("dialect", [gemini, mistral, openai_chat, openai_responses, plain], ids=lambda d: d.name)
 def test_a_dialect_without_marks_is_left_alone_and_says_so(dialect: Dialect) -> None:
     assembler = Assembler(dialect=dialect, cache_marks=CacheMarks()).add_message(("user", "a"))
