@@ -185,7 +185,7 @@ AT_MOST = [
         256,
         turns_of_steps,
     ),
-    Bound("docs/what-a-build-remembers.md", "one turn more, and 32 of the messages that went", 32, messages_that_went),
+    Bound("docs/what-a-build-remembers.md", "one turn more, and 32 of the dropped messages", 32, messages_that_went),
     Bound("docs/relevant-turns.md", "what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
     Bound("assembler.KeepRelevant", "what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
     Bound("assembler.policies.Fetch.__call__", "shows the first 20 places", 20, places_that_a_search_shows),
@@ -229,7 +229,7 @@ HELD_ELSEWHERE = [
     Elsewhere("assembler.ClearToolResults.rewrites", "A message with more than 16 of them", PARTS),
     Elsewhere("assembler.Truncate.rewrites", "A message with more than 16 of them", PARTS),
     Elsewhere("assembler.Offload.rewrites", "A message with more than 16 of them", PARTS),
-    Elsewhere("docs/large-results.md", "Of a message that holds more than 16 such results", PARTS),
+    Elsewhere("docs/large-results.md", "If a message has more than 16 such results", PARTS),
     Elsewhere(
         "docs/better-counts.md",
         "the bound includes the largest step between two bills in a row, up to 50 tokens",
@@ -264,7 +264,7 @@ HELD_ELSEWHERE = [
     ),
     Elsewhere(
         "docs/what-a-build-remembers.md",
-        "noticed within 32 builds",
+        "one of them within 32 builds",
         "tests/assembler/test_in_place.py"
         "::test_of_many_messages_that_went_one_that_is_pinned_stays_once_a_build_has_looked_at_it",
         32,
@@ -303,6 +303,14 @@ HELD_ELSEWHERE = [
         fitting.LESSONS,
     ),
     Elsewhere(
+        "docs/frameworks/bills.md",
+        "the call is made again, smaller, up to three times",
+        "tests/integrations/test_fitting.py"
+        "::test_what_is_no_refusal_for_length_teaches_nothing_and_what_never_ends_is_given_up",
+        3,
+        fitting.LESSONS,
+    ),
+    Elsewhere(
         "assembler.overflow_of",
         "O(characters), 100,000 at most",
         "tests/assembler/test_overflow_of.py::test_the_first_hundred_thousand_characters_of_a_refusal_are_read",
@@ -328,7 +336,7 @@ HELD_ELSEWHERE = [
     ),
     Elsewhere(
         "assembler.testing.budgets",
-        "give or take up to two tokens",
+        "without some old turns, within two tokens",
         "tests/assembler/testing/test_regions.py::test_budgets_for_an_assembler_lie_on_every_edge_and_nowhere_else",
     ),
     Elsewhere(
@@ -351,7 +359,7 @@ HELD_ELSEWHERE = [
 NO_BOUNDS = [
     ("docs/extending/dialect.md", "at least one broken and one valid request"),
     ("docs/extending/policy.md", "budgets within two tokens of the size of some of their turns"),
-    ("docs/frameworks/index.md", "In the first four rows a turn is two tool calls at once"),
+    ("docs/frameworks/index.md", "In the first four rows a turn is two parallel tool calls"),
     ("docs/rag-in-a-conversation.md", "the first two are the default"),
     ("docs/what-a-build-remembers.md", "the next build compares the next 32"),
     ("docs/what-a-build-remembers.md", "up to 0.5 µs for one with tool calls"),
