@@ -134,7 +134,7 @@ def test_the_edges_of_what_an_argument_may_be_are_taken() -> None:
     assert Summarize(None).summarizer is None
 
 
-@pytest.mark.parametrize("name", ["truncate", "TRUNCATE", "t_r_u_n_c_a_t_e", "truncates"])
+@pytest.mark.parametrize("name", ["truncate", "TRUNCATE", "t__r__u__n__c__a__t__e", "truncates"])
 def test_a_policy_that_is_asked_for_by_a_text_is_named_however_that_is_spelled(name: str) -> None:
     with pytest.raises(BudgetError, match=r"write `from assembler import Truncate`, and pass an object of it$"):
         Assembler(on_overflow=name)  # type: ignore[call-overload]
