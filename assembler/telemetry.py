@@ -37,8 +37,8 @@ class Span(Protocol):
 
 _APIS: Mapping[str, Api] = FromFolders("assembler.dialects", "api", "API")
 PROVIDERS: Mapping[str, str] = {name: api.provider for name, api in _APIS.items() if api.provider}
-"""The well-known `gen_ai.provider.name` of each dialect. Other providers with OpenAI's format are "openai" too, because
-the conventions use the name for the kind of API."""
+"""The well-known `gen_ai.provider.name` of each dialect that has one. Other providers with OpenAI's format are "openai"
+too, because the conventions use the name for the kind of API."""
 
 
 def attributes(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value]:

@@ -26,7 +26,7 @@ LONGEST = 64 * 1024 * 1024
 """The most bytes of one row, which bounds memory: about 15 million tokens, more than any window."""
 
 FAILED = re.compile(rb'\{"row":\d+,"error":')
-"""The beginning of the line of a row without a request, after its number."""
+"""The beginning of the line of a row without a request."""
 
 
 def begins(number: int) -> bytes:

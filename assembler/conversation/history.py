@@ -218,7 +218,7 @@ class Sight:
         return next((i for i in indexes if i >= self.head and api_of(self.message(i)) == shape), None)
 
     def floor(self, shape: str) -> int:
-        """The first message after the head that the API of this shape still reads: from its server's newest summary."""
+        """The first message after the head that the API of this shape reads: its server's newest summary, if any."""
         found = self.compacted(shape)
         if found is None or is_window(map(self.message, range(self.head, found)), shape):
             return self.head

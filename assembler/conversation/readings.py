@@ -29,7 +29,7 @@ PREDICATES = 8
 
 
 def alike(raws: list[object], seen: list[Any]) -> bool:
-    """Whether messages equal what was read of them. False if they cannot be compared, because of an array for one."""
+    """Whether messages equal what was read of them. False if they cannot be compared, as with an array."""
     try:
         return raws == seen
     except Exception:  # a caller's object may raise anything; reading it raises the proper error

@@ -28,7 +28,7 @@ class Repair:
 
 
 def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair]]:
-    """A history in which calls and results pair up, and the list of changes, by index. Empty if nothing was wrong.
+    """A history in which calls and results pair up, and a list of the changes, empty if nothing was wrong.
 
     Moved: a result away from its call goes to the other results of its step. It is found by its id, or by its name and
     order, before or after the call. A result in a message of the model becomes the user's. Dropped: anything that is

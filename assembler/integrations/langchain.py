@@ -151,8 +151,8 @@ class PreModelHook(LastCall):
     Pass `state_schema=` with a field `context_assembler: NotRequired[dict]`, and it keeps `context.state()` too.
 
     Pass the agent `hook.around(model)` in place of the model. A call that the provider refuses as too long is then made
-    again, smaller, up to three times. Also fitted is the second call that a `response_format` makes with the whole
-    state, which no hook sees.
+    again, smaller, up to three times. A `response_format` makes a second call with the whole state, which no hook sees:
+    that call is then fitted too.
     """
 
     __name__ = "assembler"  # LangGraph names the node after it

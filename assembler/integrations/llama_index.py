@@ -143,7 +143,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
 
     @classmethod
     def from_string(cls, json_str: str, *, assembler: Assembler[Any] | None = None) -> Self:
-        """Read the output of `to_string`, and give the memory an assembler."""
+        """Read the output of `to_string`, and give the memory the assembler, if one is passed."""
         return cls.from_dict(json.loads(json_str), assembler=assembler)
 
     @classmethod

@@ -225,7 +225,7 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
 
 
 def _with_pins(plan: Planned) -> Ledger:
-    """The ledger with the messages that no policy may drop: pins, the host of knowledge, calls a server waits for."""
+    """The ledger with the messages that no policy may drop: pins, the host of knowledge, results a server waits for."""
     sight = plan.sight
     pins = staying(sight, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
     if plan.measured.host is None:

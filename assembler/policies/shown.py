@@ -19,7 +19,7 @@ class PricedTurns(Protocol):
 
     @property
     def first(self) -> int:
-        """The first message that a cut may drop: the first after the head."""
+        """The first message that may stay: the first after the head, or a later one if the API does not read that."""
         ...
 
     @property

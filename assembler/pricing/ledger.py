@@ -53,7 +53,7 @@ class Ledger(Priced):
     """A conversation as a policy sees it: turns with their tokens, newest first, each priced when it is read."""
 
     first: int
-    """The first message that a cut may drop: the first after the head."""
+    """The first message that may stay: the first after the head, or a later one if the API does not read that."""
     pins: tuple[int, ...] = ()
     """The pinned messages, oldest first. Their turns are never dropped."""
     _pins_until: Callable[[int], tuple[int, ...]] | None = None

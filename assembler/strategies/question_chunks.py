@@ -20,7 +20,7 @@ PLACEHOLDER = "No additional context was deemed novel."
 
 JOIN_SLACK = 64
 """A chunk may make a prompt cost fewer tokens, if a token joins it with the text before. So a prompt may exceed the
-limit although a longer one fits. Prompts within so many tokens of it are tried one by one. Seen in tokenizers: 5."""
+limit although a longer one fits. Prompts within so many tokens of it are tried one by one. Seen so far: at most 5."""
 
 
 @attrs.frozen

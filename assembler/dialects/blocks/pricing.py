@@ -35,7 +35,7 @@ def with_error_text(part: Part) -> Part:
 
 
 def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | None:
-    """Return the message with the parts that are sent. If none is left, a user message becomes `BLANK`, others None.
+    """Return the message with the parts that are sent. Without any, a user's is `BLANK`, and an assistant's is None.
 
     `sends(part, shape)` says whether the API's writer sends a part of a message of this shape.
     """

@@ -100,7 +100,7 @@ class Family(Row):
     hides_schemas: bool = False
     """Whether an output schema is enforced and not shown. The bound includes it."""
     silent_beside_calls: bool = False
-    """Whether the text of a message with calls is left out. The bound includes them."""
+    """Whether the text of a message with calls is left out. The bound includes it."""
     forgets_thoughts: bool = False
     """Whether the host bills no past reasoning of an answer without calls. The bound includes it."""
     forgets_callers: bool = False

@@ -55,7 +55,7 @@ class CallFraming:
     each: Tokens = 0
     """The cost of each parallel call that is a separate message, with its envelope."""
     apart: Tokens = -ENVELOPE
-    """What these calls cost more together."""
+    """What these calls cost more together: less by default, as the message that holds them has an envelope already."""
     replayed: Tokens = 0
     """What a single call costs more if it has the server's `id` and `status`."""
     beside_text: Tokens = 0

@@ -31,7 +31,7 @@ FUNCTION_CALL: Tokens = 3
 """The cost of an assistant's legacy `function_call` on top of its name and arguments: 5 of 5 table rows."""
 
 FUNCTION_ROLE: Tokens = -2
-"""What a message of the legacy role "function" saves, compared with any other message with a name."""
+"""What a message of the legacy role "function" costs more than any other message with a name: it costs less."""
 
 SCHEMA_SLACK: Tokens = 6
 """Slack of a schema: up to 6 in recordings that keep its keys in another order than was sent."""
