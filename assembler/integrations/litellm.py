@@ -213,10 +213,10 @@ def _usage(answer: object) -> object:
 class AssemblerHook(_Hook):
     """Fits each async call of LiteLLM's SDK and router into its model's budget, right before it is sent.
 
-    It works for `acompletion`, `aresponses` and `anthropic_messages`. Pass messages by keyword (`messages=…`). Messages,
-    tools and the answer format are priced together, for the model of the assembler's budget. The assembler is a
-    base: its instruction and knowledge are added, and the tools are the call's. Your list of messages is never changed.
-    A call that does not fit raises `ContextLengthError`. The hook remembers the most recent `conversations`.
+    It works for `acompletion`, `aresponses` and `anthropic_messages`. Pass messages by keyword (`messages=…`).
+    Messages, tools and the answer format are priced together, for the model of the assembler's budget. The assembler is
+    a base: its instruction and knowledge are added, and the tools are the call's. Your list of messages is never
+    changed. A call that does not fit raises `ContextLengthError`. The hook remembers the most recent `conversations`.
     """
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:

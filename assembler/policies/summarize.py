@@ -73,7 +73,7 @@ class Answer(Keepsake):
 
 @attrs.frozen
 class Summarize:
-    """Replaces all but the `keep_turns` newest turns by one user message: `HEADING` and what `summarizer` wrote.
+    """Replaces all but the `keep_turns` newest turns by one user message with the summary that `summarizer` wrote.
 
     A summary stays as long as the newer turns fit beside it. After that, the summarizer is called with those turns and
     the previous summary. A summary is refused if it costs as much as the turns that it replaces, or more than there are
