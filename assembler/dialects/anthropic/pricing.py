@@ -59,7 +59,7 @@ AUTO = Choice()
 
 
 def price_text(text: str, count: TokenCounter) -> Count:
-    """Return the price of a text without framing. A token is added to the bound, as tokens may span its edges."""
+    """Return the price of a text without framing. The bound adds one token, as tokens may span its edges, and 0.5 %."""
     tokens = count(text) if text else 0
     return estimate_with_slack(tokens, 1 + tokens // 200) if tokens else NOTHING
 
