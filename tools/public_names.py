@@ -1,4 +1,4 @@
-"""For the builder of the site (griffe), which imports nothing: the public names of a package are those of its stub."""
+"""Tells griffe, which builds the site without imports, that a package has the public names of its stub."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tools.reference import exported
 
 
 class PublicNames(griffe.Extension):
-    """Gives each module that has a stub the names of it, those of the tables that it takes whole among them."""
+    """Gives each module with a stub the names in it, including those of `from TABLE import *`."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Called once a package is read."""
+        """Add the names after griffe has read a package."""
         _take(pkg)
 
 

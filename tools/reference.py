@@ -1,4 +1,4 @@
-"""Writes what the docs list of the code: `python -m tools.reference` writes it anew, and a test holds it to the code.
+"""Writes the lists of code in the docs: `python -m tools.reference`. A test checks that they match the code.
 
 Each page of docs/reference/ has a listing at its top: every name of the page, and the first line of its docstring. The
 site shows the docstrings whole below it; read as a file, the page would be empty without the listing. For a listing
@@ -24,7 +24,7 @@ HEADING = re.compile(r"::: (?P<path>[\w.]+)\n    options:\n      heading: (?P<he
 
 @cache
 def module(path: str) -> ast.Module | None:
-    """The module of that name, parsed, and behind it the lines of its stub; None where there is none."""
+    """Parse a module, and append the lines of its stub. None if there is no such module."""
     file = ROOT.joinpath(*path.split("."))
     for found in (file.with_suffix(".py"), file / "__init__.py"):
         if found.exists():
@@ -60,7 +60,7 @@ def _pairs(found: ast.Module | None) -> Iterator[tuple[ast.stmt, ast.stmt | None
 
 
 def exported(path: str) -> dict[str, str]:
-    """By name, sorted: the module of each name of a stub, and of the tables that the stub takes whole."""
+    """Return the module of each name of a stub and of the tables that it imports with `*`, sorted by name."""
     homes: dict[str, str] = {}
     for node, _ in _pairs(module(path)):
         if isinstance(node, ast.ImportFrom) and node.module and node.names[0].name == "*":
@@ -118,7 +118,7 @@ def with_listing(text: str) -> str:
 
 
 def written(page: Path) -> str:
-    """A page of the docs with its listing and the parts that follow from tables."""
+    """Return a page of the docs with its listing and the parts that are made from tables."""
     from tools.tables import with_parts
 
     text = with_parts(page.read_text(encoding="utf-8"))

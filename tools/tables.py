@@ -1,6 +1,6 @@
-"""The parts of the docs that list policies, strategies, counters and dialects, each from its table.
+"""Writes the parts of the docs that list policies, strategies, counters and dialects, each from its table.
 
-`python -m tools.reference` writes them anew, between two comments that name the part.
+`python -m tools.reference` replaces each part between the two comments that name it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PART = re.compile(
 
 
 def with_parts(page: str) -> str:
-    """The page with each part written anew. Raises `KeyError` for the name of a part that there is none of."""
+    """Return the page with each part written again. Raises `KeyError` for an unknown name of a part."""
 
     def part(found: re.Match[str]) -> str:
         name = found["name"]
@@ -37,24 +37,24 @@ def with_parts(page: str) -> str:
 
 
 def entries(table: str) -> str:
-    """The names of a table, for the reference: a heading and a docstring each."""
+    """Return an entry of the reference for each name of a table: its heading and docstring."""
     package = table.removesuffix(".built_in").removesuffix(".counters").partition(".")[0]
     return "\n".join(f"::: {package}.{name}\n" for name in exported(table))
 
 
 def values_of_dialects() -> str:
-    """Every dialect, for the reference: its value."""
+    """Return an entry of the reference for the value of each dialect."""
     return "\n".join(f"::: assembler.dialects.{name}\n    options:\n      members: false\n" for name in DIALECTS)
 
 
-def what_gives_way() -> str:
-    """Every policy: how it is made, and what it does."""
+def all_policies() -> str:
+    """Return a table of all policies: how to make each, and what it does."""
     lines = [f"| `{_call(getattr(policies, name))}` | {_claim(policies.__name__, name)} |" for name in dir(policies)]
     return _table("| policy | what it does |", lines)
 
 
 def in_files(table: Any, what: str) -> str:
-    """What a request file can name of a table: its name, its options, and what it does."""
+    """Return a table of what a request file can name: the name, the options, and what it does."""
     rows = [
         f"| `{name}` | {', '.join(_options(one.make, one.options, one.required)) or 'none'} | {_claim_of(one.make)} |"
         for name, one in named_in(table).items()
@@ -91,7 +91,7 @@ def _claim_of(made: type) -> str:
 
 
 def extras_of_frameworks() -> str:
-    """The extras that a page of docs/frameworks/ says to install."""
+    """Return a sentence with the extras that the pages of docs/frameworks/ install."""
     pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "frameworks").glob("*.md"))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     named = ", ".join(f"`{extra}`" for extra in extras if f"context-assembler[{extra}]" in pages)
@@ -101,8 +101,8 @@ def extras_of_frameworks() -> str:
 PARTS: Mapping[str, Callable[[], str]] = {
     "extras of frameworks": extras_of_frameworks,
     "dialects": values_of_dialects,
-    "policies": what_gives_way,
+    "policies": all_policies,
     "policies in files": lambda: in_files(policies, "policy"),
     "strategies in files": lambda: in_files(strategies, "strategy"),
 }
-"""The parts that are no plain entries of a stub, by their names."""
+"""The functions that write the parts which do not just list the entries of a stub, by name."""
