@@ -102,7 +102,7 @@ from assembler.cli.request_file.strategies import strategy
 from assembler.dialects import DIALECTS, acme
 from assembler.files.place import Place
 from budgets import Budget, ones_counter
-from tools.tables import entries, in_files, values_of_dialects, what_gives_way
+from tools.tables import all_policies, entries, in_files, values_of_dialects
 
 place = Place("bot.yaml")
 assert policies.DropNone is DropNone and strategies.NoWords is NoWords
@@ -111,7 +111,7 @@ assert strategy(place, {"no_words": {"reminder": "x"}}) == NoWords("x")
 context = Assembler(Budget(9, counter=ones_counter()), dialect="acme", on_overflow=DropNone(), strategy=NoWords())
 assert context.add_message(("user", "q")).build().request() == {"turns": [{"by": "person", "says": "q"}]}
 assert DIALECTS["acme"] is acme
-assert "| `DropNone()` | Drops nothing. |" in what_gives_way()
+assert "| `DropNone()` | Drops nothing. |" in all_policies()
 assert "::: assembler.NoWords" in entries("assembler.strategies.built_in")
 assert "::: budgets.ones_counter" in entries("budgets.counters")
 assert "::: assembler.dialects.acme" in values_of_dialects()
