@@ -49,10 +49,11 @@ class ManifestError(Evidence, ValueError):
 
 
 class ReplayError(Evidence):
-    """The assembler's content gives other bytes than those that were sent. `differences` lists what changed.
+    """The assembler's content gives other bytes than those that were sent.
 
-    If it is empty, every input is the same. Then something has changed that a manifest cannot see: a function of yours
-    (a summarizer, a policy, a counter, a tokenizer), or how a message class writes itself.
+    `differences` lists the inputs that changed or, if none did, what was decided differently. If it is empty, something
+    has changed that a manifest cannot see: a function of yours (a summarizer, a policy, a counter, a tokenizer), or how
+    a message class writes itself.
     """
 
     def __init__(self, differences: Sequence[Difference]) -> None:
