@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.cache_keys import MARK_KEYS, POINT, keys_of_marks
 from assembler.conversation.messages.dicts import PIN
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, words_beside
 from assembler.conversation.messages.foreign_parts import is_mark
@@ -53,6 +54,7 @@ _OF_A_MESSAGE = frozenset(
 _WORD = {
     "annotations": CITATIONS,
     "cache_control": MARKS,
+    POINT: MARKS,
     "citations": CITATIONS,
     "extra_content": SIGNATURES,
     "signature": SIGNATURES,
@@ -91,8 +93,24 @@ def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
     for message in messages:
         if message.beside or not message.shallow or message.shape == RESPONSES:
             notes[FIELDS] += _lost_fields(message, own)
+            notes[MARKS] += _stray_marks(message, own)
             if message.shape not in taken:
                 _note_message(message, own, notes)
+
+
+def _stray_marks(message: Message, own: str) -> int:
+    """Return how many cache marks are keys where the API has none. Those that `_note_message` finds are left to it."""
+    fields = fields_of(message.seen)
+    if fields is None or own == "chat_template":
+        return 0
+    taken = message.shape in _TAKEN.get(own, ())
+    if not taken and message.shape in _WITH_KEYS:
+        return 0
+    if message.shape == RESPONSES and "role" not in fields:
+        return 0
+    kept = own in ("openai", "anthropic")
+    strays = [held for held, _ in keys_of_marks(fields, (POINT,) if kept else MARK_KEYS) if taken or held is fields]
+    return len(strays) + (own == "anthropic" and "cache_control" in fields)
 
 
 def loses_citations(message: Message, own: str) -> bool:
@@ -115,11 +133,8 @@ def _lost_fields(message: Message, own: str) -> int:
 def marks_of_tools(tools: Iterable[Tool], own: str) -> int:
     """Return how many cache marks on tools the API of the shape `own` does not get."""
     return sum(
-        not _takes_mark(mark, tool, own) for tool in tools if tool.api is None for mark in _MARKS & tool.extra.keys()
+        not _takes_mark(mark, tool, own) for tool in tools if tool.api is None for mark in MARK_KEYS & tool.extra.keys()
     )
-
-
-_MARKS = frozenset(["cache_control", "cachePoint"])
 
 
 def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
@@ -132,7 +147,7 @@ def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
     )
 
 
-_OF_ANY_TOOL = _MARKS | {"type"}
+_OF_ANY_TOOL = MARK_KEYS | {"type"}
 _SAID_ELSEWHERE: Mapping[str, frozenset[str]] = dict.fromkeys(
     ("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"}
 )
@@ -179,8 +194,12 @@ def _note_message(message: Message, own: str, notes: Notes) -> None:
     for part, fields in _spelled(message):
         if not _goes_whole(fields, own):
             _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if isinstance(part, str) else _NO_KEYS)
-    if message.shape in ("anthropic", "bedrock", "gemini"):
+    if message.shape in _WITH_KEYS:
         _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.beside))
+
+
+_WITH_KEYS = ("anthropic", "bedrock", "gemini")
+"""The shapes whose messages go to their own API with all of their keys."""
 
 
 def _goes_whole(fields: _Raw, own: str) -> bool:

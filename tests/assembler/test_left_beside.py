@@ -137,7 +137,6 @@ def test_a_conversation_that_grows_keeps_its_notes(spelling: str) -> None:
 
 SHARED: list[list[Dict]] = [
     [{"role": "user", "content": "q", "x_new": LOST}],
-    [{"role": "user", "content": "q", "cachePoint": {"type": LOST}}],
     [{"role": "system", "content": "s", "x_new": LOST}, {"role": "user", "content": "q"}],
     [{"role": "user", "content": [{"type": "text", "text": "q", "x_new": LOST}]}],
 ]
@@ -277,3 +276,57 @@ def test_strict_is_noted_where_an_api_has_no_word_for_it_and_so_is_no_hint_of_mc
     context = Assembler(dialect=name).add_capability([strict]).add_messages([ASKED]).build()
     assert (OF_A_TOOL in context.notes()) == ("strict" not in str(context.request()))
     assert Assembler(dialect=name).add_capability([hinted]).add_messages([ASKED]).build().notes() == ()
+
+
+_POINT: Dict = {"cachePoint": {"type": "default"}}
+_BOTH: Dict = {"cache_control": {"type": "ephemeral"}, **_POINT}
+_CALL: Dict = {"id": "call_1", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
+_OUTPUT: Dict = {"type": "function_call_output", "call_id": "call_1", "output": "r"}
+_BY_KEY: dict[str, list[Dict]] = {
+    "a message": [{**ASKED, **_BOTH}],
+    "a system message": [{"role": "system", "content": "s", **_BOTH}, ASKED],
+    "a part": [{"role": "user", "content": [{"type": "text", "text": "q", **_POINT}]}],
+    "an untyped part": [{"role": "user", "content": [{"text": "q", **_BOTH}]}],
+    "a call and its result": [
+        ASKED,
+        {"role": "assistant", "content": None, "tool_calls": [{**_CALL, **_POINT}]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "r", **_BOTH},
+    ],
+    "an item": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "q", **_BOTH}], **_BOTH},
+        {"type": "function_call", "call_id": "call_1", "name": "ask", "arguments": "{}", **_BOTH},
+        {**_OUTPUT, **_BOTH},
+    ],
+    "a block of Anthropic's": [
+        ASKED,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "ask", "input": {}, **_POINT}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r", **_POINT}], **_BOTH},
+    ],
+    "a part of Gemini's": [{"role": "user", "parts": [{"text": "q", **_BOTH}], **_BOTH}],
+}
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("place", _BY_KEY)
+def test_a_cache_mark_as_a_key_goes_to_no_api_that_lacks_it_and_the_report_says_so(place: str, api: str) -> None:
+    context = Assembler(dialect=DIALECTS[api]).add_capability([TOOL]).add_messages(_BY_KEY[place]).build()
+    request = context.request()
+    assert not verify(request, dialect=DIALECTS[api])
+    sent = json.dumps(request)
+    assert "cachePoint" not in sent
+    assert "cache_control" not in sent or api == "openai_chat"  # gateways with this API take it
+    assert "q" in sent
+    assert any(MARKS in note for note in context.report.notes)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_cache_mark_as_a_key_is_left_out_when_a_built_conversation_grows(api: str) -> None:
+    session = Assembler(dialect=DIALECTS[api]).add_messages([ASKED, {"role": "assistant", "content": "a"}, ASKED])
+    session.build()
+    added: list[Dict] = [{"role": "assistant", "content": "b", **_POINT}, {"role": "user", "content": "c"}]
+    for message in added:
+        session.add_message(message)
+    context = session.build()
+    assert "cachePoint" not in json.dumps(context.request())
+    assert any(MARKS in note for note in context.report.notes)
+    assert context.count == count_request(context.request(), dialect=DIALECTS[api], model=None)

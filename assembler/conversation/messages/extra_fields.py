@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
+from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.message import Message, Part, Thinking
 from assembler.conversation.messages.parts import compact_json
 from assembler.text.checked import checked_text
@@ -25,8 +26,8 @@ OF_ANSWERS = ("annotations", "audio", "refusal")
 _READ = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "pinned"])
 """The fields that other modules read."""
 
-_FREE = frozenset(["cache_control", "prefix"])
-"""Fields that are sent but add nothing to the prompt: a cache mark, and the request to continue an answer."""
+_FREE = frozenset([*MARK_KEYS, "prefix"])
+"""Fields that add nothing to the prompt: a cache mark, and the request to continue an answer."""
 
 _NOTHING: tuple[object, ...] = (None, [], ())
 _OF_THE_MODEL = ("assistant", "ai", "model")

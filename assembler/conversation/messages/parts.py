@@ -277,5 +277,9 @@ def is_kind_of_part(kind: str) -> bool:
 
 # Keys of a text block that only Anthropic's Messages API accepts (reference, TextBlockParam, read 2026-11).
 _ANTHROPIC_ONLY = frozenset({"cache_control", "citations"})
-# Keys that name the kind of a part (Bedrock Converse, ContentBlock). Text is last, because it may be beside another.
-_UNTYPED = ("toolUse", "toolResult", "reasoningContent", *_OF_BEDROCK, "image", "document", "video", "audio", "text")
+# Keys that name the kind of a part (Bedrock Converse, ContentBlock). Text is near the end, because it may be beside
+# another; a mark is last, because it is the only kind without content.
+_UNTYPED = (
+    *("toolUse", "toolResult", "reasoningContent", *_OF_BEDROCK[1:]),
+    *("image", "document", "video", "audio", "text", "cachePoint"),
+)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.cache_keys import POINT
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.dialects.blocks.ids import IdRule
@@ -30,6 +31,7 @@ class AnthropicWriter(Writer):
 
     shape = _SHAPE
     id_rule = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
+    foreign_marks = (POINT,)
     tool_name = re.compile(r"[a-zA-Z0-9_-]{1,128}")
     """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
 
@@ -50,7 +52,7 @@ class AnthropicWriter(Writer):
         if raw is None or raw.get("type") != "text":
             return {"type": "text", "text": text}
         own = shape in (_SHAPE, NEUTRAL)
-        return {key: private_copy(value) for key, value in raw.items() if own or key in _TEXT_KEYS}
+        return {key: private_copy(value) for key, value in raw.items() if (own and key != POINT) or key in _TEXT_KEYS}
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """Return a `tool_use` block; one of the caller's own is copied."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
@@ -42,6 +43,8 @@ class Writer(abc.ABC):
     content: ClassVar[str] = "content"
     """The key of a message's parts."""
     id_rule: ClassVar[IdRule]
+    foreign_marks: ClassVar[tuple[str, ...]] = (*MARK_KEYS,)
+    """The keys of cache marks that the API's blocks do not have beside other fields."""
     tool_name: ClassVar[re.Pattern[str]]
     """The pattern of legal tool names."""
 
@@ -113,7 +116,7 @@ class Writer(abc.ABC):
         return {
             key: None if key in ("role", self.content) else private_copy(value)
             for key, value in fields.items()
-            if key != PIN
+            if key != PIN and key not in MARK_KEYS
         }
 
     def system(self, system: str | None, head: Sequence[Message]) -> list[Block]:
@@ -128,7 +131,14 @@ class Writer(abc.ABC):
                     blocks.append(self.opaque(part))
                 else:
                     raise _no_text(part)
-        return [block for block in blocks if block is not None]
+        return [self.unmarked(block) for block in blocks if block is not None]
+
+    def unmarked(self, block: Block) -> Block:
+        """Remove from a written block the cache marks that the API does not have there."""
+        for key in self.foreign_marks:
+            if key in block and len(block) > 1:
+                del block[key]
+        return block
 
     def named(self, call: Call) -> str:
         """Return a legal name for a call's tool, because models make up names. Equal names stay equal."""

@@ -9,6 +9,7 @@ from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first, count_parted
+from assembler.conversation.messages.cache_keys import POINT, drop_marks, keys_of_marks
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of, without_nothing
@@ -66,6 +67,8 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
     """Return the dict that is sent for a message, if it depends on no other message, else None. Computed once."""
     if message.sent is None:
         seen: dict[str, Any] = message.seen
+        if _has_points(message):
+            return None  # written with the others, which notes what is left out
         if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
             stands = len(seen.get("tool_call_id", "")) <= CALL_ID_LIMIT and PIN not in seen  # the rest are texts
             message.sent = seen if stands else _as_it_came(message)
@@ -122,7 +125,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
         message = came if came.sent is not None else translated(came, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)
-        elif holds_opaque(message) and _goes_as_it_came(message):
+        elif (holds_opaque(message) or _has_points(message)) and _goes_as_it_came(message):
             yield _as_it_came(message)
         elif says_nothing(message):
             notes[SILENT] += message.role == "assistant"
@@ -139,6 +142,15 @@ def is_foreign_thought(part: Part) -> bool:
 def _goes_as_it_came(message: Message) -> bool:
     spoken = message.shape in _SPOKEN and not says_nothing(message)
     return spoken and not _has_calls_to_respell(message)
+
+
+def _has_points(message: Message) -> bool:
+    """True if the caller wrote Bedrock's cache mark as a key, which no API of this spelling takes."""
+    fields = fields_of(message.seen)
+    return fields is not None and any(True for _ in keys_of_marks(fields, _POINTS))
+
+
+_POINTS = (POINT,)
 
 
 def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
@@ -202,6 +214,7 @@ def _says_custom(call: Mapping[str, Any]) -> bool:
 def _as_it_came(message: Message) -> dict[str, Any]:
     fields = without_nothing(message.seen.copy() if message.shallow else private_copy(message.seen))
     fields.pop(PIN, None)
+    drop_marks(fields, _POINTS)
     if fields.get("content") == []:
         fields["content"] = "" if message.role == "tool" else None
     if any(isinstance(part, Media) for part in message.parts):

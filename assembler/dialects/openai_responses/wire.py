@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.cache_keys import MARK_KEYS, drop_marks
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import compact_json
@@ -16,7 +17,7 @@ from assembler.dialects.blocks.media import without_given
 from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import NO_PARAMETERS, named_tool, object_schema, own_fields
 from assembler.dialects.left_beside import note_left
-from assembler.dialects.notes import REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.notes import MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.wire import legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
@@ -41,7 +42,7 @@ def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list
         if place in torn:
             notes[TORN] += 1
         elif sendable(message):
-            items.extend(_settled(item, ids, notes) for item in _as_they_came(message))
+            items.extend(_settled(item, ids, notes) for item in _as_they_came(message, notes))
         else:
             items.extend(_respell(message, ids, notes))
     return items
@@ -50,11 +51,12 @@ def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list
 TORN = "reasoning item(s) that nothing of the model follows left out"
 
 
-def _as_they_came(message: Message) -> Iterator[Item]:
+def _as_they_came(message: Message, notes: Notes) -> Iterator[Item]:
     seen: object = message.seen
     for came in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = came.copy() if message.shallow else private_copy(came)
         item.pop(PIN, None)
+        notes[MARKS] += drop_marks(item, MARK_KEYS)
         for key in ("content", "output"):
             if isinstance(item.get(key), list):
                 item[key] = [_without_hints(part) for part in item[key]]
