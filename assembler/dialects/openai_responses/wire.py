@@ -96,19 +96,29 @@ class ItemIds(CallIds):
 
 def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
     """Return the caller's item with the id that this request gives to its call."""
-    call_id, kind = item.get("call_id"), str(item.get("type"))
-    if isinstance(call_id, str):
-        if kind.endswith("_call"):
-            item["call_id"] = ids.asked(Call(call_id, "", ""))
-            if kind == "function_call":
-                item["name"] = _named(str(item["name"]), notes)
-                given = item.get("arguments")
-                item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
-        elif kind.endswith("_output"):
-            item["call_id"] = ids.answered(call_id, None)
-    elif kind == "function_call" and isinstance(item.get("id"), str):
-        item["call_id"] = ids.asked(Call(item["id"], "", ""))
+    kind = str(item.get("type"))
+    call_id = item.get("call_id") or (item.get("id") if kind in _OWED else None)
+    if not isinstance(call_id, str):
+        if kind == "local_shell_call_output" and isinstance(item.get("id"), str):  # its id is that of its call
+            item["id"] = ids.answered(item["id"], None)
+    elif kind.endswith("_call"):
+        item["call_id"] = ids.asked(Call(call_id, "", ""))
+        if kind == "function_call":
+            item["name"] = _named(str(item["name"]), notes)
+            given = item.get("arguments")
+            item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
+    elif kind.endswith("_output"):
+        item["call_id"] = ids.answered(call_id, None)
     return item
+
+
+_OWED = frozenset(
+    [
+        *("apply_patch_call", "computer_call", "custom_tool_call", "function_call", "local_shell_call"),
+        "shell_call",
+    ]
+)
+"""The calls that the caller answers. The API demands their `call_id`; a history may have only their `id`."""
 
 
 def _named(name: str, notes: Notes) -> str:
