@@ -29,6 +29,7 @@ from assembler.dialects.blocks.blocks import (
     turns_to_send,
 )
 from assembler.dialects.blocks.pricing import as_sent, media_in, with_error_text, with_object, with_parts
+from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import estimate_with_slack, for_another_vocabulary
@@ -85,8 +86,9 @@ class Anthropic:
     but no tools raises `ConversationError`. So does one that ends with the assistant, unless `ending` allows a prefill
     (models before Claude 4.6); its trailing whitespace is cut off.
 
-    Use `Anthropic(thinking={"type": "enabled", "budget_tokens": 2_000})` for calls with thinking. Raises `BudgetError`
-    for an unknown type of `thinking`.
+    Use `Anthropic(thinking={"type": "enabled", "budget_tokens": 2_000})` for calls with thinking. It is left out, with
+    a note, while a tool loop runs that does not begin with thinking, because the API refuses it then. Raises
+    `BudgetError` for an unknown type of `thinking`.
     """
 
     name: str = "anthropic"
@@ -94,7 +96,7 @@ class Anthropic:
     opening: Opening = Opening.USER
     ending: Ending = Ending.USER
     thinking: Mapping[str, Any] | None = attrs.field(default=None, converter=read_thinking, hash=False)
-    """The call's `thinking`, in the API's form. It is sent unchanged, and its hidden prompt is priced."""
+    """The call's `thinking`, in the API's form. It is sent unchanged or not at all, and its hidden prompt is priced."""
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """Return the regions of a Messages body. A `system` text is the system text; `system` blocks are the head."""
@@ -146,6 +148,9 @@ class Anthropic:
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
         request |= self.options(layout)
+        if self._must_not_think(request["messages"]):
+            del request["thinking"]
+            writer.notes[BEGAN_WITHOUT] += 1
         _rstrip_prefill(request["messages"][-1], writer.notes)
         _drop_surplus_marks(request, writer.notes)
         return Emission(request, writer.notes.lines(), writer.ids.taken)
@@ -163,7 +168,12 @@ class Anthropic:
         if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
             return None
         grown = {**request, "messages": [*request["messages"], *messages]}
+        if self._must_not_think(grown["messages"]):
+            return None
         return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
+
+    def _must_not_think(self, messages: Sequence[Block]) -> bool:
+        return _word(self.thinking, _MODES) == "enabled" and loop_began_without_thinking(messages)
 
 
 anthropic = Anthropic()

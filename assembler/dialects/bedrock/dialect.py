@@ -28,6 +28,7 @@ from assembler.dialects.blocks.blocks import (
     turns_to_add,
     turns_to_send,
 )
+from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
@@ -52,8 +53,9 @@ class Bedrock:
     raises `ConversationError`, and so does a conversation that does not end with the user. Images and PDFs are bytes,
     which boto3 encodes; everything else is plain JSON.
 
-    Use `Bedrock(thinking={"type": "enabled", "budget_tokens": 2_000})` for calls of Claude with thinking. For Nova it
-    is `{"type": "enabled", "maxReasoningEffort": "low"}`. Raises `BudgetError` for an unknown type of `thinking`.
+    Use `Bedrock(thinking={"type": "enabled", "budget_tokens": 2_000})` for calls of Claude with thinking. It is left
+    out, with a note, while a tool loop runs that does not begin with thinking, because Claude refuses it then. For Nova
+    it is `{"type": "enabled", "maxReasoningEffort": "low"}`. Raises `BudgetError` for an unknown type of `thinking`.
     """
 
     name: str = "bedrock"
@@ -122,6 +124,9 @@ class Bedrock:
         if (choice := options.pop("toolChoice", None)) is not None:
             request["toolConfig"]["toolChoice"] = choice
         request |= options
+        if self._must_not_think(request["messages"]):
+            del request["additionalModelRequestFields"]
+            writer.notes[BEGAN_WITHOUT] += 1
         _drop_surplus_points(request, writer.notes)
         return Emission(request, writer.notes.lines(), writer.ids.taken)
 
@@ -135,7 +140,13 @@ class Bedrock:
         if any("cachePoint" in block for message in messages for block in message["content"]):
             return None
         grown = {**request, "messages": [*request["messages"], *messages]}
+        if self._must_not_think(grown["messages"]):
+            return None
         return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
+
+    def _must_not_think(self, messages: Sequence[Block]) -> bool:
+        asked = self.thinking or {}
+        return asked.get("type") == "enabled" and NOVA_EFFORT not in asked and loop_began_without_thinking(messages)
 
 
 bedrock = Bedrock()
