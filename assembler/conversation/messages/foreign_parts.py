@@ -242,13 +242,17 @@ def without_marks(message: Message) -> Message:
 
 
 def as_chat_sends(message: Message) -> Message:
-    """The message as Chat bills it: without cache marks, and without empty texts beside results."""
+    """The message as Chat bills it: without cache marks, and without empty texts beside other parts.
+
+    Chat gets the empty texts of a message in its own shape, unless there are results beside them.
+    """
     kinds = set(map(type, message.parts))
     if Opaque in kinds:
         message = without_marks(message)
-    if Result not in kinds or "" not in message.parts:
+    if "" not in message.parts or (Result not in kinds and message.shape in (NEUTRAL, "openai")):
         return message
-    return attrs.evolve(message, parts=tuple(part for part in message.parts if part != ""))
+    heard = tuple(part for part in message.parts if part != "")
+    return attrs.evolve(message, parts=heard or ("",))
 
 
 def as_responses_sends(message: Message) -> Message:

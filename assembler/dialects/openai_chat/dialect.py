@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.foreign_parts import as_chat_sends
@@ -147,8 +147,7 @@ class OpenAIChatPricer(OpenAIBill):
                 return self.text(self.envelope + self.count(answers[0]))
             if self.family.results_in_one:
                 return Count(self.envelope) + price_results(answers, self.family, self.count)
-        price = self._composed(message)
-        return price + Count(self.beside_format) if self.beside_format and _says_something(message) else price
+        return self._composed(message)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""
@@ -165,7 +164,7 @@ class OpenAIChatPricer(OpenAIBill):
     def options(self, layout: Layout) -> Count:
         """Price a forced tool, serial calls and an output schema. Other options are free."""
         choice = layout.options.get("tool_choice", layout.options.get("function_call"))
-        answers = 0 if self.beside_format else sum(map(_says_something, layout.messages))
+        answers = 0 if self.beside_format else sum(map(_says_something, map(_as_sent, layout.messages)))
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 
     def _composed(self, message: Message) -> Count:
@@ -173,7 +172,7 @@ class OpenAIChatPricer(OpenAIBill):
         if kinds == _CALLS and _calls_alone(message):
             calls = cast("tuple[Call, ...]", message.parts)
             return self.text(self.envelope) + price_calls(calls, self.family, self.count)
-        message = as_chat_sends(adapt_with_media(message, "openai"))
+        message = _as_sent(message)
         if says_nothing(message) or not message.parts:
             return Count(0)
         results = [part for part in message.parts if type(part) is Result] if Result in kinds else []
@@ -182,10 +181,9 @@ class OpenAIChatPricer(OpenAIBill):
             bill = [Count(self._envelope(message)) + price_results(texts, self.family, self.count)]
         else:
             bill = [self._result(result, message) for result in results]
-        if not results:
-            bill += self._spoken(message, message.parts)
-        elif len(results) < len(message.parts):
-            bill += self._spoken(message, [part for part in message.parts if type(part) is not Result])
+        rest = message.parts if kinds.isdisjoint(_APART) else _beside_results(message)
+        if rest or (message.beside and not results):
+            bill += self._spoken(message, rest)
         if message.beside or Thinking in map(type, message.parts):
             bill.append(self._beside(message))
         return bill[0] if len(bill) == 1 else total(bill)
@@ -217,7 +215,7 @@ class OpenAIChatPricer(OpenAIBill):
         calls = [part for part in parts if type(part) is Call]
         tokens = self.envelope if message.name is None else self._envelope(message)
         if texts and message.role == "assistant" and any(texts):
-            tokens += self.family.assistant_text
+            tokens += self.family.assistant_text + self.beside_format
         bill = [self.texts(tokens, texts) if texts else self.text(tokens)]
         if len(texts) + len(calls) < len(parts):
             bill += map(self._medium, parts)
@@ -237,6 +235,23 @@ class OpenAIChatPricer(OpenAIBill):
 
 
 _CALLS = {Call}
+
+
+_APART = {Result, Thinking}
+
+
+def _as_sent(message: Message) -> Message:
+    """Return the message with the parts that this API gets: parts of other APIs are texts, or left out."""
+    return as_chat_sends(adapt_with_media(message, "openai"))
+
+
+def _beside_results(message: Message) -> list[Part]:
+    """Return the parts that are sent besides results. Another model's reasoning is not sent."""
+    return [
+        part
+        for part in message.parts
+        if type(part) is not Result and (not is_foreign_thought(part) or stays(cast("Thinking", part), message))
+    ]
 
 
 def _calls_alone(message: Message) -> bool:

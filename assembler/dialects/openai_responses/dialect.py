@@ -151,16 +151,13 @@ class OpenAIResponsesPricer(OpenAIBill):
         """
         message = as_responses_sends(adapt_message(message, RESPONSES))
         calls: list[Call] = []
-        said: list[str] = []
+        said: list[str | Media] = []
         bill = NOTHING
         for part in message.parts:
             if is_mark(part) or (type(part) is Thinking and not sendable(message)):
                 continue  # not sent: its neighbours form one item
-            if isinstance(part, str):
+            if isinstance(part, str | Media):
                 said.append(part)
-                continue
-            if isinstance(part, Media):
-                bill += self.medium(part)
                 continue
             bill += self._spoken(message, said)
             said = []
@@ -175,8 +172,6 @@ class OpenAIResponsesPricer(OpenAIBill):
                 case Opaque():
                     bill += self._opaque(part)
         bill += self._spoken(message, said)
-        if message.parts and all(isinstance(part, Media) for part in message.parts):
-            bill += Count(self.envelope)
         if not calls:
             return bill
         replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(message) else 0
@@ -240,7 +235,15 @@ class OpenAIResponsesPricer(OpenAIBill):
         tokens = self.envelope + declared.tokens
         return Count(tokens, Grade.ESTIMATED, upper=tokens + max(0, declared.upper - declared.tokens) + each.upper // 8)
 
-    def _spoken(self, message: Message, texts: Sequence[str]) -> Count:
+    def _spoken(self, message: Message, said: Sequence[str | Media]) -> Count:
+        """Price one item of texts and media that stand next to each other."""
+        texts = [part for part in said if isinstance(part, str)]
+        if len(texts) == len(said):
+            return self._written(message, texts)
+        media = total(self.medium(part) for part in said if isinstance(part, Media))
+        return media + (self._written(message, texts) if texts else Count(self.envelope))
+
+    def _written(self, message: Message, texts: Sequence[str]) -> Count:
         if message.role != "assistant":
             return self.texts(self.envelope, texts) if texts else NOTHING
         if any(texts):
