@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import attrs
 
 from assembler.conversation.messages import spoken
 from assembler.conversation.pins import pinned_messages
+from assembler.errors import UnsupportedContentError
 from assembler.pipeline.ladder import Trimmed, keep_all
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.trimming import trim
 from assembler.policies.traits import CuttingRung, KeepsAll, asks, trimming
+from assembler.pricing.ledger import Ledger, TurnCost
 from budgets import Tokens
 from budgets.value import Value
 
@@ -65,11 +68,10 @@ def _count_steps(plan: Planned) -> list[Step]:
     text = None if rung is None else rung.traits.note
     note = 0 if text is None else ledger.price(spoken(text)).upper
     used = plan.fixed.upper + sum(tokens for tokens, _ in pinned.values())
-    turns = list(ledger.newest_first())
     steps: list[Step] = []
-    for place, turn in enumerate(turns, 1):
+    for place, turn in enumerate(_priced_turns(ledger), 1):
         used += 0 if turn.start in pinned else turn.tokens
-        if place < len(turns) and (keeps is None or place < keeps.at_least):
+        if turn.start > ledger.first and (keeps is None or place < keeps.at_least):
             continue
         staying = sum(messages for start, (_, messages) in pinned.items() if start < turn.start)
         left_out = turn.start - ledger.first - staying
@@ -77,7 +79,17 @@ def _count_steps(plan: Planned) -> list[Step]:
         while steps and steps[-1].tokens >= tokens:
             steps.pop()  # more turns stay at no higher price
         steps.append(Step(tokens + beside, turn.start, left_out, tokens))
-    return steps or [Step(plan.fixed.upper + beside, ledger.first, 0, plan.fixed.upper)]
+    if ledger.first < ledger.length:
+        return steps
+    return [Step(plan.fixed.upper + beside, ledger.first, 0, plan.fixed.upper)]
+
+
+def _priced_turns(ledger: Ledger) -> Iterator[TurnCost]:
+    """The turns, newest first, up to one with a part without a price: it stays in no window."""
+    try:
+        yield from ledger.newest_first()
+    except UnsupportedContentError:
+        return
 
 
 def _ask_for_steps(plan: Planned) -> list[Step]:
@@ -85,20 +97,30 @@ def _ask_for_steps(plan: Planned) -> list[Step]:
 
     Assumes that policies never keep less if more tokens are left. O(steps · log tokens) questions.
     """
-    ledger, budget = plan.ledger, plan.settings.budget
-    beside = plan.fixed.upper + (0 if budget is None else budget.kept_free)
-    tokens_left = keep_all(ledger).count(ledger).upper
-    steps = [Step(beside + tokens_left, ledger.first, 0, plan.fixed.upper + tokens_left)]
+    ledger = plan.ledger
+    try:
+        most = keep_all(ledger)
+        tokens_left = most.count(ledger).upper
+    except UnsupportedContentError:  # of a turn that was dropped: it stays in no window
+        most = plan.trimmed
+        tokens_left = most.count(ledger).upper
+    steps = [_step(plan, most, tokens_left, tokens_left)]
     while tokens_left > 0:
         kept = trim(ledger, plan.settings, tokens_left - 1)
         tokens = kept.count(ledger).upper
         if tokens >= tokens_left:
             break
         tokens_left = _fewest(plan, kept, tokens, tokens_left - 1)
-        first = kept.cut.first_kept
-        pinned = sum(stop - start for start, stop in ledger.pinned_turns(first))
-        steps.append(Step(beside + tokens_left, first, first - ledger.first - pinned, plan.fixed.upper + tokens))
+        steps.append(_step(plan, kept, tokens_left, tokens))
     return steps[::-1]
+
+
+def _step(plan: Planned, kept: Trimmed, tokens_left: Tokens, tokens: Tokens) -> Step:
+    """The step from which on this stays: it takes `tokens_left` for the turns, which then cost `tokens`."""
+    fixed, budget, first = plan.fixed.upper, plan.settings.budget, kept.cut.first_kept
+    beside = fixed + (0 if budget is None else budget.kept_free)
+    pinned = sum(stop - start for start, stop in plan.ledger.pinned_turns(first))
+    return Step(beside + tokens_left, first, first - plan.ledger.first - pinned, fixed + tokens)
 
 
 def _fewest(plan: Planned, kept: Trimmed, low: Tokens, high: Tokens) -> Tokens:

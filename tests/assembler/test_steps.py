@@ -5,11 +5,13 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ContextLengthError, TrimOldest, first_user
+from assembler import Assembler, ContextLengthError, Cut, TrimOldest, first_user
 from assembler.dialects import plain
+from assembler.pricing.ledger import Ledger
 from budgets import Budget, Limit
 
 from .drawn import histories, words
@@ -98,3 +100,27 @@ def test_where_the_fixed_regions_depend_on_the_window_there_are_no_steps() -> No
     budget = Budget(10**6, counter=len, limits={"knowledge": Limit(cap=0.1)})
     plan = Assembler(budget, on_overflow=TrimOldest()).add_messages([("user", "hi")]).plan()
     assert plan.report.steps() == ()
+
+
+class _Newest:
+    """Keeps the newest turns that fit, and prices no other."""
+
+    def cut(self, ledger: Ledger, tokens_left: int) -> Cut:
+        first, used = ledger.length, 0
+        for turn in ledger.newest_first():
+            used += turn.tokens
+            if used > tokens_left and first < ledger.length:
+                break
+            first = turn.start
+        return Cut(first, "older turns do not fit")
+
+
+@pytest.mark.parametrize("policy", [TrimOldest(), _Newest()])
+def test_a_dropped_picture_without_a_price_is_in_no_step(policy: Any) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://a.b/c.png"}}
+    history: list[dict[str, Any]] = [{"role": "user", "content": "o" * 9}, {"role": "user", "content": [picture]}]
+    history += [{"role": "user", "content": text} for text in ("a" * 20, "b" * 30, "c" * 40)]
+    assembler = Assembler(Budget(75, counter=len), dialect=plain, on_overflow=policy).add_messages(history)
+    steps = assembler.build().report.steps()
+    assert [(step.context_window, step.left_out) for step in steps][:2] == [(40, 4), (70, 3)]
+    assert all(step.first_kept > 1 for step in steps)
