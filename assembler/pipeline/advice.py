@@ -122,8 +122,9 @@ def _lengths(left: Tokens) -> Iterator[Tokens]:
 
 
 def _describe_newest(overflow: TooLarge) -> str:
-    newest = next(iter(overflow.plan.ledger.newest_first())).tokens
-    left = overflow.available - overflow.plan.fixed.upper
+    plan = overflow.plan
+    newest = next(iter(plan.ledger.with_savings(plan.trimmed.savings).newest_first())).tokens
+    left = overflow.available - plan.fixed.upper
     if newest <= left:  # a template or a bill makes the whole cost more than its parts
         return "What cannot be dropped is too large"
     return f"The newest turn alone needs {newest} and {left} are left for it"

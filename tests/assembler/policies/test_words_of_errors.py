@@ -10,7 +10,7 @@ from assembler import Assembler, calibrate
 from assembler.dialects import openai_chat, openai_responses, plain
 from assembler.errors import ConversationError
 from assembler.pipeline.answers import MOST_QUESTIONS
-from assembler.policies import ClearReasoning, Refuse, Summarize, TrimOldest, Truncate
+from assembler.policies import ClearReasoning, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
 from assembler.policies.traits import Traits
 from assembler.pricing.ledger import Cut
 from assembler.pricing.pricer import Piece
@@ -150,6 +150,13 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         {"context_window": 40},
         {},
         NEWEST.format(79, 40) + "end on_overflow with TrimSteps(keep=0). Or choose a context_window of 79.",
+    ),
+    (
+        talk("r" * 20, "r" * 20, "r" * 20),
+        TrimSteps(keep=2),
+        {"context_window": 40},
+        {},
+        NEWEST.format(53, 40) + "end on_overflow with TrimSteps(keep=0). Or choose a context_window of 53.",
     ),
     (
         [*turns(30), *talk("r" * 20, "r" * 20, "r" * 20)],
