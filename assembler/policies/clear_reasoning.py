@@ -8,7 +8,7 @@ from functools import partial
 import attrs
 
 from assembler.conversation.messages import Message, Thinking
-from assembler.conversation.messages.edit import edited, may_lose_id, without_id
+from assembler.conversation.messages.edit import edited, has_no_id, may_lose_id, without_id
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
@@ -23,7 +23,8 @@ class ClearReasoning:
     was changed ("blocks in the latest assistant message cannot be modified", claude-code#63314, read 2026-11). A
     message with nothing but thinking stays, since it would be empty. A reasoning item of the Responses API is dropped
     together with the id of the next item, because for that id the server demands the reasoning ("provided without its
-    required 'reasoning' item", continue#11994, read 2026-11). It stays if the next item needs its id, as a search does.
+    required 'reasoning' item", continue#11994, read 2026-11). It stays if the next item needs its id, as a search does,
+    or is not the model's.
     """
 
     keep: int = attrs.field(default=1, converter=as_int, validator=at_least_zero)
@@ -41,6 +42,8 @@ class ClearReasoning:
             if alone and may_lose_id(message):
                 named = passage.once(index, message, partial(without_id, message))
                 yield Change({**dict.fromkeys(alone), index: named}, "reasoning cleared")
+            elif alone and has_no_id(message):
+                yield Change(dict.fromkeys(alone), "reasoning cleared")
             alone = []
             if any(isinstance(part, Thinking) for part in message.parts) and _says_more(message):
                 silent = passage.once(index, message, partial(_silent, message))

@@ -80,6 +80,12 @@ def may_lose_id(message: Message) -> bool:
     return free and isinstance(seen.get("id"), str) and (seen.get("call_id") is not None or "role" in seen)
 
 
+def has_no_id(message: Message) -> bool:
+    """Whether a message is one item of the model without an id, so that the Responses API demands nothing before it."""
+    seen: object = message.seen
+    return message.role == "assistant" and type(seen) is dict and not cast("dict[str, Any]", seen).get("id")
+
+
 def without_id(message: Message) -> Message:
     """The item without its id. Its `raw` is a dict, or an object made by the registered writer of its class."""
     seen = private_copy(message.seen)

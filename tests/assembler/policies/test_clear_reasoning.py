@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, TrimOldest, verify
+from assembler import Assembler, ContextLengthError, TrimOldest, verify
 from assembler.policies import ClearReasoning
 from budgets import Budget, BudgetError
 
@@ -121,3 +121,33 @@ def test_reasoning_before_an_item_that_needs_its_id_stays_beside_it() -> None:
     assert thoughts
     assert all(kept[place + 1]["type"] == "web_search_call" for place in thoughts)
     assert sum(item.get("type") == "web_search_call" for item in kept) == len(thoughts)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [
+            {"type": "function_call", "call_id": "c", "name": "ask", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c", "output": "r"},
+        ],
+        [{"role": "assistant", "content": "a"}],
+    ],
+)
+def test_reasoning_goes_before_an_item_without_an_id_which_stays_as_it_is(said: list[dict[str, Any]]) -> None:
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "t" * 400}]}
+    asked = {"role": "user", "content": "q"}
+    history = [asked, reasoning, *said, asked]
+    assembler = Assembler(Budget(100, model="gpt-5"), dialect="openai_responses", on_overflow=ClearReasoning())
+    context = assembler.add_messages(history).build()
+    assert context.messages == [asked, *said, asked]
+    assert not verify(context.request(), dialect="openai_responses")
+
+
+def test_reasoning_stays_before_a_search_which_needs_its_id() -> None:
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "t" * 4_000}]}
+    search = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
+    asked = {"role": "user", "content": "q"}
+    assembler = Assembler(Budget(100, model="gpt-5"), dialect="openai_responses", on_overflow=ClearReasoning())
+    assembler.add_messages([asked, reasoning, search, {"role": "assistant", "content": "a"}, asked])
+    with pytest.raises(ContextLengthError):
+        assembler.build()
