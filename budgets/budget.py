@@ -11,7 +11,7 @@ import attrs
 from budgets.allotment import check_floors
 from budgets.count import AwaitedCounter, TokenCounter, Tokens
 from budgets.counters.by_model import shared_counter_for
-from budgets.counters.guard import Guarded, name_of, refuse_wrong_arity
+from budgets.counters.guard import Guarded, name_of, refuse_unusable
 from budgets.counters.memo import Memoised, memoised
 from budgets.errors import BudgetError, UnknownModelError
 from budgets.limit import Limit, limits_by_region
@@ -28,7 +28,7 @@ _NO_LIMITS: Mapping[str, Limit] = {}
 
 def _callable_with_a_text(_budget: object, _field: object, counter: TokenCounter | AwaitedCounter | None) -> None:
     if counter is not None and not isinstance(counter, Guarded):
-        refuse_wrong_arity(counter)
+        refuse_unusable(counter)
 
 
 def _a_name(_budget: object, _field: object, model: Any) -> None:

@@ -464,7 +464,10 @@ def test_every_bound_that_is_stated_has_a_row() -> None:
         spans = [(text.find(says), text.find(says) + len(says)) for says in told]
         for found in STATED.finditer(text):
             said = text[max(0, found.start() - 60) : found.end() + 40]
-            assert any(start <= found.start() < stop for start, stop in spans), (where, said)
+            assert any(start <= found.start() < stop for start, stop in spans), (
+                f"{where} states a bound that no test holds: {said!r}; add a row to AT_MOST or HELD_ELSEWHERE, or to "
+                "NO_BOUNDS if it is none"
+            )
 
 
 @pytest.mark.parametrize(

@@ -238,12 +238,21 @@ def total_counter(counter: TokenCounter | AwaitedCounter) -> Guarded:
     """`counter` in a wrapper that checks that each call returns a whole number of 0 or more.
 
     A counter that does so already is returned unchanged. Raises `BudgetError` if `counter` cannot be called with one
-    text.
+    text, or has a `grade` that is not a `Grade`.
     """
     if isinstance(counter, Guarded):
         return counter
-    refuse_wrong_arity(counter)
+    refuse_unusable(counter)
     return TotalCounter(counter)
+
+
+def refuse_unusable(counter: TokenCounter | AwaitedCounter) -> None:
+    """Raise `BudgetError` unless `counter` can be called with one text and its `grade`, if it has one, is a `Grade`."""
+    refuse_wrong_arity(counter)
+    grade = attribute_of(counter, "grade", Grade.EXACT)
+    if not isinstance(grade, Grade):
+        kind = type(grade).__name__
+        raise BudgetError(f"counter {name_of(counter)}: its grade is a {kind}; make it one of budgets.Grade")
 
 
 def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:

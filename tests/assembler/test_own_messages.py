@@ -51,6 +51,24 @@ def test_the_nearest_class_decides_and_an_inner_block_gives_way_to_the_outer() -
         assert read_message(message, 0).parts == ("hi",)
 
 
+def test_a_reader_that_raises_is_named_and_its_own_error_is_chained() -> None:
+    with reading(Wrapped, lambda m: {"role": m.held["who"], "content": ""}), pytest.raises(MessageTypeError) as caught:
+        Assembler().add_messages([{"role": "user", "content": "q"}, Wrapped({})])
+    assert str(caught.value) == "message 1: the reader of Wrapped raised KeyError"
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize(
+    ("writer", "said"), [(lambda _: {}["role"], "raised KeyError"), (lambda _: None, "returned None")]
+)
+def test_a_writer_that_makes_nothing_is_named(writer: Any, said: str) -> None:
+    long = [Wrapped({"role": "user", "content": "word " * 200})]
+    assembler = Assembler(Budget(100, model="gpt-4o"), on_overflow=Truncate(50)).add_messages
+    with reading(Wrapped, lambda m: m.held, writer=writer), pytest.raises(MessageTypeError) as caught:
+        assembler(long).build()
+    assert f"the writer of Wrapped {said}" in str(caught.value)
+
+
 def test_a_message_that_its_owner_changes_is_read_anew() -> None:
     with reading(Wrapped, lambda m: {"role": "user", "content": m.held}):
         message = Wrapped("one")

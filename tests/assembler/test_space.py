@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, Refuse, TrimOldest, first_user
 from assembler.dialects import plain
+from assembler.errors import WrongTypeError
 from assembler.policies import KeepRelevant, Summarize, Truncate
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Around, Needs, Rendered
@@ -156,3 +157,14 @@ def test_knowledge_is_left_what_the_least_conversation_leaves_that_the_policies_
 ) -> None:
     space = space_of(len, {}, "first", OLD, QUESTION, policy=policy)
     assert space.left(Rendered()) == WINDOW - len("".join(stays))
+
+
+class LaysOutText:
+    def render(self, regions: object) -> Any:
+        return "Facts: none"
+
+
+def test_a_strategy_that_returns_no_layout_is_named_with_what_to_return() -> None:
+    assembler = Assembler(strategy=LaysOutText()).add_knowledge("A fact.", type="fact")
+    with pytest.raises(WrongTypeError, match=r"LaysOutText: it laid the regions out as str; return a Rendered"):
+        assembler.build()

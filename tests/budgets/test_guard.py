@@ -214,7 +214,6 @@ def test_the_wrappers_keep_what_a_counter_says_of_itself() -> None:
 
 class Boasts:
     name = 7
-    grade = "the best"
     additive_at_tag_seams = "yes"
 
     def __call__(self, text: str) -> int:
@@ -224,6 +223,15 @@ class Boasts:
 def test_claims_of_the_wrong_kind_are_not_believed() -> None:
     boasting = total_counter(Boasts())
     assert (boasting.name, boasting.grade, boasting.additive_at_tag_seams) == ("Boasts", Grade.EXACT, False)
+
+
+class Grades(Boasts):
+    grade = "estimated"
+
+
+def test_a_grade_that_is_no_grade_is_refused_at_the_door_instead_of_read_as_exact() -> None:
+    with pytest.raises(BudgetError, match=r"its grade is a str; make it one of budgets\.Grade"):
+        Budget(9, counter=Grades())
 
 
 def test_no_repr_shows_more_of_a_counter_than_its_name() -> None:

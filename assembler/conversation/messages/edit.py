@@ -104,16 +104,23 @@ def of_the_user(message: Message) -> object:
 def write_like(raw: object, fields: dict[str, Any]) -> object:
     """`fields` as an object of the class of `raw` if a writer is registered for it, else `fields`. O(fields).
 
-    Raises `MessageTypeError` if the reader of the class reads the new object as a different message.
+    Raises `MessageTypeError` if the writer raises or returns None, or if the reader of the class reads the new object
+    as a different message.
     """
     writer = registered_writer(raw)
     if writer is None:
         return fields
-    made = writer(private_copy(fields))
+    kind = type(raw).__name__
+    try:
+        made = writer(private_copy(fields))
+    except Exception as error:  # its text could quote the message, so it is only chained
+        raise MessageTypeError(f"the writer of {kind} raised {type(error).__name__}") from error
+    if made is None:
+        raise MessageTypeError(f"the writer of {kind} returned None; return the new message")
     meant, read = read_message(fields, 0), read_message(made, 0)
     if (meant.role, meant.parts) != (read.role, read.parts):
         raise MessageTypeError(
-            f"the writer of {type(raw).__name__} made a message that its reader reads as another one; "
+            f"the writer of {kind} made a message that its reader reads as another one; "
             "reader(writer(fields)) must equal fields"
         )
     return made

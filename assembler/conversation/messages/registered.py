@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar, cast
 
-from assembler.errors import MessageTypeError
+from assembler.errors import ConversationError, MessageTypeError
 from assembler.validation import wrong
 from budgets.counters.awaited import refuse_async
 
@@ -71,12 +71,18 @@ def registered_writer(raw: object) -> Writer[Any] | None:
 def registered_fields(raw: object, index: int) -> Mapping[str, Any] | None:
     """The dict that the reader of the object's nearest registered class returns, or None. O(its bases).
 
-    Raises `MessageTypeError` if the reader returns anything but a dict.
+    Raises `MessageTypeError` if the reader raises, or returns anything but a dict.
     """
     if not is_registered(raw):
         return None
     reader = next(_KNOWN[kind][0] for kind in type(raw).__mro__ if kind in _KNOWN)
-    fields: object = reader(raw)
+    try:
+        fields: object = reader(raw)
+    except (ConversationError, MemoryError):
+        raise
+    except Exception as error:  # its text could quote the message, so it is only chained
+        raised = type(error).__name__
+        raise MessageTypeError(f"the reader of {type(raw).__name__} raised {raised}", index=index) from error
     if not isinstance(fields, Mapping):
         raise MessageTypeError(
             f"the reader of {type(raw).__name__} returned a {type(fields).__name__}; return the message as a dict",
