@@ -6,9 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
+import attrs
+
 from assembler.conversation.messages.message import Call, Media, Opaque, Part, Result, Thinking
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text, refuse_surrogates
+from assembler.text.fields import items_of
 
 Raw: TypeAlias = Mapping[str, Any]
 
@@ -58,6 +61,10 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
         raise ConversationError(f"a content part must be a dict, got {type(item).__name__}", index=index)
     part = cast(Raw, item)
     kind = part.get("type")
+    if kind is None and not _OF_GEMINI.isdisjoint(part):
+        return gemini_part(part, index), FOREIGN  # Gemini has no content, and no other API has its parts
+    if isinstance(kind, str) and kind in _ITEMS:
+        return Opaque(kind, part, "responses"), FOREIGN
     if kind is None:
         kind = _kind_by_key(part)
     if not isinstance(kind, str):
@@ -201,6 +208,49 @@ def _bedrock_reasoning(part: Raw, index: int) -> Thinking:
     return Thinking(str(cast(Raw, text).get("text", "")) if isinstance(text, Mapping) else "", part)
 
 
+def either(part: Raw, snake: str, camel: str) -> Any:
+    """The value under a key of Gemini's in the SDK's spelling, or else in the API's."""
+    return part.get(snake, part.get(camel))
+
+
+def gemini_part(part: Raw, index: int) -> Part:
+    """A part of Gemini's, in the API's camelCase or the SDK's snake_case."""
+    if (call := either(part, "function_call", "functionCall")) is not None:
+        signature = either(part, "thought_signature", "thoughtSignature")
+        return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
+    if (response := either(part, "function_response", "functionResponse")) is not None:
+        return _gemini_result(response, index)
+    if isinstance(part.get("text"), str):
+        if part.get("thought") is True:
+            return Thinking(part["text"], part)
+        return checked_text(part["text"], field=f"conversation[{index}]")
+    blob = either(part, "inline_data", "inlineData") or either(part, "file_data", "fileData")
+    if isinstance(blob, Mapping):
+        mime = str(either(cast(Raw, blob), "mime_type", "mimeType") or "")
+        kind = mime.split("/", 1)[0]
+        return Media(kind if kind in ("image", "audio", "video") else "document", part)
+    return Opaque(next((key for key in part if key not in _SIGNS), "part"), part, "gemini")
+
+
+def _gemini_result(response: Raw, index: int) -> Result:
+    given: Raw = response.get("response") or {}
+    result = result_of(
+        compact_json(given), call_id=response.get("id"), name=response.get("name"), index=index, given=given
+    )
+    beside = tuple(_shown(held, index) for held in items_of(response.get("parts")))
+    return attrs.evolve(result, parts=(*result.parts, *beside)) if beside else result
+
+
+def _shown(item: object, index: int) -> Media | Opaque:
+    """A part of a function response beside its object: an image, a file (google-genai 3.4.0, FunctionResponsePart)."""
+    part = gemini_part(cast(Raw, item), index) if isinstance(item, Mapping) else None
+    return part if isinstance(part, Media | Opaque) else Opaque("part", cast(Raw, item), "gemini")
+
+
+_SIGNS = ("thought", "thought_signature", "thoughtSignature")
+"""Keys beside the one that names the kind of a part."""
+
+
 def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
     """LangChain's own form of reasoning: its text under the kind, for Bedrock in an object there.
 
@@ -237,6 +287,27 @@ _OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult",
 """The same of Converse (botocore 1.44.5, service model, read 2026-11)."""
 _OF_MISTRAL = ("document_url", "reference", "resource", "resource_link")
 """The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
+
+_OF_GEMINI = frozenset(
+    [
+        *("functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data"),
+        *("fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult"),
+        *("code_execution_result", "toolCall", "tool_call", "toolResponse", "tool_response"),
+    ]
+)
+"""The keys that name a part of Gemini's (google-genai 3.4.0, Part, read 2026-11)."""
+_ITEMS = frozenset(
+    [
+        *("additional_tools", "apply_patch_call", "apply_patch_call_output", "code_interpreter_call"),
+        *("compaction_trigger", "computer_call", "computer_call_output", "configuration_update"),
+        *("custom_tool_call", "custom_tool_call_output", "file_search_call", "function_call"),
+        *("function_call_output", "image_generation_call", "item_reference", "local_shell_call"),
+        *("local_shell_call_output", "mcp_approval_request", "mcp_approval_response", "mcp_call"),
+        *("mcp_list_tools", "program", "program_output", "shell_call", "shell_call_output"),
+        *("tool_search_call", "tool_search_output", "web_search_call"),
+    ]
+)
+"""The items of Responses that some frameworks put into a message's content (openai 3.54.0, read 2026-11)."""
 
 _MEDIA = {"audio": "audio", "audio_url": "audio", "video": "video", "video_url": "video"}
 """Audio and video as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11). They are media, since

@@ -1,0 +1,96 @@
+"""A part of one API in a list of another API's shape is sent to no other API as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, ConversationError
+from assembler.dialects import DIALECTS
+from budgets import Budget
+from tests.assembler.decorated import PNG
+
+Part = dict[str, Any]
+APIS = {
+    "openai_chat": "gpt-4o",
+    "openai_responses": "gpt-4o",
+    "anthropic": "claude-sonnet-4-5",
+    "bedrock": "anthropic.claude-sonnet-4-5",
+    "gemini": "gemini-2.5-pro",
+    "mistral": "mistral-large-latest",
+}
+TOOL: Part = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
+OF_GEMINI: list[Part] = [
+    {"inlineData": {"mimeType": "image/png", "data": PNG}},
+    {"inline_data": {"mime_type": "image/png", "data": PNG}},
+    {"executableCode": {"code": "print('walrus')"}},
+    {"executable_code": {"code": "print('walrus')"}},
+    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "walrus"}},
+    {"toolCall": {"id": "t1", "toolType": "GOOGLE_SEARCH_WEB"}},
+    {"toolResponse": {"id": "t1", "response": {"output": "walrus"}}},
+]
+OF_RESPONSES: list[Part] = [
+    {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c", "output": "walrus"},
+    {"type": "code_interpreter_call", "id": "ci_1", "container_id": "c", "code": "print('walrus')"},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "walrus"}},
+    {"type": "mcp_call", "id": "m", "name": "look", "arguments": "{}", "output": "walrus", "server_label": "s"},
+    {"type": "item_reference", "id": "msg_1"},
+]
+LISTS: dict[str, Part] = {
+    "Chat or Anthropic": {"type": "text", "text": "hi"},
+    "Anthropic": {"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}},
+    "Bedrock": {"text": "hi"},
+}
+
+
+def sent(history: list[Part], api: str) -> dict[str, Any]:
+    made = Assembler(Budget(100_000, model=APIS[api]), dialect=DIALECTS[api]).add_capability([TOOL])
+    return made.add_messages(history).build().request()
+
+
+def dicts_in(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [found for item in value for found in dicts_in(item)]
+    if isinstance(value, dict):
+        return [value, *(found for item in value.values() for found in dicts_in(item))]
+    return []
+
+
+@pytest.mark.parametrize("neighbour", LISTS)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("part", [*OF_GEMINI, *OF_RESPONSES], ids=lambda part: part.get("type", next(iter(part))))
+def test_a_part_in_a_list_of_another_shape_is_not_sent_as_it_is(part: Part, role: str, neighbour: str) -> None:
+    own = "openai_responses" if part in OF_RESPONSES else "gemini"
+    asked: Part = {"role": "user", "content": "q"}
+    for api in APIS.keys() - {own}:
+        request = sent([asked, {"role": role, "content": [LISTS[neighbour], part]}, asked], api)
+        assert part not in dicts_in(request)
+        assert not any(part.keys() <= found.keys() and "type" not in part for found in dicts_in(request))
+
+
+@pytest.mark.parametrize("neighbour", LISTS)
+@pytest.mark.parametrize("api", APIS)
+def test_calls_and_answers_of_gemini_in_a_list_of_another_shape_are_calls_and_answers(api: str, neighbour: str) -> None:
+    call: Part = {"functionCall": {"name": "look", "args": {"at": "walrus"}}}
+    answer: Part = {"functionResponse": {"name": "look", "response": {"output": "seal"}}}
+    asked: Part = {"role": "user", "content": "q"}
+    in_lists = [
+        asked,
+        {"role": "assistant", "content": [LISTS[neighbour], call]},
+        {"role": "user", "content": [answer]},
+    ]
+    in_contents = [
+        asked,
+        {"role": "model", "parts": [{"text": "hi"}, call]},
+        {"role": "user", "parts": [answer]},
+    ]
+    in_lists[1]["content"][0] = {key: held for key, held in LISTS[neighbour].items() if key != "cache_control"}
+    assert sent(in_lists, api) == sent(in_contents, api)
+
+
+def test_a_call_of_gemini_in_a_list_of_another_shape_must_be_answered() -> None:
+    call: Part = {"functionCall": {"name": "look", "args": {}}}
+    with pytest.raises(ConversationError, match="has no result"):
+        sent([{"role": "assistant", "content": [{"text": "hi"}, call]}, {"role": "user", "content": "q"}], "bedrock")
