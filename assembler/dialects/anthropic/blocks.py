@@ -31,7 +31,7 @@ class AnthropicWriter(Writer):
 
     shape = _SHAPE
     id_rule = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
-    foreign_marks = (POINT,)
+    foreign_marks = frozenset([POINT])
     tool_name = re.compile(r"[a-zA-Z0-9_-]{1,128}")
     """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
 

@@ -168,7 +168,7 @@ class Anthropic:
         if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
             return None
         grown = {**request, "messages": [*request["messages"], *messages]}
-        if self._must_not_think(grown["messages"]):
+        if self.thinking is not None and self._must_not_think(grown["messages"]):
             return None
         return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
 

@@ -140,7 +140,7 @@ class Bedrock:
         if any("cachePoint" in block for message in messages for block in message["content"]):
             return None
         grown = {**request, "messages": [*request["messages"], *messages]}
-        if self._must_not_think(grown["messages"]):
+        if self.thinking is not None and self._must_not_think(grown["messages"]):
             return None
         return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
 

@@ -203,7 +203,8 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
             case _:
                 _keep(turn.blocks, writer.other(part, message.shape))
     for block in (*turn.results, *turn.blocks):
-        writer.unmarked(block)
+        if not writer.foreign_marks.isdisjoint(block):
+            writer.unmarked(block)
     if not beside and len(message.parts) == len(turn.blocks) == 1 and type(message.parts[0]) is str:
         turn.text = message.parts[0]
     _note(message, turn, writer.notes)

@@ -43,7 +43,7 @@ class Writer(abc.ABC):
     content: ClassVar[str] = "content"
     """The key of a message's parts."""
     id_rule: ClassVar[IdRule]
-    foreign_marks: ClassVar[tuple[str, ...]] = (*MARK_KEYS,)
+    foreign_marks: ClassVar[frozenset[str]] = MARK_KEYS
     """The keys of cache marks that the API's blocks do not have beside other fields."""
     tool_name: ClassVar[re.Pattern[str]]
     """The pattern of legal tool names."""

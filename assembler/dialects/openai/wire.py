@@ -67,9 +67,9 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
     """Return the dict that is sent for a message, if it depends on no other message, else None. Computed once."""
     if message.sent is None:
         seen: dict[str, Any] = message.seen
-        if _has_points(message):
-            return None  # written with the others, which notes what is left out
         if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
+            if POINT in seen:
+                return None  # written with the others, which notes what is left out
             stands = len(seen.get("tool_call_id", "")) <= CALL_ID_LIMIT and PIN not in seen  # the rest are texts
             message.sent = seen if stands else _as_it_came(message)
         else:
@@ -82,7 +82,9 @@ def _spelled_alone(message: Message, seen: dict[str, Any]) -> dict[str, Any] | N
         return None  # these are written differently for different APIs
     if not _goes_as_it_came(message):
         return None
-    return seen if _stands(seen) else _as_it_came(message)
+    if _stands(seen):
+        return seen
+    return None if _has_points(message) else _as_it_came(message)
 
 
 _MOST = frozenset({str, Call})
@@ -187,7 +189,7 @@ def _is_respelled(call: Mapping[str, Any]) -> bool:
 def _stands(seen: dict[str, Any]) -> bool:
     """True if nothing in a message must change for this API, so that it can be copied."""
     content = seen.get("content")
-    if PIN in seen or not (content is None or isinstance(content, str)):
+    if PIN in seen or POINT in seen or not (content is None or isinstance(content, str)):
         return False
     held = list(seen.values())
     if held.count(None) > (content is None):
@@ -199,8 +201,10 @@ def _stands(seen: dict[str, Any]) -> bool:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
     calls: list[dict[str, Any]] = seen["tool_calls"] or []
     for call in calls:
-        if len(call.get("id") or "") > CALL_ID_LIMIT or (
-            "custom" in call and is_custom(call) and not _says_custom(call)
+        if (
+            POINT in call
+            or len(call.get("id") or "") > CALL_ID_LIMIT
+            or ("custom" in call and is_custom(call) and not _says_custom(call))
         ):
             return False
     return bool(calls)
