@@ -88,11 +88,18 @@ class Ledger(Priced):
         messages priced so far.
 
         One reason: a JSON result is parsed and rewritten once it is sent beside another, which may make it shorter.
+        Another: in a long run each item of the model is priced beside its nearest neighbours alone.
         """
         found = self.prices.overpriced
         if found and any(self.first <= index < self.length for index in found.copy()):
             return True
-        return self._sight.length - 1 in self.prices.thoughts
+        if self._sight.length - 1 in self.prices.thoughts:
+            return True
+        # A loop, since most histories have no long run; a shorter one may end inside.
+        for end, start in self.prices.long_runs.copy().items():
+            if self.first <= start < self.length and not self._adds_up((start, min(end, self.length))):
+                return True
+        return False
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""

@@ -19,6 +19,7 @@ from assembler.pricing.pricer import Pricer, is_joining, price_messages
 from assembler.pricing.rewritten_messages import Rewritten
 from assembler.pricing.timeline import Replays
 from budgets import Count, TokenCountError, Tokens
+from budgets.count import total
 from budgets.value import are_the_same
 
 if TYPE_CHECKING:
@@ -31,8 +32,12 @@ PRICERS = 4
 
 
 NEIGHBOURS = 8
-"""How many results before one affect its price. Farther ones do not: OpenAI separates results by `", "`, where its
-vocabularies always split a text, and Anthropic puts each in a block of its own."""
+"""How many messages before one are priced with it, if they are sent merged.
+
+Farther results do not affect its price: OpenAI separates results by `", "`, where its vocabularies always split a text,
+and Anthropic puts each in a block of its own. Farther items of the model may, so the prices of a longer run of them are
+compared with the price of the whole run.
+"""
 
 
 class Sums:
@@ -69,12 +74,14 @@ class Prices:
     """
 
     __slots__ = (
+        "adding_up",
         "beyond",
         "decisions",
         "ended",
         "everything",
         "fitting",
         "last_run",
+        "long_runs",
         "messages",
         "overpriced",
         "passed",
@@ -93,6 +100,10 @@ class Prices:
         self.messages: list[Count | None] = []
         self.last_run: tuple[tuple[Message, ...], Count] | None = None
         """The last items that were priced merged, and their price. The next one usually joins them."""
+        self.long_runs: dict[int, int] = {}
+        """The starts of the runs of more than `NEIGHBOURS` items, by the index after the last item priced."""
+        self.adding_up: dict[Span, bool] = {}
+        """Whether the prices of a long run's items add up to the run's."""
         self.overpriced: set[int] = set()
         """The messages for which a merged price and the sum of single prices differ."""
         self.running: list[Tokens | None] = []
@@ -150,6 +161,8 @@ class Prices:
         copy.messages = self.messages[:stop]
         copy.overpriced = {index for index in self.overpriced.copy() if index < stop}
         copy.thoughts = {index for index in self.thoughts.copy() if index < stop}
+        copy.long_runs = {min(end, stop): start for end, start in self.long_runs.copy().items() if start < stop}
+        copy.adding_up = {span: adds for span, adds in self.adding_up.copy().items() if span[1] <= stop}
         copy.sums = self.sums.known_until(stop)
         copy.passed = self.passed.known_until(stop)
         copy.waiting = self.waiting.known_until(stop)
@@ -252,9 +265,11 @@ class Priced:
         """What an item adds to the items before it with which it is merged: parallel calls are billed as one message,
         with some providers also the results of one step.
 
-        O(items before it in its run); for results O(`NEIGHBOURS`).
+        O(`NEIGHBOURS`), so that the price of a run grows with its items, not with their square.
         """
-        first = self._run_start(index, index - NEIGHBOURS if _may_answer(message) else 0)
+        first = self._run_start(index, index - NEIGHBOURS)
+        if first == index - NEIGHBOURS and not _may_answer(message):
+            self._note_long_run(index, first)
         if first == index:
             price = self._pricer.message(message)
             self.prices.last_run = (message,), price
@@ -270,6 +285,19 @@ class Priced:
             self.prices.overpriced.add(index)
             tokens = max(tokens, 0)
         return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
+
+    def _note_long_run(self, index: int, reached: int) -> None:
+        """Record the run of an item that has at least `NEIGHBOURS` before it, back to `reached`."""
+        start = self.prices.long_runs.pop(index, None)
+        self.prices.long_runs[index + 1] = self._run_start(reached) if start is None else start
+
+    def _adds_up(self, span: Span) -> bool:
+        """Whether the prices of a run's items add up to the price of the run. O(its items), once."""
+        known = self.prices.adding_up.get(span)
+        if known is None:
+            known = total(self.between(*span)) == self.priced_run(self._sight.messages(*span))
+            self.prices.adding_up[span] = known
+        return known
 
     def _note_neighbours(self, index: int, message: Message) -> None:
         """Record whether the neighbours of an item of the model make the sum of prices differ from the whole."""

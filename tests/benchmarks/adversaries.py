@@ -84,6 +84,26 @@ def gemini_without_ids(n: int) -> list[dict[str, Any]]:
     ]
 
 
+def item_call(number: int) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": f"call{number:06d}", "name": "f", "arguments": "{}"}
+
+
+def thought(number: int) -> dict[str, Any]:
+    return {"type": "reasoning", "id": f"rs{number:06d}", "summary": [{"type": "summary_text", "text": "a"}]}
+
+
+def web_search(number: int) -> dict[str, Any]:
+    return {"type": "web_search_call", "id": f"ws{number:06d}", "action": {"type": "search", "query": "a"}}
+
+
+def side_by_side(n: int, *kinds: Callable[[int], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Items of Responses that are one turn of the model, and the outputs of its calls."""
+    items = [kind(number) for number in range(n) for kind in kinds]
+    called = [item["call_id"] for item in items if "call_id" in item]
+    outputs = [{"type": "function_call_output", "call_id": call_id, "output": "r"} for call_id in called]
+    return [user("q"), *items, *outputs, user("q")]
+
+
 CONVERSATIONS: dict[str, Grown] = {
     "turns": lambda n: [[user("q"), {"role": "assistant", "content": "a"}][k % 2] for k in range(n + n % 2 + 1)],
     "one text": lambda n: [user("word " * n)],
@@ -97,6 +117,9 @@ CONVERSATIONS: dict[str, Grown] = {
     "parallel calls": lambda n: parallel(n, backwards=False),
     "parallel calls, answered backwards": lambda n: parallel(n, backwards=True),
     "parallel calls without ids": gemini_without_ids,
+    "call items side by side": lambda n: side_by_side(n, item_call),
+    "reasoning items with calls, side by side": lambda n: side_by_side(n, thought, item_call),
+    "search items side by side": lambda n: side_by_side(n, web_search),
     "one long result": lambda n: [user("q"), asked(call(0)), result(0, "word " * n)],
     "long arguments": lambda n: [user("q"), asked(call(0, arguments='{"a": "' + "b " * n + '"}')), result(0)],
     "wide arguments": lambda n: [

@@ -1,0 +1,125 @@
+"""Many items of the Responses API side by side in one turn are priced as that turn, for work in proportion to them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ContextLengthError, TrimOldest, count_request
+from assembler.dialects import DIALECTS
+from budgets import Budget
+from tests.assembler.test_items_side_by_side import BETWEEN, ITEMS, LADDERS
+from tests.scaled import scaled
+
+ASKED: dict[str, Any] = {"role": "user", "content": "Is it late?"}
+TOOLS = [{"name": "look", "parameters": {"type": "object"}}]
+
+
+def item(kind: str, number: int) -> dict[str, Any]:
+    match kind:
+        case "call":
+            return {"type": "function_call", "call_id": f"c{number}", "name": "look", "arguments": '{"q": 1}'}
+        case "thought":
+            summary = [{"type": "summary_text", "text": "Hm."}]
+            return {"type": "reasoning", "id": f"rs_{number}", "summary": summary}
+        case _:
+            action = {"type": "search", "query": "late trains"}
+            return {"type": "web_search_call", "id": f"ws_{number}", "status": "completed", "action": action}
+
+
+def turn_of(kinds: list[str]) -> list[dict[str, Any]]:
+    items = [item(kind, number) for number, kind in enumerate(kinds)]
+    called = [one["call_id"] for one in items if "call_id" in one]
+    outputs = [{"type": "function_call_output", "call_id": call_id, "output": "yes"} for call_id in called]
+    return [ASKED, *items, *outputs]
+
+
+FAR_APART = [*["search"] * 10, "call", *["search"] * 10, "call", *["search"] * 2]
+KINDS = st.sampled_from(["call", "thought", "search"])
+
+
+@pytest.mark.parametrize(("name", "model"), BETWEEN)
+@scaled(0.1)
+@given(kinds=st.lists(KINDS, min_size=8, max_size=30), ends=st.booleans(), ladder=LADDERS, share=st.floats(0.4, 1.1))
+@example(FAR_APART, True, [TrimOldest()], 1.0)  # a call whose nearest items are no calls
+@example(["call"] * 20, False, [TrimOldest()], 1.0)
+def test_a_long_run_of_items_costs_what_it_is_sent_as(
+    name: str, model: str, kinds: list[str], ends: bool, ladder: list[Any], share: float
+) -> None:
+    history = [*turn_of(["call"]), *turn_of(kinds), *([ASKED] if ends else [])]
+    dialect = DIALECTS[name]
+    whole = Assembler(Budget(1_000_000, model=model), dialect=dialect).add_capability(TOOLS).add_messages(history)
+    count = whole.build().count
+    assert count == count_request(whole.build().request(), dialect=dialect, model=model)
+    budget = Budget(max(1, int(count.upper * share)), model=model)
+    assembler = Assembler(budget, dialect=dialect, on_overflow=ladder).add_capability(TOOLS)
+    try:
+        context = assembler.add_messages(history).build()
+    except ContextLengthError:
+        assume(False)
+    assert context.count == count_request(context.request(), dialect=dialect, model=model)
+    assert context.count.upper <= budget.input_limit
+
+
+@pytest.mark.parametrize(("name", "model"), ITEMS)
+@pytest.mark.parametrize("kinds", [FAR_APART, ["call"] * 12, ["thought", "call"] * 7], ids=["apart", "calls", "both"])
+def test_a_run_that_grows_by_an_item_costs_at_every_length_what_it_is_sent_as(
+    name: str, model: str, kinds: list[str]
+) -> None:
+    growing = Assembler(Budget(1_000_000, model=model), dialect=name).add_capability(TOOLS)
+    history = [*turn_of(kinds), ASKED]
+    for stop, message in enumerate(history, 1):
+        fresh = Assembler(Budget(1_000_000, model=model), dialect=name).add_capability(TOOLS)
+        assert growing.add_message(message).plan().count == fresh.add_messages(history[:stop]).plan().count
+    context = growing.build()
+    assert context.count == count_request(context.request(), dialect=name, model=model)
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_only_a_run_whose_prices_do_not_add_up_is_counted_as_a_whole(far: bool) -> None:
+    history = turn_of(FAR_APART if far else ["thought", "call"] * 10)
+    made = Assembler(Budget(1_000_000, model="gpt-4o"), dialect="openai_chat").add_messages([*history, ASKED])
+    assert made.plan().inside.ledger.overpriced is far
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    calls = 0
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("kinds", [["call"], ["thought", "call"], ["search"]], ids="-".join)
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("openai_responses", "gpt-5"),
+        ("openai_responses", "a-model-of-nobody"),
+        ("openai_chat", "gpt-4o"),
+        ("anthropic", "claude-sonnet-4-5"),
+        ("gemini", "gemini-2.5-flash"),
+    ],
+)
+def test_twice_the_items_side_by_side_take_twice_the_work(name: str, model: str, kinds: list[str]) -> None:
+    def work(times: int) -> int:
+        history = [*turn_of(kinds * times), ASKED]
+        made = Assembler(Budget(1_000_000, model=model), dialect=name).add_capability(TOOLS)
+        return calls_of(made.add_messages(history).build)
+
+    work(1)  # what is loaded once in a process
+    sizes = [work(32), work(64), work(128)]
+    assert sizes[1] <= 2.4 * sizes[0]
+    assert sizes[2] <= 2.4 * sizes[1]
