@@ -48,6 +48,9 @@ FRAME = frozenset({_OPENING, _END, _QUESTION})
 _REFILLS = 8
 """How often to fill the tokens that merging freed. Each time less is freed."""
 
+_ROUNDED: Tokens = 4
+"""How much less a source may cost in a request than on its own, if no other source shows how much it is."""
+
 _NEIGHBOURS = 32
 """How many neighbours of chosen sources to try, because they cost less when merged. Each takes a layout."""
 
@@ -155,6 +158,8 @@ class CitedSources:
             chosen, rendered = self._fitted(regions, shelf, tokens_left, space)
             if self.merging is not None:
                 chosen, rendered = self._refilled(regions, shelf, tokens_left, chosen, rendered, space)
+            if len(chosen) < len(allowed):
+                chosen, rendered = self._completed(regions, shelf, chosen, rendered, space)
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
         return attrs.evolve(rendered, omitted=(*repeats, *_left_out(sources, candidates, reasons, chosen)))
 
@@ -246,6 +251,33 @@ class CitedSources:
                 near |= beside(source)
                 taken.add(at)
         return picked, rendered
+
+    def _completed(
+        self, regions: Regions, shelf: _Shelf, picked: list[int], rendered: Rendered, space: Space
+    ) -> tuple[list[int], Rendered]:
+        """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one."""
+        whole, left = space.left(self._placed(regions, [], space)), space.left(rendered)
+        if whole is None or left is None:
+            return picked, rendered
+        taken, saved, tries = set(picked), left + shelf.cost(picked) - whole, 0
+        for at in shelf.allowed:
+            if tries == _REFILLS:
+                break
+            if at in taken or shelf.cost([at]) > left + max(saved, _ROUNDED):
+                continue
+            tries += 1
+            more = shelf.picked(self.selection, shelf.cost([*picked, at]))
+            if not set(more) > taken:
+                continue
+            wider = self._laid(regions, [shelf.sources[at] for at in more], space)
+            after = space.left(wider)
+            if after is not None and after >= 0 and self._within(wider, space):
+                picked, rendered, left = more, wider, after
+                taken, saved = set(picked), left + shelf.cost(picked) - whole
+        return picked, rendered
+
+    def _within(self, rendered: Rendered, space: Space) -> bool:
+        return self.max_tokens is None or self._spent(rendered, space) <= self.max_tokens
 
     def _spent(self, rendered: Rendered, space: Space) -> Tokens:
         texts = [self.layout.heading(number) for number in range(1, len(rendered.sources) + 1)]
