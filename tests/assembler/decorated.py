@@ -224,6 +224,7 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ),
         ("paper", "user", lambda m: _chat_parts(m).append(dict(_PAPER))),
         ("paper", "tool", _each(_answers, content=[dict(_PAPER)])),
+        ("mark", "tool", _each(_answers, content=[_text(SAID, cache_control={"type": "ephemeral"})])),
         ("own field", "user", lambda m: (_mark_of_anthropic(m), m.update(x_new=FIELD))),
         ("answer", "assistant", lambda m: m.update(type="message", id="msg_1", usage={"output_tokens": 1})),
     ],
