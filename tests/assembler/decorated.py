@@ -140,6 +140,17 @@ def _put_in(*items: Dict) -> Decoration:
     return change
 
 
+def _put_between(*items: Dict) -> Decoration:
+    """Items between a call and what follows it: the next call of its step, or the first output."""
+
+    def change(history: History) -> None:
+        calls = (at for at, message in enumerate(history) if _role(message) == "function_call")
+        if (place := next(calls, None)) is not None:
+            history[place + 1 : place + 1] = copy.deepcopy([*items])
+
+    return change
+
+
 def _text(text: str, **beside: Any) -> Dict:
     return {"type": "text", "text": text, **beside}
 
@@ -265,6 +276,7 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("shown", "function_call_output", lambda m: m.update(output=[_item_text(), _item_image()])),
         ("own key", "function_call_output", lambda m: m.update(output=[{**_item_text(), "x_new": FIELD}])),
         *((kind, "history", _put_in(*items)) for kind, items in _ITEMS.items()),
+        *((kind, "history", _put_between(*items)) for kind, items in _ITEMS.items()),
     ],
     "objects": [
         ("thought", "assistant", lambda m: m.update(additional_kwargs={"reasoning_content": THOUGHT})),
