@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -52,9 +52,9 @@ def sent(history: list[Part], api: str) -> dict[str, Any]:
 
 def dicts_in(value: Any) -> list[Any]:
     if isinstance(value, list):
-        return [found for item in value for found in dicts_in(item)]
+        return [found for item in cast("list[Any]", value) for found in dicts_in(item)]
     if isinstance(value, dict):
-        return [value, *(found for item in value.values() for found in dicts_in(item))]
+        return [value, *(found for item in cast(Part, value).values() for found in dicts_in(item))]
     return []
 
 
@@ -76,12 +76,12 @@ def test_calls_and_answers_of_gemini_in_a_list_of_another_shape_are_calls_and_an
     call: Part = {"functionCall": {"name": "look", "args": {"at": "walrus"}}}
     answer: Part = {"functionResponse": {"name": "look", "response": {"output": "seal"}}}
     asked: Part = {"role": "user", "content": "q"}
-    in_lists = [
+    in_lists: list[Part] = [
         asked,
         {"role": "assistant", "content": [LISTS[neighbour], call]},
         {"role": "user", "content": [answer]},
     ]
-    in_contents = [
+    in_contents: list[Part] = [
         asked,
         {"role": "model", "parts": [{"text": "hi"}, call]},
         {"role": "user", "parts": [answer]},
