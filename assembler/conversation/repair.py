@@ -10,7 +10,7 @@ import attrs
 from assembler.conversation.intake import listed_messages
 from assembler.conversation.messages import Call, Message, read_message
 from assembler.conversation.messages.edit import edited, of_the_user, write_like
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.spelling import spelling_with
 from assembler.conversation.pairs import LooseResult, Pairs, PendingCall
 from assembler.errors import ConversationError, MarkupError
 
@@ -141,6 +141,8 @@ def _with(message: Message, places: Sequence[int]) -> Message:
 
 
 def _no_result(call: Call, asked_in: Message) -> dict[str, Any]:
+    if (spelling := spelling_with(asked_in.shape)) is not None:
+        return spelling.answer(call, asked_in, NO_RESULT)
     match asked_in.shape:
         case "anthropic":
             block = {"type": "tool_result", "tool_use_id": call.id, "content": NO_RESULT, "is_error": True}
@@ -148,15 +150,6 @@ def _no_result(call: Call, asked_in: Message) -> dict[str, Any]:
         case "bedrock":
             answer = {"toolUseId": call.id, "content": [{"text": NO_RESULT}], "status": "error"}
             return {"role": "user", "content": [{"toolResult": answer}]}
-        case "gemini":
-            response = {"name": call.name, "response": {"error": NO_RESULT}}
-            if call.id is not None:
-                response["id"] = call.id
-            return {"role": "user", "parts": [{"function_response": response}]}
-        case shape if shape == RESPONSES:
-            custom = asked_in.seen.get("type") == "custom_tool_call"
-            kind = "custom_tool_call_output" if custom else "function_call_output"
-            return {"type": kind, "call_id": call.id, "output": NO_RESULT}
         case _ if call.id is None:
             return {"role": "function", "name": call.name, "content": NO_RESULT}
         case _:

@@ -78,6 +78,20 @@ from assembler.regions.tools.reading import Reading
 def read_jar(tool):
     return (Reading("jar", "Opens a jar.", {}),) if tool == "the jar" else None
 """,
+    "assembler/conversation/messages/bubbles.py": """
+from assembler.conversation.messages.message import Message
+from assembler.conversation.messages.spelling import DictSpelling
+def edit(bubble, old, new):
+    bubble["says"] = new[0]
+    return new
+bubble = DictSpelling(
+    shape="bubble",
+    recognises=lambda fields: "says" in fields,
+    read=lambda fields, index: Message("user", (fields["says"],), fields, "bubble", dict(fields)),
+    edit=edit,
+    answer=lambda call, message, text: {"says": text},
+)
+""",
     "assembler/cli/hello.py": """
 def hello():
     \"\"\"Say hello.\"\"\"
@@ -90,12 +104,16 @@ LINES = {
     "budgets/counters/__init__.pyi": ("", "from budgets.counters.ones import ones_counter as ones_counter\n"),
     "assembler/dialects/__init__.py": ("anthropic: Dialect\n", "acme: Dialect\n"),
     "assembler/regions/tools/kinds.pyi": ("", "from assembler.regions.tools.jars import read_jar as read_jar\n"),
+    "assembler/conversation/messages/spellings.pyi": (
+        "",
+        "from assembler.conversation.messages.bubbles import bubble as bubble\n",
+    ),
     "assembler/cli/__init__.py": ('COMMANDS = ("batch"', ', "hello"'),
 }
 """A line of each table: what it stands after, and what it says."""
 
 FOLLOWS = """
-from assembler import Assembler, DropNone, NoWords, policies, strategies
+from assembler import Assembler, DropNone, NoWords, Truncate, policies, strategies
 from assembler.cli import main
 from assembler.cli.request_file.policies import POLICIES, overflow
 from assembler.cli.request_file.strategies import strategy
@@ -116,6 +134,11 @@ assert "::: assembler.NoWords" in entries("assembler.strategies.built_in")
 assert "::: budgets.ones_counter" in entries("budgets.counters")
 assert "::: assembler.dialects.acme" in values_of_dialects()
 assert [tool["name"] for tool in Assembler().set_tools("the jar").build().request()["tools"]] == ["jar"]
+history = [{"says": "one " * 99}, {"role": "assistant", "content": "two"}, {"role": "user", "content": "three"}]
+chat = Assembler(Budget(99, counter=len), dialect="openai_chat", on_overflow=Truncate(40))
+short = chat.add_messages(history).build()
+assert short.messages[0].keys() == {"says"} and len(short.messages[0]["says"]) <= 40
+assert short.request()["messages"][0] == {"role": "user", "content": short.messages[0]["says"]}
 assert main(["hello"]) == 0
 """
 

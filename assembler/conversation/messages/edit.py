@@ -11,12 +11,13 @@ import attrs
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING, field_of, refusal_of
-from assembler.conversation.messages.message import Call, Message, Part, Result
+from assembler.conversation.messages.message import Call, Message, Part
 from assembler.conversation.messages.objects import is_message_object
-from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.parts import text_of_result, write_parts
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
-from assembler.conversation.messages.responses import RESPONSES, read_item
+from assembler.conversation.messages.responses import ARGUMENTS, RESPONSES
+from assembler.conversation.messages.spelling import spelling_with
 from assembler.errors import MessageTypeError
 
 
@@ -29,22 +30,16 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     """
     _refuse_other_kinds(message.parts, parts)
     seen = private_copy(message.seen)
-    if message.shape == "gemini":
-        parts = [_as_object(part) for part in parts]
-    if message.shape == RESPONSES and "role" not in seen:
-        _write_item(seen, parts[0])
-    elif message.shape == "gemini":
-        seen["parts"] = _list(seen["parts"], message.parts, parts, _gemini_part)
+    by_content = "role" in seen and "content" in seen  # these are written alike in every spelling
+    spelling = None if by_content else spelling_with(message.shape)
+    if spelling is not None:
+        parts = spelling.edit(seen, message.parts, parts)
     elif message.role == "tool":
-        seen["content"] = _result_text(parts[0])
+        seen["content"] = text_of_result(parts[0])
     else:
         _write_content(seen, message.parts, parts)
     kept = tuple(part for part in parts if part is not None)
-    if kept and message.shape == RESPONSES and "role" not in seen:
-        kept = read_item(
-            seen, index=0
-        ).parts  # an item of a provider's own tool may write texts differently, or not at all
-    elif kept and any(map(_is_of_new_kind, seen.get("tool_calls") or ())):
+    if kept and any(map(_is_of_new_kind, seen.get("tool_calls") or ())):
         kept = read_message(seen, 0).parts
     return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
 
@@ -76,7 +71,7 @@ def may_lose_id(message: Message) -> bool:
     if message.shape != RESPONSES or type(message.seen) is not dict:
         return False
     seen = cast("dict[str, Any]", message.seen)
-    free = seen.get("role") == "assistant" or seen.get("type") in _ARGUMENTS
+    free = seen.get("role") == "assistant" or seen.get("type") in ARGUMENTS
     return free and isinstance(seen.get("id"), str) and (seen.get("call_id") is not None or "role" in seen)
 
 
@@ -136,7 +131,7 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
     elif isinstance(content, list | tuple):
         blocks = cast("Sequence[Any]", content)
         listed = len(blocks)
-        seen["content"] = _list(blocks, old[:listed], new[:listed], _block)
+        seen["content"] = write_parts(blocks, old[:listed], new[:listed], _block)
     elif listed:
         seen["content"] = new[0] if isinstance(new[0], str) else ""
     for before, after in zip(old, new, strict=True):
@@ -145,7 +140,7 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
     calls: list[Any] = seen.get("tool_calls") or []
     until = listed + len(calls)
     if calls:
-        seen["tool_calls"] = _list(calls, old[listed:until], new[listed:until], _call_dict)
+        seen["tool_calls"] = write_parts(calls, old[listed:until], new[listed:until], _call_dict)
         if not seen["tool_calls"]:
             del seen["tool_calls"]
     elif "function_call" in seen and len(old) > listed:
@@ -168,34 +163,6 @@ def _write_function_call(seen: dict[str, Any], old: Part, new: Part | None) -> N
         del seen["function_call"]
 
 
-def _write_item(item: dict[str, Any], part: Part | None) -> None:
-    """Write an item of OpenAI Responses: a call or its output. Calls of a provider's own tool are left as they are."""
-    kind = item["type"]
-    if isinstance(part, Call) and kind in _ARGUMENTS:
-        item[_ARGUMENTS[kind]] = part.arguments
-    elif isinstance(part, Result) and kind not in _TEXTLESS:
-        item["output"] = _of_shell(part) if kind == "shell_call_output" else _result_text(part)
-
-
-_ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
-"""The field for the arguments of a caller's tool, by type of item."""
-_TEXTLESS = ("computer_call_output", "tool_search_output")
-"""Outputs for which the API accepts no text: images and tools."""
-
-
-def _of_shell(part: Result) -> list[dict[str, Any]]:
-    """A text as the output of one command: the API expects a list of these."""
-    return [{"stdout": _result_text(part), "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
-
-
-def _list(items: Sequence[Any], old: Sequence[Part], new: Sequence[Part | None], write: Any) -> list[Any]:
-    written: list[Any] = []
-    for item, before, after in zip(items, old, new, strict=True):
-        if after is not None:
-            written.append(item if after is before else write(item, after))
-    return written
-
-
 def _block(item: Any, part: Part) -> object:
     if isinstance(item, str):
         return part
@@ -205,32 +172,10 @@ def _block(item: Any, part: Part) -> object:
         given = json.loads(part.arguments)
         inner = {**item["toolUse"], "input": given} if "toolUse" in item else None
         return {**item, "input": given} if inner is None else {**item, "toolUse": inner}
-    text = _result_text(part)
+    text = text_of_result(part)
     if "toolResult" in item:
         return {**item, "toolResult": {**item["toolResult"], "content": [{"text": text}]}}
     return {**item, "content": text}
-
-
-def _as_object(part: Part | None) -> Part | None:
-    """A result for Gemini, whose text must be the JSON of an object."""
-    if not isinstance(part, Result) or part.given is not None:
-        return part
-    given = {"result": _result_text(part)}
-    return attrs.evolve(part, parts=(compact_json(given),), given=given)
-
-
-def _gemini_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
-    if isinstance(part, str):
-        return {**item, "text": part}
-    if isinstance(part, Call):
-        key = "function_call" if "function_call" in item else "functionCall"
-        return {**item, key: {**item[key], "args": json.loads(part.arguments)}}
-    key = "function_response" if "function_response" in item else "functionResponse"
-    result = cast(Result, part)
-    response = {**item[key], "response": result.given}
-    if all(isinstance(held, str) for held in result.parts):
-        response.pop("parts", None)
-    return {**item, key: response}
 
 
 def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:
@@ -248,11 +193,6 @@ def _is_of_new_kind(call: Mapping[str, Any]) -> bool:
     """Whether a call of a Chat message is of an unknown kind, with its content under the name of its type."""
     kind = call.get("type")
     return "function" not in call and "custom" not in call and isinstance(call.get(str(kind)), Mapping)
-
-
-def _result_text(part: Part | None) -> str:
-    texts = [text for text in cast(Result, part).parts if isinstance(text, str)]
-    return "\n".join(texts)
 
 
 def _like(raw: object, seen: dict[str, Any]) -> object:

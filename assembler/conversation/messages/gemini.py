@@ -1,18 +1,30 @@
-"""Reads Gemini contents: `role` and `parts`, in the API's camelCase or the SDK's snake_case."""
+"""Gemini's spelling of messages: `role` and `parts`, in the API's camelCase or the SDK's snake_case."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
+
+import attrs
 
 from assembler.conversation.messages.dicts import PIN, role_of
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.message import Message, Part, Result
-from assembler.conversation.messages.parts import Raw, gemini_part
+from assembler.conversation.messages.message import Call, Message, Part, Result
+from assembler.conversation.messages.parts import Raw, compact_json, gemini_part, text_of_result, write_parts
+from assembler.conversation.messages.spelling import DictSpelling
 from assembler.errors import ConversationError
 
 
-def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
+def _is_content(fields: Mapping[str, Any]) -> bool:
+    if "content" in fields:
+        return False
+    calls = any(fields.get(key) for key in ("tool_calls", "function_call"))
+    # An answer without parts ended while the model was thinking.
+    return "parts" in fields or (fields.get("role") == "model" and not calls)
+
+
+def _read(raw: Mapping[str, Any], index: int) -> Message:
     """A message from a Gemini content. Function responses become results."""
     role = role_of(raw.get("role", "user"), index=index)
     seen = sendable_copy(raw, index=index)
@@ -33,3 +45,41 @@ def _part(item: object, index: int) -> Part:
     if not isinstance(item, Mapping):
         raise ConversationError(f"a Gemini part must be a dict, got {type(item).__name__}", index=index)
     return gemini_part(cast(Raw, item), index)
+
+
+def _edit(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:
+    changed = [_as_object(part) for part in new]
+    seen["parts"] = write_parts(seen["parts"], old, changed, _write_part)
+    return changed
+
+
+def _as_object(part: Part | None) -> Part | None:
+    """A result for Gemini, whose text must be the JSON of an object."""
+    if not isinstance(part, Result) or part.given is not None:
+        return part
+    given = {"result": text_of_result(part)}
+    return attrs.evolve(part, parts=(compact_json(given),), given=given)
+
+
+def _write_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {**item, "text": part}
+    if isinstance(part, Call):
+        key = "function_call" if "function_call" in item else "functionCall"
+        return {**item, key: {**item[key], "args": json.loads(part.arguments)}}
+    key = "function_response" if "function_response" in item else "functionResponse"
+    result = cast(Result, part)
+    response = {**item[key], "response": result.given}
+    if all(isinstance(held, str) for held in result.parts):
+        response.pop("parts", None)
+    return {**item, key: response}
+
+
+def _answer(call: Call, _: Message, text: str) -> dict[str, Any]:
+    response = {"name": call.name, "response": {"error": text}}
+    if call.id is not None:
+        response["id"] = call.id
+    return {"role": "user", "parts": [{"function_response": response}]}
+
+
+gemini_content = DictSpelling(shape="gemini", recognises=_is_content, read=_read, edit=_edit, answer=_answer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -25,6 +25,22 @@ FOREIGN = "foreign"
 def compact_json(value: object) -> str:
     """`value` as JSON without blanks and with readable characters, as it is sent to providers."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def text_of_result(result: Part | None) -> str:
+    """The texts of a result in one, by lines."""
+    return "\n".join(text for text in cast(Result, result).parts if isinstance(text, str))
+
+
+def write_parts(
+    items: Sequence[Any], old: Sequence[Part], new: Sequence[Part | None], write: Callable[[Any, Part], Any]
+) -> list[Any]:
+    """The items, each with its new part written by `write`; without those whose new part is None."""
+    return [
+        item if after is before else write(item, after)
+        for item, before, after in zip(items, old, new, strict=True)
+        if after is not None
+    ]
 
 
 def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]:

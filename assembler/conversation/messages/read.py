@@ -10,11 +10,10 @@ import attrs
 
 from assembler.conversation.messages.dicts import ROLES, read_dict, read_usual
 from assembler.conversation.messages.dumps import dump_of, plain_fields
-from assembler.conversation.messages.gemini import read_gemini
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.objects import is_message_object, read_object, spell_object
 from assembler.conversation.messages.registered import registered_fields
-from assembler.conversation.messages.responses import is_item, read_item
+from assembler.conversation.messages.spelling import spelling_of
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
 
 
@@ -63,23 +62,15 @@ def _read(raw: object, index: int) -> Message:
 
 
 def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
-    if "content" not in fields and ("parts" in fields or _is_silent_answer(fields)):
-        message = read_gemini(fields, index=index)
-    elif is_item(fields):
-        message = read_item(fields, index=index)
-    elif fields.get("role") is None and (step := _what_to_pass(fields)):
+    if (spelling := spelling_of(fields)) is not None:
+        message = spelling.read(fields, index)
+        return message if fields is raw else attrs.evolve(message, raw=raw)
+    if fields.get("role") is None and (step := _what_to_pass(fields)):
         raise MessageTypeError(f"expected a message, got {type(raw).__name__}{step}", index=index)
-    else:
-        return read_dict(fields, index=index, origin=None if fields is raw else raw)
-    return message if fields is raw else attrs.evolve(message, raw=raw)
+    return read_dict(fields, index=index, origin=None if fields is raw else raw)
 
 
 _TEXT_OR_NONE = (str, type(None))
-
-
-def _is_silent_answer(fields: Mapping[str, Any]) -> bool:
-    """Whether this is a Gemini answer without parts, which ended while the model was thinking."""
-    return fields.get("role") == "model" and not any(fields.get(key) for key in ("tool_calls", "function_call"))
 
 
 def _is_plain(fields: Mapping[str, Any]) -> bool:

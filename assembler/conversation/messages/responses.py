@@ -1,4 +1,4 @@
-"""Reads items of an OpenAI Responses `input`, and decides which items are one turn of the model.
+"""The spelling of items of an OpenAI Responses `input`, and which items are one turn of the model.
 
 Item types: OpenAI API reference, /v1/responses, and openai 3.54.0 (types/responses), read 2026-11.
 """
@@ -14,7 +14,16 @@ from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, REASONING
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
-from assembler.conversation.messages.parts import NEUTRAL, Raw, call_of, compact_json, is_kind_of_part, result_of
+from assembler.conversation.messages.parts import (
+    NEUTRAL,
+    Raw,
+    call_of,
+    compact_json,
+    is_kind_of_part,
+    result_of,
+    text_of_result,
+)
+from assembler.conversation.messages.spelling import DictSpelling
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text
 from assembler.text.runs import runs
@@ -37,7 +46,7 @@ _EASY = frozenset({"role", "content", "type", "phase", PIN})
 """The keys of an easy input message (openai 3.54.0, EasyInputMessageParam), and our own, which is not sent."""
 
 
-def is_item(fields: Raw) -> bool:
+def _is_item(fields: Raw) -> bool:
     """Whether a dict is an item of `input`. Its type decides, for a message its status or its parts."""
     kind = fields.get("type")
     if kind is None:
@@ -72,7 +81,7 @@ def _speaks_items(content: object) -> bool:
     return bool(parts) and all(isinstance(part, Mapping) and cast(Raw, part).get("type") in _PARTS for part in parts)
 
 
-def read_item(raw: Mapping[str, Any], *, index: int) -> Message:
+def _read(raw: Mapping[str, Any], index: int) -> Message:
     """A message from one item; opaque if its type is unknown. Raises `ConversationError` if it cannot be read."""
     if raw.get("type") == "message":
         return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, beside=())
@@ -171,6 +180,37 @@ _READERS: dict[str, Callable[[Raw, int], Part]] = {
     "tool_search_call": _by_client(_action),
     "tool_search_output": _by_client(_of_shell),
 }
+
+
+ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
+"""The field for the arguments of a caller's tool, by type of item."""
+_TEXTLESS = ("computer_call_output", "tool_search_output")
+"""Outputs for which the API accepts no text: images and tools."""
+
+
+def _edit(seen: dict[str, Any], _: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:
+    """Write a call or its output. Calls of a provider's own tool are left as they are."""
+    kind, (part,) = str(seen["type"]), new
+    if isinstance(part, Call) and kind in ARGUMENTS:
+        seen[ARGUMENTS[kind]] = part.arguments
+    elif isinstance(part, Result) and kind not in _TEXTLESS:
+        seen["output"] = _shell_output(part) if kind == "shell_call_output" else text_of_result(part)
+    # An item of a provider's own tool may write texts differently, or not at all.
+    return new if part is None else _read(seen, 0).parts
+
+
+def _shell_output(part: Result) -> list[dict[str, Any]]:
+    """A text as the output of one command: the API expects a list of these."""
+    return [{"stdout": text_of_result(part), "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
+
+
+def _answer_to(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
+    custom = asked_in.seen.get("type") == "custom_tool_call"
+    kind = "custom_tool_call_output" if custom else "function_call_output"
+    return {"type": kind, "call_id": call.id, "output": text}
+
+
+responses_item = DictSpelling(shape=RESPONSES, recognises=_is_item, read=_read, edit=_edit, answer=_answer_to)
 
 
 def sendable(message: Message) -> bool:

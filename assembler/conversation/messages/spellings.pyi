@@ -1,0 +1,2 @@
+from assembler.conversation.messages.gemini import gemini_content as gemini_content
+from assembler.conversation.messages.responses import responses_item as responses_item
