@@ -16,7 +16,10 @@ Tokens: TypeAlias = int
 """A number of tokens, never of characters or bytes."""
 
 TokenCounter: TypeAlias = Callable[[str], int]
-"""Any callable from a text to its tokens: pure, never negative, 0 for the empty text."""
+"""Any callable from a text to its tokens: pure, never negative, 0 for the empty text.
+
+Its numbers are taken as they are: an estimate that it returns is the upper bound too, so it must err high.
+"""
 
 AwaitedCounter: TypeAlias = Callable[[str], Awaitable[int]]
 """An async counter. Needs `await assembler.abuild()`."""
@@ -30,7 +33,10 @@ class Grade(enum.IntEnum):
     BOUNDED = 1
     """The true count is at most `upper`, as recordings show."""
     ESTIMATED = 2
-    """A guess, such as a factor for an unpublished tokenizer. `upper` includes a margin."""
+    """A guess, such as a factor for an unpublished tokenizer. `upper` includes a margin.
+
+    A counter that grades itself so gets no margin: its numbers are the most that its texts may cost.
+    """
 
     def __str__(self) -> str:
         return self._name_.lower()

@@ -315,6 +315,17 @@ class Told:
         return len(text)
 
 
+@attrs.frozen
+class Estimating:
+    """A counter that calls its numbers estimates."""
+
+    count: Callable[[str], int]
+    grade: Grade = Grade.ESTIMATED
+
+    def __call__(self, text: str) -> int:
+        return self.count(text)
+
+
 class Stateful(Told):
     asked = 0
 
@@ -351,6 +362,7 @@ COUNTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "a seam more": ("tag seams", Unseamed()),
     "a text in a note": ("quotes no text", Remembering()),
     "a word for a grade": ("grade", Ungraded()),
+    "an estimate that rounds down": ("errs high", Estimating(lambda text: len(text) // 4)),
 }
 
 
@@ -365,6 +377,13 @@ def test_a_count_that_is_off_by_one_is_found_by_what_is_known() -> None:
     check_counter(len, known={"hello": 5})
     with pytest.raises(ContractError, match="expected 5"):
         check_counter(lambda text: len(text) + 1 if text else 0, known={"hello": 5})
+
+
+@pytest.mark.parametrize("grade", [Grade.BOUNDED, Grade.ESTIMATED])
+def test_an_estimate_may_be_above_what_is_known_and_never_below(grade: Grade) -> None:
+    check_counter(Estimating(len, grade), known={"hello": 2})
+    with pytest.raises(ContractError, match=r"errs high.*5.*known to cost 6"):
+        check_counter(Estimating(len, grade), known={"hello": 6})
 
 
 @pytest.mark.parametrize(
