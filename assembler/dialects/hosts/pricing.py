@@ -53,9 +53,9 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     price = total(framing) + price_texts(texts, count, family.stand_in)
     if not family.silent_beside_calls or not any(isinstance(part, Call) for part in message.parts):
         return price
-    silent = tuple(part for part in message.parts if not isinstance(part, str))
-    if len(silent) == len(message.parts):
+    if not any(part for part in message.parts if isinstance(part, str)):
         return price
+    silent = tuple(part for part in message.parts if not isinstance(part, str))
     return Count(price_message(attrs.evolve(message, parts=silent), family, count).tokens, Grade.ESTIMATED, price.upper)
 
 

@@ -257,6 +257,19 @@ def test_reasoning_of_an_answer_that_is_past_is_in_the_bound_alone(model: str) -
     assert loud.upper >= silent.upper + 50
 
 
+def test_an_empty_text_beside_a_call_that_is_not_sent_changes_no_grade() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    history = [
+        USER,
+        {"role": "assistant", "content": "", "tool_calls": [call]},  # Responses is sent the call alone
+        {"role": "tool", "tool_call_id": "c1", "content": "r"},
+    ]
+    budget = Budget(10_000, model="gpt-oss-20b")
+    context = Assembler(budget, dialect="openai_responses").add_messages(history).build()
+    assert context.count.grade is Grade.BOUNDED
+    assert context.count == count_request(context.request(), dialect="openai_responses", model="gpt-oss-20b")
+
+
 def test_tools_of_gpt_oss_are_declared_and_those_of_kimi_are_json() -> None:
     harmony, json_text = (
         tokens(model, USER, tools=[TOOL]) - tokens(model, USER) for model in ("openai/gpt-oss-20b", "kimi-k2-instruct")
