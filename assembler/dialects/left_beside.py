@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import MARK_KEYS, POINT, keys_of_marks
+from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, POINT, stray_marks
 from assembler.conversation.messages.dicts import PIN
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, words_beside
 from assembler.conversation.messages.foreign_parts import is_mark
@@ -35,13 +35,16 @@ _TOLD = frozenset(
 )
 """The keys whose content other APIs get in their own form, and those that only name a part."""
 
-_WITHIN = frozenset(
+_PARTS = frozenset(["content", "output"])
+"""The keys that hold further parts."""
+
+_NESTED = frozenset(
     [
-        *("content", "output", "toolUse", "toolResult", "function", "custom"),
+        *("toolUse", "toolResult", "function", "custom"),
         *("functionCall", "function_call", "functionResponse", "function_response"),
     ]
 )
-"""The keys that hold further parts, or a part's fields in a nested dict."""
+"""The keys that hold a part's own fields in a dict, where `type` does not name the kind."""
 
 _OF_A_MESSAGE = frozenset(
     [
@@ -52,9 +55,8 @@ _OF_A_MESSAGE = frozenset(
 """The keys of a message's parts, and those of an answer's metadata, which no API is sent."""
 
 _WORD = {
+    **dict.fromkeys(MARK_KEYS, MARKS),
     "annotations": CITATIONS,
-    "cache_control": MARKS,
-    POINT: MARKS,
     "citations": CITATIONS,
     "extra_content": SIGNATURES,
     "signature": SIGNATURES,
@@ -72,8 +74,8 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
 }
 """The shapes whose parts an API takes with all of their fields."""
 
-_KEPT: Mapping[str, frozenset[str]] = {"anthropic": frozenset(["cache_control", "citations"])}
-"""The fields that an API takes with a text, in a part of any shape."""
+_KEPT: Mapping[str, frozenset[str]] = {"anthropic": frozenset([CONTROL, "citations"])}
+"""The fields that an API takes with a text of the type `text`, in a message of any shape."""
 
 
 _WHOLE: Mapping[str, frozenset[str]] = {
@@ -108,9 +110,7 @@ def _stray_marks(message: Message, own: str) -> int:
         return 0
     if message.shape == RESPONSES and "role" not in fields:
         return 0
-    kept = own in ("openai", "anthropic")
-    strays = [held for held, _ in keys_of_marks(fields, (POINT,) if kept else MARK_KEYS) if taken or held is fields]
-    return len(strays) + (own == "anthropic" and "cache_control" in fields)
+    return sum(taken or held is fields for held, _ in stray_marks(fields, own))
 
 
 def loses_citations(message: Message, own: str) -> bool:
@@ -175,10 +175,10 @@ _SPELT = {
 
 def _takes_mark(mark: str, tool: Tool, own: str) -> bool:
     """True if a definition is sent with its mark, as one in the API's own form is."""
-    if own in ("anthropic", "bedrock"):
-        return mark == ("cache_control" if own == "anthropic" else "cachePoint")
-    came = fields_in(tool.seen)
-    return came.get("type") == "function" and ("name" in came) == (own == RESPONSES) and own != "gemini"
+    if own == "bedrock":
+        return mark == POINT
+    in_form = own == "anthropic" or (own == "openai" and "function" in fields_in(tool.seen))
+    return in_form and mark == CONTROL
 
 
 def parts_as_they_came(message: Message) -> Sequence[object]:
@@ -193,7 +193,8 @@ def _note_message(message: Message, own: str, notes: Notes) -> None:
     notes[MARKS] += 0 if own == "bedrock" else _marks(message.parts)
     for part, fields in _spelled(message):
         if not _goes_whole(fields, own):
-            _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if isinstance(part, str) else _NO_KEYS)
+            is_text = isinstance(part, str) and fields.get("type") == "text"
+            _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if is_text else _NO_KEYS)
     if message.shape in _WITH_KEYS:
         _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.beside))
 
@@ -243,10 +244,13 @@ def _note_fields(fields: _Raw, notes: Notes, kept: frozenset[str] = _NO_KEYS) ->
     for key, held in fields.items():
         if held in _NOTHING or key in kept:
             continue
-        if key in _WITHIN:
+        if key in _NESTED and (inner := fields_of(held)) is not None:
+            _note_fields(inner, notes)
+            notes[FIELDS] += bool(inner.get("type"))
+        elif key in _PARTS:
             alone = fields_of(held)
-            for inner in items_of(held) if alone is None else [alone]:
-                known = fields_in(inner)
+            for part in items_of(held) if alone is None else [alone]:
+                known = fields_in(part)
                 if "type" not in known or _kind(known) in _READ:
                     _note_fields(known, notes)
         elif key not in _TOLD:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
+from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Media, Opaque, Part, Result
 from assembler.conversation.messages.parts import compact_json
@@ -58,9 +59,6 @@ _HIDDEN = frozenset(
     ]
 )
 """Keys whose values no model sees. They only count towards the bound."""
-
-_MARKS = frozenset(["cache_control", "cachePoint"])
-"""Keys of cache marks, which tell the server where to cache and are never in the prompt."""
 
 _SEALED = frozenset(["encrypted_content", "encrypted_index", "encrypted_stdout", "redactedContent"])
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
@@ -185,7 +183,7 @@ def _shown_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
         return {}
     shown: dict[str, Any] = {}
     for key, held in fields.items():
-        if key in _MARKS:
+        if key in MARK_KEYS:  # where to cache is never in the prompt
             continue
         if isinstance(held, str) and key in _SEALED:
             found.sealed += len(held)

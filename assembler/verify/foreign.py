@@ -24,10 +24,11 @@ S5 = Rule(
 _NOBODY = (
     *("width", "height", "pages", "seconds", "pinned"),
     *("additional_kwargs", "response_metadata", "usage_metadata"),
-    *("stop_reason", "stop_sequence", "usage"),
+    *("stop_reason", "stop_sequence", "usage", "cacheControl", "cache_point"),
 )
 _SOMEBODY = (
     *("reasoning_content", "reasoning_details", "thinking_blocks", "function_call", "prefix", "cache_control"),
+    "prompt_cache_breakpoint",
     *("tool_use_id", "is_error", "signature", "cachePoint", "toolUse", "toolResult", "reasoningContent"),
     *("call_id", "encrypted_content", "thought", "thought_signature", "thoughtSignature", "functionCall"),
     *("functionResponse", "function_response", "inline_data", "inlineData", "fileData"),

@@ -279,9 +279,16 @@ def test_strict_is_noted_where_an_api_has_no_word_for_it_and_so_is_no_hint_of_mc
 
 
 _POINT: Dict = {"cachePoint": {"type": "default"}}
-_BOTH: Dict = {"cache_control": {"type": "ephemeral"}, **_POINT}
+_BOTH: Dict = {
+    "cache_control": {"type": "ephemeral"},
+    **_POINT,
+    "cacheControl": "ephemeral",
+    "cache_point": {"ttl": ""},
+}
 _CALL: Dict = {"id": "call_1", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
 _OUTPUT: Dict = {"type": "function_call_output", "call_id": "call_1", "output": "r"}
+_SAID: Dict = {"type": "text", "text": "r"}
+_PICTURE: Dict = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
 _BY_KEY: dict[str, list[Dict]] = {
     "a message": [{**ASKED, **_BOTH}],
     "a system message": [{"role": "system", "content": "s", **_BOTH}, ASKED],
@@ -302,8 +309,45 @@ _BY_KEY: dict[str, list[Dict]] = {
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "ask", "input": {}, **_POINT}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r", **_POINT}], **_BOTH},
     ],
+    "a picture in a result of Anthropic's": [
+        ASKED,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "ask", "input": {}}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c", "content": [_PICTURE | _POINT, _SAID | _POINT]}],
+        },
+    ],
     "a part of Gemini's": [{"role": "user", "parts": [{"text": "q", **_BOTH}], **_BOTH}],
+    "an answer of Gemini's": [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "ask", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "ask", "response": {}, **_BOTH}}]},
+    ],
+    "a result of Bedrock's": [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "ask", "input": {}}}]},
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "r", **_BOTH}, _POINT], **_BOTH}}],
+        },
+    ],
+    "a text of a result": [
+        ASKED,
+        {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+        {"role": "tool", "tool_call_id": "call_1", "content": [{"type": "text", "text": "r", **_BOTH}]},
+    ],
+    "a result of texts alone": [
+        ASKED,
+        {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "r", "cachePoint": "default"},
+    ],
 }
+_OF_NOBODY = ("cachePoint", "cacheControl", "cache_point")
+"""Bedrock's mark as a key, and how libraries spell others' marks: no API has such a key."""
+
+
+HAVE_CONTROLS = ("openai_chat", "anthropic")
+"""Gateways with Chat Completions take Anthropic's mark too."""
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -312,9 +356,9 @@ def test_a_cache_mark_as_a_key_goes_to_no_api_that_lacks_it_and_the_report_says_
     context = Assembler(dialect=DIALECTS[api]).add_capability([TOOL]).add_messages(_BY_KEY[place]).build()
     request = context.request()
     assert not verify(request, dialect=DIALECTS[api])
-    sent = json.dumps(request)
-    assert "cachePoint" not in sent
-    assert "cache_control" not in sent or api == "openai_chat"  # gateways with this API take it
+    sent = json.dumps(request, default=repr)
+    assert not [key for key in _OF_NOBODY if f'"{key}"' in sent]
+    assert "cache_control" not in sent or api in HAVE_CONTROLS
     assert "q" in sent
     assert any(MARKS in note for note in context.report.notes)
 
@@ -330,3 +374,74 @@ def test_a_cache_mark_as_a_key_is_left_out_when_a_built_conversation_grows(api: 
     assert "cachePoint" not in json.dumps(context.request())
     assert any(MARKS in note for note in context.report.notes)
     assert context.count == count_request(context.request(), dialect=DIALECTS[api], model=None)
+
+
+_BREAK: Dict = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+_OPENAIS: dict[str, tuple[str, list[Dict]]] = {
+    "Chat": ("openai_chat", [{"role": "user", "content": [{"type": "text", "text": "q", **_BREAK}]}]),
+    "Responses": ("openai_responses", [{"role": "user", "content": [{"type": "input_text", "text": "q", **_BREAK}]}]),
+}
+
+
+@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("spelling", _OPENAIS)
+def test_a_breakpoint_of_openai_s_goes_to_the_api_that_it_is_spelled_for_and_to_no_other(
+    spelling: str, name: str
+) -> None:
+    home, history = _OPENAIS[spelling]
+    context = Assembler(dialect=home).add_messages(history).build()
+    request = context.request(name)
+    if name == home:
+        assert [*request.values()] == [history]
+        assert context.notes(name) == ()
+        assert verify(request, dialect=name) == []
+        return
+    assert "breakpoint" not in str(request)
+    assert context.notes(name) == (f"1 {MARKS}",)
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_breakpoint_of_openai_s_beside_the_content_goes_to_no_api(name: str) -> None:
+    context = Assembler(dialect=name).add_messages([ASKED | _BREAK]).build()
+    assert "breakpoint" not in str(context.request())
+    assert context.notes() == (f"1 {MARKS}",)
+
+
+@pytest.mark.parametrize("kind", ["input_text", "text"])
+def test_anthropic_s_mark_goes_to_anthropic_on_its_own_kind_of_text_and_is_noted_on_another_s(kind: str) -> None:
+    said: Dict = {"type": kind, "text": "q", "cache_control": {"type": "ephemeral"}}
+    context = Assembler(dialect="anthropic").add_messages([{"role": "user", "content": [said]}]).build()
+    kept = "ephemeral" in str(context.request())
+    assert kept == (kind == "text")
+    assert context.notes() == (() if kept else (f"1 {MARKS}",))
+
+
+@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("spelling", OF_TOOLS)
+def test_a_cache_mark_in_a_definition_goes_to_no_api_that_lacks_it_there(spelling: str, name: str) -> None:
+    tool = json.loads(json.dumps(OF_TOOLS[spelling]))
+    inner = tool["function_declarations"][0] if spelling == "gemini" else tool
+    inner |= {"cache_control": {"type": "ephemeral"}, "cacheControl": {}, **_BREAK}
+    context = Assembler(dialect=name).add_capability([tool]).add_messages([ASKED]).build()
+    sent = json.dumps(context.request())
+    assert "cacheControl" not in sent
+    assert "breakpoint" not in sent
+    kept = "ephemeral" in sent
+    assert not kept or (name, spelling) == ("openai_chat", "openai_chat") or name == "anthropic"
+    assert f"{2 if kept else 3} cache mark(s) of another API on tools left out" in context.notes()
+    assert context.count == count_request(context.request(), dialect=name)
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_field_of_a_result_of_bedrock_s_is_noted_whatever_its_type_says(name: str) -> None:
+    """A `type` inside `toolResult` made the others be taken for a part's that is read elsewhere."""
+    use: Dict = {"toolUseId": "c", "name": "ask", "input": {}}
+    answer: Dict = {"toolUseId": "c", "content": [{"text": "r"}], "type": "novel", "x_new": LOST}
+    history: list[Dict] = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [{"toolUse": use}]},
+        {"role": "user", "content": [{"toolResult": answer}]},
+    ]
+    context = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build()
+    assert context.notes() == (() if name == "bedrock" else (f"2 {FIELDS}",))
+    assert (LOST in str(context.request())) == (name == "bedrock")

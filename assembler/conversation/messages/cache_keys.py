@@ -1,38 +1,101 @@
-"""Finds cache marks that a caller wrote as a key of a message, a part or a call that no API reads there."""
+"""Finds cache marks that are keys of a message, a part, a call or a definition, where the API has no such key.
+
+Bedrock's mark is a block of its own, so no API has it as a key beside other fields.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 from assembler.text.fields import fields_of, items_of
 
 POINT = "cachePoint"
-"""Bedrock's mark. There it is a block of its own; as a key beside other fields no API accepts it."""
-MARK_KEYS = frozenset(["cache_control", POINT])
-"""The keys of cache marks: Anthropic's, which gateways with Chat Completions take as well, and Bedrock's."""
+"""Bedrock's mark."""
+CONTROL = "cache_control"
+"""Anthropic's mark, which gateways with Chat Completions take as well."""
+BREAKPOINT = "prompt_cache_breakpoint"
+"""OpenAI's mark, of a content part (openai 3.54.0, chat and responses, read 2026-11)."""
+MARK_KEYS = frozenset([BREAKPOINT, CONTROL, POINT, "cacheControl", "cache_point"])
+"""The keys of cache marks. The last two are how libraries of the other case spell Anthropic's and Bedrock's."""
 
-_HOLDS_DICTS = ("content", "output", "parts", "tool_calls")
+_NO_KEYS = frozenset[str]()
+_OF_PARTS: Mapping[str, frozenset[str]] = {
+    "anthropic": frozenset([CONTROL]),
+    "openai": frozenset([CONTROL, BREAKPOINT]),
+    "responses": frozenset([BREAKPOINT]),
+}
+"""The marks that an API has as keys of a part."""
+_OF_CALLS: Mapping[str, frozenset[str]] = {"openai": frozenset([CONTROL])}
+"""Those that it has as keys of a message or a call."""
+_OF_TOOLS: Mapping[str, frozenset[str]] = {"anthropic": frozenset([CONTROL]), "openai": frozenset([CONTROL])}
+"""Those that it has as keys of a tool's definition."""
+
+_PARTS = ("content", "output", "parts")
+_ANSWERS = ("toolResult", "functionResponse", "function_response")
+"""The keys of parts whose value is an answer, with parts of its own."""
+_INNER = ("function", "toolSpec")
+"""The keys of a definition that hold its name."""
+
+Found = Iterator[tuple[Mapping[str, Any], str]]
 
 
-def keys_of_marks(fields: Mapping[str, Any], keys: Collection[str]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield each of `keys` in a message, its parts and its calls, with the dict that holds it.
+def stray_marks(message: Mapping[str, Any], own: str) -> Found:
+    """Yield each mark in a message that the API of the shape `own` does not have there, with the dict that holds it.
 
-    A part that is only a mark, as Bedrock has it, is not yielded.
+    It looks at the message, its calls, its parts, and the parts of answers. A part that is only a mark, as Bedrock has
+    it, is not yielded. O(parts).
     """
-    for key in keys:
-        if key in fields:
-            yield fields, key
-    for list_key in _HOLDS_DICTS:
-        for item in items_of(fields.get(list_key)):
-            held = fields_of(item)
-            if held is not None and len(held) > 1:
-                yield from ((held, key) for key in keys if key in held)
+    for held in (message, *_dicts(message.get("tool_calls"))):
+        yield from _strays(held, _OF_CALLS.get(own, _NO_KEYS))
+    for part in _parts_in(message):
+        yield from stray_marks_of(part, own)
 
 
-def drop_marks(fields: dict[str, Any], keys: Collection[str]) -> int:
-    """Remove these keys from the dict of a message, its parts and its calls. Returns how many there were."""
-    found: list[tuple[Any, str]] = [*keys_of_marks(fields, keys)]
-    for held, key in found:
-        del held[key]
-    return len(found)
+def stray_marks_of(part: Mapping[str, Any], own: str) -> Found:
+    """`stray_marks` of a part or a block, and of the answer in it."""
+    kept = _OF_PARTS.get(own, _NO_KEYS)
+    inner = [answer for key in _ANSWERS if (answer := fields_of(part.get(key))) is not None]
+    held = [part, *inner, *(deep for holder in (part, *inner) for deep in _parts_in(holder))]
+    for fields in held:
+        if len(fields) > 1:
+            yield from _strays(fields, kept)
+
+
+def drop_marks(message: dict[str, Any], own: str) -> int:
+    """Remove the stray marks from a message. Returns how many there were."""
+    return _drop(stray_marks(message, own))
+
+
+def drop_marks_of(part: Mapping[str, Any], own: str) -> int:
+    """Remove the stray marks from a part. Returns how many there were."""
+    return _drop(stray_marks_of(part, own))
+
+
+def drop_marks_of_tool(definition: Mapping[str, Any], own: str) -> int:
+    """Remove the marks from a tool's definition that the API of the shape `own` does not have there."""
+    held = (definition, *(inner for key in _INNER if (inner := fields_of(definition.get(key))) is not None))
+    return _drop(found for fields in held for found in _strays(fields, _OF_TOOLS.get(own, _NO_KEYS)))
+
+
+def _drop(found: Iterable[tuple[Mapping[str, Any], str]]) -> int:
+    listed = [*found]
+    for held, key in listed:
+        del cast("dict[str, Any]", held)[key]
+    return len(listed)
+
+
+def _strays(fields: Mapping[str, Any], kept: frozenset[str]) -> Found:
+    if not MARK_KEYS.isdisjoint(fields):
+        yield from ((fields, key) for key in MARK_KEYS - kept if key in fields)
+
+
+def _parts_in(holder: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for key in _PARTS:
+        yield from _dicts(holder.get(key))
+
+
+def _dicts(listed: object) -> Iterator[Mapping[str, Any]]:
+    for item in items_of(listed):
+        if (fields := fields_of(item)) is not None:
+            yield fields

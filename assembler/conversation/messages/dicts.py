@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
+from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_beside, unread
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
@@ -222,7 +223,7 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     untyped = isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed)))
     if untyped or (seen["role"] == "function" and call_id is not None):  # a result of a `function_call` has no id
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
-    shallow = set(map(type, seen.values())) == _TEXTS_ALONE
+    shallow = set(map(type, seen.values())) == _TEXTS_ALONE and MARK_KEYS.isdisjoint(seen)
     pinned, beside = seen.get(PIN) is True, unread(seen)
     return Message("tool", (result,), source, "openai", seen, pinned=pinned, shallow=shallow, beside=beside)
 

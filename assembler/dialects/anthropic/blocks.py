@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import POINT
+from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, drop_marks_of_tool
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.dialects.blocks.ids import IdRule
@@ -31,7 +31,6 @@ class AnthropicWriter(Writer):
 
     shape = _SHAPE
     id_rule = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
-    foreign_marks = frozenset([POINT])
     tool_name = re.compile(r"[a-zA-Z0-9_-]{1,128}")
     """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
 
@@ -52,7 +51,11 @@ class AnthropicWriter(Writer):
         if raw is None or raw.get("type") != "text":
             return {"type": "text", "text": text}
         own = shape in (_SHAPE, NEUTRAL)
-        return {key: private_copy(value) for key, value in raw.items() if (own and key != POINT) or key in _TEXT_KEYS}
+        return {
+            key: private_copy(value)
+            for key, value in raw.items()
+            if key in _TEXT_KEYS or (own and key not in MARK_KEYS)
+        }
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """Return a `tool_use` block; one of the caller's own is copied."""
@@ -170,8 +173,9 @@ def tool_definition(tool: Tool) -> Block:
     if "input_schema" in came:
         own = own_fields(came)
         own["input_schema"] = object_schema(own["input_schema"] or {})
+        drop_marks_of_tool(own, _SHAPE)
         return own
     block: Block = {**named_tool(tool), "input_schema": object_schema(tool.parameters)}
-    if (mark := fields_of(tool.extra.get("cache_control"))) is not None:
-        block["cache_control"] = own_fields(mark)
+    if (mark := fields_of(tool.extra.get(CONTROL))) is not None:
+        block[CONTROL] = own_fields(mark)
     return block

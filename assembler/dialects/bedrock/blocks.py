@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping
 
 from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking
+from assembler.conversation.messages.cache_keys import POINT, drop_marks_of_tool
 from assembler.conversation.messages.dicts import private_copy
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
 from assembler.dialects.copies import object_schema, own_fields
+from assembler.dialects.notes import MARKS
 from assembler.pricing.opaque import lasts
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -84,11 +87,14 @@ class BedrockWriter(Writer):
         return without_given(part.raw) if lasts(part) else own_fields(part.raw)
 
     def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
-        """Return a block of a result; JSON content stays JSON."""
+        """Return a block of a result; JSON stays JSON. A cache mark is left out: the API has none in a result."""
         if raw is not None and "json" in raw:
             return own_fields(raw)
         if isinstance(part, str):
             return self.text(part, raw, NEUTRAL)
+        if is_mark(part):
+            self.notes[MARKS] += 1
+            return None
         return self.other(part, NEUTRAL)
 
 
@@ -101,14 +107,15 @@ def tool_spec(tool: Tool) -> list[Block]:
         block = own_fields(came)
         given = fields_in(block["toolSpec"], "inputSchema").get("json")
         block["toolSpec"]["inputSchema"] = {"json": object_schema(given or {})}
+        drop_marks_of_tool(block, "bedrock")
     else:
         spec: Block = {"name": tool.name}
         if tool.description.strip():
             spec["description"] = tool.description
         spec["inputSchema"] = {"json": object_schema(tool.parameters)}
         block = {"toolSpec": spec}
-    point: object = tool.extra.get("cachePoint")
-    return [block] if point is None else [block, {"cachePoint": private_copy(point)}]
+    point: object = tool.extra.get(POINT)
+    return [block] if point is None else [block, {POINT: private_copy(point)}]
 
 
 def own_thought(part: Thinking) -> Block | None:

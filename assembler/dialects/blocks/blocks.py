@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.turns import opens_turn, unanswered_error
@@ -202,13 +203,20 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
                 turn.results.append(writer.result(part, call, call_id, spelled))
             case _:
                 _keep(turn.blocks, writer.other(part, message.shape))
-    for block in (*turn.results, *turn.blocks):
-        if not writer.foreign_marks.isdisjoint(block):
-            writer.unmarked(block)
+    _unmark(turn, writer)
     if not beside and len(message.parts) == len(turn.blocks) == 1 and type(message.parts[0]) is str:
         turn.text = message.parts[0]
     _note(message, turn, writer.notes)
     return turn
+
+
+def _unmark(turn: Turn, writer: Writer) -> None:
+    """Remove stray cache marks from the blocks. Only results hold further blocks with them."""
+    for block in turn.results:
+        writer.unmarked(block)
+    for block in turn.blocks:
+        if not MARK_KEYS.isdisjoint(block):
+            writer.unmarked(block)
 
 
 def _note(message: Message, turn: Turn, notes: Notes) -> None:

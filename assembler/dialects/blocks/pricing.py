@@ -8,6 +8,7 @@ from collections.abc import Callable
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Part, Result
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.dialects.blocks.blocks import BLANK
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, arguments_of
 from assembler.dialects.notes import Notes
@@ -30,7 +31,7 @@ def with_error_text(part: Part) -> Part:
     """Return an empty result of a failed call with the text that is sent, and any other part unchanged."""
     if not isinstance(part, Result) or not part.error:
         return part
-    says = any(not isinstance(held, str) or held.strip() for held in part.parts)
+    says = any(held.strip() if isinstance(held, str) else not is_mark(held) for held in part.parts)
     return part if says else attrs.evolve(part, parts=(NO_ERROR_TEXT,))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.cache_keys import MARK_KEYS
+from assembler.conversation.messages.cache_keys import MARK_KEYS, drop_marks_of
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
@@ -43,8 +43,6 @@ class Writer(abc.ABC):
     content: ClassVar[str] = "content"
     """The key of a message's parts."""
     id_rule: ClassVar[IdRule]
-    foreign_marks: ClassVar[frozenset[str]] = MARK_KEYS
-    """The keys of cache marks that the API's blocks do not have beside other fields."""
     tool_name: ClassVar[re.Pattern[str]]
     """The pattern of legal tool names."""
 
@@ -134,10 +132,8 @@ class Writer(abc.ABC):
         return [self.unmarked(block) for block in blocks if block is not None]
 
     def unmarked(self, block: Block) -> Block:
-        """Remove from a written block the cache marks that the API does not have there."""
-        for key in self.foreign_marks:
-            if key in block and len(block) > 1:
-                del block[key]
+        """Remove from a written block, and from a result's parts, the cache marks that the API does not have there."""
+        drop_marks_of(block, self.shape)
         return block
 
     def named(self, call: Call) -> str:

@@ -9,6 +9,8 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.cache_keys import drop_marks_of_tool
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
@@ -136,6 +138,8 @@ def response_of(result: Result) -> dict[str, Any]:
         return own_fields(result.given)
     texts: list[str] = []
     for part in result.parts:
+        if is_mark(part):
+            continue
         if not isinstance(part, str):
             raise UnsupportedContentError(
                 f"gemini takes text and JSON in a tool's answer, not a part of kind {part.kind!r}; leave it out",
@@ -190,6 +194,7 @@ def _own_list(raw: Raw) -> Block:
     """Copy a list of declarations, with `type: object` in each schema, which Gemini demands."""
     own = own_fields(raw)
     for declared in items_of(either(own, "function_declarations")):
+        drop_marks_of_tool(fields_in(declared), _SHAPE)
         for key, schema in fields_in(declared).items():
             fields = fields_of(schema) if key in _SCHEMAS else None
             if fields and "type" not in fields:

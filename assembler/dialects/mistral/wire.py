@@ -11,6 +11,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages.cache_keys import MARK_KEYS, drop_marks_of_tool
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.extra_fields import refusal_of, words_beside
@@ -191,7 +192,7 @@ def _part(part: object, done: Notes) -> object | None:
         case "input_audio" if isinstance(sound := chunk["input_audio"], dict):
             return {"type": "input_audio", "input_audio": cast("dict[str, Any]", sound).get("data")}
         case str(kind) if kind in _CHUNKS and "file" not in chunk:
-            return {key: value for key, value in chunk.items() if key != "cache_control" and key not in GIVEN}
+            return {key: value for key, value in chunk.items() if key not in MARK_KEYS and key not in GIVEN}
         case "file" | "image" | "document" | "input_image" | "input_file":  # as other APIs spell them
             raise UnsupportedContentError(
                 f"mistral cannot carry a part of kind {chunk['type']!r}; leave it out of the conversation",
@@ -230,6 +231,7 @@ def definition(tool: Tool) -> dict[str, Any]:
     if tool.api is not None:
         return own_definition(tool)
     nested = cast("dict[str, Any]", private_copy(tool_definition(tool)))
+    drop_marks_of_tool(nested, "mistral")
     function = nested["function"]
     if not function.get("parameters"):
         function["parameters"] = own_fields(NO_PARAMETERS)

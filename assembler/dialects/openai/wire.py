@@ -9,7 +9,7 @@ from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first, count_parted
-from assembler.conversation.messages.cache_keys import POINT, drop_marks, keys_of_marks
+from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, drop_marks, drop_marks_of_tool, stray_marks
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of, without_nothing
@@ -68,8 +68,6 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
     if message.sent is None:
         seen: dict[str, Any] = message.seen
         if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
-            if POINT in seen:
-                return None  # written with the others, which notes what is left out
             stands = len(seen.get("tool_call_id", "")) <= CALL_ID_LIMIT and PIN not in seen  # the rest are texts
             message.sent = seen if stands else _as_it_came(message)
         else:
@@ -84,7 +82,7 @@ def _spelled_alone(message: Message, seen: dict[str, Any]) -> dict[str, Any] | N
         return None
     if _stands(seen):
         return seen
-    return None if _has_points(message) else _as_it_came(message)
+    return None if _has_strays(message) else _as_it_came(message)
 
 
 _MOST = frozenset({str, Call})
@@ -127,7 +125,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
         message = came if came.sent is not None else translated(came, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)
-        elif (holds_opaque(message) or _has_points(message)) and _goes_as_it_came(message):
+        elif (holds_opaque(message) or _has_strays(message)) and _goes_as_it_came(message):
             yield _as_it_came(message)
         elif says_nothing(message):
             notes[SILENT] += message.role == "assistant"
@@ -146,13 +144,10 @@ def _goes_as_it_came(message: Message) -> bool:
     return spoken and not _has_calls_to_respell(message)
 
 
-def _has_points(message: Message) -> bool:
-    """True if the caller wrote Bedrock's cache mark as a key, which no API of this spelling takes."""
+def _has_strays(message: Message) -> bool:
+    """True if a message has a cache mark that this API does not have there: written apart, so that it is noted."""
     fields = fields_of(message.seen)
-    return fields is not None and any(True for _ in keys_of_marks(fields, _POINTS))
-
-
-_POINTS = (POINT,)
+    return fields is not None and any(True for _ in stray_marks(fields, "openai"))
 
 
 def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
@@ -189,7 +184,7 @@ def _is_respelled(call: Mapping[str, Any]) -> bool:
 def _stands(seen: dict[str, Any]) -> bool:
     """True if nothing in a message must change for this API, so that it can be copied."""
     content = seen.get("content")
-    if PIN in seen or POINT in seen or not (content is None or isinstance(content, str)):
+    if PIN in seen or not _OF_NO_CALL.isdisjoint(seen) or not (content is None or isinstance(content, str)):
         return False
     held = list(seen.values())
     if held.count(None) > (content is None):
@@ -202,12 +197,16 @@ def _stands(seen: dict[str, Any]) -> bool:
     calls: list[dict[str, Any]] = seen["tool_calls"] or []
     for call in calls:
         if (
-            POINT in call
+            not _OF_NO_CALL.isdisjoint(call)
             or len(call.get("id") or "") > CALL_ID_LIMIT
             or ("custom" in call and is_custom(call) and not _says_custom(call))
         ):
             return False
     return bool(calls)
+
+
+_OF_NO_CALL = MARK_KEYS - {CONTROL}
+"""The cache marks that this API has neither in a message nor in a call."""
 
 
 def _says_custom(call: Mapping[str, Any]) -> bool:
@@ -218,7 +217,7 @@ def _says_custom(call: Mapping[str, Any]) -> bool:
 def _as_it_came(message: Message) -> dict[str, Any]:
     fields = without_nothing(message.seen.copy() if message.shallow else private_copy(message.seen))
     fields.pop(PIN, None)
-    drop_marks(fields, _POINTS)
+    drop_marks(fields, "openai")
     if fields.get("content") == []:
         fields["content"] = "" if message.role == "tool" else None
     if any(isinstance(part, Media) for part in message.parts):
@@ -299,8 +298,7 @@ def media_part(part: Media) -> dict[str, Any]:
     """
     if isinstance(part.raw.get(str(part.raw.get("type"))), Mapping):
         own = without_given(part.raw)  # already in this API's form
-        own.pop("cache_control", None)
-        return own
+        return {key: held for key, held in own.items() if key not in MARK_KEYS}
     content = content_of(part)
     if part.kind == "image" and content is not None:
         url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"
@@ -381,6 +379,7 @@ def _definition(tool: Tool) -> dict[str, Any]:
         schema = given["function"].get("parameters")
         if schema and "type" not in schema:
             given["function"]["parameters"] = {"type": "object", **schema}
+        drop_marks_of_tool(given, "openai")
         return given
     function = named_tool(tool)
     if tool.parameters:

@@ -97,7 +97,7 @@ CHECKER = Checker(
     words=frozenset(
         (
             *("reasoning_content", "reasoning_details", "thinking_blocks", "function_call", "prefix"),
-            *("cache_control", "signature"),
+            *("cache_control", "prompt_cache_breakpoint", "signature"),
         )
     ),
     kinds=_SPELLING.kinds,

@@ -155,7 +155,7 @@ def _wrong_tools(request: Place, tools: Place) -> Iterator[Violation]:
 CHECKER = Checker(
     check,
     RULES,
-    words=frozenset(("call_id", "encrypted_content")),
+    words=frozenset(("call_id", "encrypted_content", "prompt_cache_breakpoint")),
     turns="input",
     kinds=_ITEMS | _MODEL_PARTS | _INPUT_PARTS | _TOOLS,
 )

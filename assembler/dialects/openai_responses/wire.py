@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import MARK_KEYS, drop_marks
+from assembler.conversation.messages.cache_keys import drop_marks, drop_marks_of_tool
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import compact_json
@@ -56,7 +56,7 @@ def _as_they_came(message: Message, notes: Notes) -> Iterator[Item]:
     for came in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = came.copy() if message.shallow else private_copy(came)
         item.pop(PIN, None)
-        notes[MARKS] += drop_marks(item, MARK_KEYS)
+        notes[MARKS] += drop_marks(item, RESPONSES)
         for key in ("content", "output"):
             if isinstance(item.get(key), list):
                 item[key] = [_without_hints(part) for part in item[key]]
@@ -247,7 +247,9 @@ def flat_definition(tool: Tool) -> Item:
         return own_definition(tool)
     came = fields_in(tool.seen)
     if came.get("type") == "function" and "name" in came:
-        return own_fields(came) | ({"parameters": object_schema(tool.parameters)} if tool.parameters else {})
+        own = own_fields(came) | ({"parameters": object_schema(tool.parameters)} if tool.parameters else {})
+        drop_marks_of_tool(own, RESPONSES)
+        return own
     schema = object_schema(tool.parameters or NO_PARAMETERS)
     strict = tool.extra.get("strict") is True
     return {"type": "function", **named_tool(tool), "parameters": schema, "strict": strict}
