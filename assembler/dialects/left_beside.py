@@ -13,7 +13,7 @@ from assembler.conversation.messages import Call, Message, Opaque, Part, Result,
 from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, POINT, stray_marks
 from assembler.conversation.messages.dicts import PIN
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, words_beside
-from assembler.conversation.messages.foreign_parts import is_mark
+from assembler.conversation.messages.foreign_parts import citations_in, is_mark, speaks
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.dialects.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
@@ -191,6 +191,7 @@ def parts_as_they_came(message: Message) -> Sequence[object]:
 
 def _note_message(message: Message, own: str, notes: Notes) -> None:
     notes[MARKS] += 0 if own == "bedrock" else _marks(message.parts)
+    notes[CITATIONS] += sum(_citations(part, message.shape, own) for part in message.parts)
     for part, fields in _spelled(message):
         if not _goes_whole(fields, own):
             is_text = isinstance(part, str) and fields.get("type") == "text"
@@ -217,6 +218,13 @@ def _kind(fields: _Raw) -> str | None:
 
 
 _NO_KEYS = frozenset[str]()
+
+
+def _citations(part: Part, shape: str, own: str) -> int:
+    """Return how many citations are lost with the parts that become texts for the API of the shape `own`."""
+    if type(part) is Result:
+        return sum(_citations(held, shape, own) for held in part.parts)
+    return citations_in(part.raw) if type(part) is Opaque and not speaks(part, shape, own) else 0
 
 
 def _marks(parts: Iterable[Part]) -> int:

@@ -298,6 +298,30 @@ CONVERSE: dict[str, list[Dict]] = {
             }
         }
     ],
+    "a search of the server's": [
+        {"toolUse": {"toolUseId": "t1", "name": "nova_grounding", "input": {}, "type": "server_tool_use"}},
+        {
+            "toolResult": {
+                "toolUseId": "t1",
+                "content": [{"text": "[HIDDEN]"}],
+                "status": "success",
+                "type": "nova_grounding_result",
+            }
+        },
+        {"text": WORDS},
+        {"citationsContent": {"citations": [{"location": {"web": {"url": "https://a.example", "domain": "a"}}}]}},
+    ],
+    "code of the server's": [
+        {"toolUse": {"toolUseId": "t1", "name": "nova_code_interpreter", "input": {}, "type": "server_tool_use"}},
+        {
+            "toolResult": {
+                "toolUseId": "t1",
+                "content": [{"json": {"stdOut": WORDS, "stdErr": "", "exitCode": 0}}],
+                "status": "success",
+                "type": "nova_code_interpreter_result",
+            }
+        },
+    ],
     "cache point": [{"text": WORDS}, {"cachePoint": {"type": "default"}}],
     "guard content": [{"guardContent": {"text": {"text": WORDS, "qualifiers": ["query"]}}}],
     "a search result": [{"searchResult": {"source": "s", "title": "W", "content": [{"text": WORDS}]}}],

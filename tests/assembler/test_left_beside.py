@@ -226,7 +226,20 @@ SAID_WITH_SOURCES: dict[str, Dict] = {
     "anthropic": {"role": "assistant", "content": [{"type": "text", "text": "a", "citations": [CITED]}]},
     "openai_chat": {"role": "assistant", "content": "a", "annotations": [{"type": "url_citation", "title": LOST}]},
     "openai_responses": _responses()[1],
+    "bedrock": {
+        "role": "assistant",
+        "content": [{"citationsContent": {"content": [{"text": "a"}], "citations": [{"title": LOST}]}}],
+    },
 }
+WITHIN: dict[str, Dict] = {
+    "anthropic": {
+        "type": "mcp_tool_result",
+        "tool_use_id": "m",
+        "content": [{"type": "text", "text": "found", "citations": [CITED]}],
+    },
+    "bedrock": {"hologram": {"text": "found", "citations": [{"title": LOST}]}},
+}
+"""Parts that are not read: citations in them are lost with their fields."""
 
 
 @pytest.mark.parametrize("name", APIS)
@@ -236,6 +249,35 @@ def test_a_message_whose_citations_stay_behind_is_among_those_shortened(spelling
     context = Assembler(dialect=name).add_messages(history).build()
     found = [(each.index, each.outcome, each.message) for each in context.dropped]
     assert found == ([] if name == spelling else [(1, "shortened", history[1])])
+
+
+@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("spelling", WITHIN)
+def test_a_citation_inside_a_part_that_is_not_read_is_lost_and_told_like_one_of_a_text(
+    spelling: str, name: str
+) -> None:
+    said: Dict = {"role": "assistant", "content": [WITHIN[spelling]]}
+    asked = [ASKED] if spelling == "anthropic" else [{"role": "user", "content": [{"text": "q"}]}]
+    context = Assembler(dialect=name).add_messages([*asked, said, *asked]).build()
+    sent = str(context.request())
+    assert (LOST in sent) == (name == spelling)
+    assert "found" in sent
+    assert (f"1 {CITATIONS}" in context.notes()) == (name != spelling)
+    assert [each.index for each in context.dropped] == ([] if name == spelling else [1])
+
+
+@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("kind", ["citationsContent", "guardContent"])
+def test_a_text_of_bedrock_s_own_kind_is_the_same_text_to_another_api(kind: str, name: str) -> None:
+    """The model read its own words under the heading `[citationsContent]`."""
+    role, held = ("assistant", {"content": [{"text": "walrus"}]})
+    if kind == "guardContent":
+        role, held = ("user", {"text": {"text": "walrus", "qualifiers": ["query"]}})
+    message: Dict = {"role": role, "content": [{kind: held}]}
+    context = Assembler(dialect=name).add_messages([ASKED, message, ASKED]).build()
+    assert "walrus" in str(context.request())
+    assert name == "bedrock" or kind not in str(context.request())
+    assert context.count == count_request(context.request(), dialect=name)
 
 
 @pytest.mark.parametrize("name", APIS)

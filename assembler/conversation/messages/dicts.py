@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
+from assembler.conversation.messages.bedrock_servers import without_served_calls
 from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_beside, unread
 from assembler.conversation.messages.jsonable import sendable_copy
@@ -14,6 +15,7 @@ from assembler.conversation.messages.message import Call, Message, Opaque, Part,
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
 from assembler.errors import ConversationError
 from assembler.text.checked import refuse_surrogates
+from assembler.text.fields import items_of
 
 ROLES: dict[str, Role] = {
     "system": "system",
@@ -112,7 +114,12 @@ def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part,
         parts = tuple(_of_no_model(part) for part in parts)
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
         shape = "anthropic"  # an answer dumped by Anthropic's SDK: no other API accepts its id and usage
+    if role == "assistant" and shape in _WITH_SERVED_CALLS and Call in map(type, parts):
+        parts = without_served_calls(parts, items_of(seen["content"]))
     return parts, shape
+
+
+_WITH_SERVED_CALLS = ("bedrock", FOREIGN)
 
 
 def _of_no_model(part: Part) -> Part:

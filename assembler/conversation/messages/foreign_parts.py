@@ -29,7 +29,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 _WORDS = frozenset(
     [
         *("text", "title", "url", "uri", "source", "filename", "document_name", "document_url", "code", "summary"),
-        *("output", "result", "logs", "stdout", "stderr", "content", "error", "message", "data"),
+        *("output", "result", "logs", "stdout", "stderr", "stdOut", "stdErr", "content", "error", "message", "data"),
     ]
 )
 """The keys whose texts a model of another API can read."""
@@ -62,6 +62,7 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
     "search_result": ("title", "source", "content"),
     "text_editor_code_execution_tool_result": ("content",),
     "toolResponse": ("toolResponse",),
+    "toolResult": ("toolResult",),
     "tool_response": ("tool_response",),
     "web_fetch_tool_result": ("content",),
     "web_search_call": ("results", "action"),
@@ -75,7 +76,7 @@ _SILENT = frozenset(
         *("fallback", "image_generation_call", "item_reference", "mcp_approval_request", "mcp_approval_response"),
         *("mcp_list_tools", "mcp_tool_listing", "mcp_tool_use", "reasoning", "reasoning_content", "reasoningContent"),
         *("redacted_thinking", "reference", "server_tool_use", "thinking", "tool_addition", "tool_reference"),
-        *("tool_removal", "tool_search_call", "tool_search_output", "tool_search_tool_result"),
+        *("tool_removal", "tool_search_call", "tool_search_output", "tool_search_tool_result", "toolUse"),
     ]
 )
 """The known kinds without content for another API."""
@@ -83,8 +84,18 @@ _SILENT = frozenset(
 _USUAL = ("text", "content", "output", "outputs", "result", "results")
 """The fields of an unknown kind that probably hold its content."""
 
+_UNSAID = "[HIDDEN]"
+"""What Bedrock writes in place of the pages that Nova has found."""
+
 _BLOB = re.compile(r"[A-Za-z0-9+/_=-]{200,}")
 """No language has a word of 200 letters, so this is not text."""
+
+
+_OWN_WORDS = frozenset(["citationsContent", "guardContent"])
+"""The kinds that are a message's own text, with something of their API's around it. They need no heading elsewhere."""
+
+_CITATIONS = ("annotations", "citations")
+"""The keys of the citations of a text. Only its own API gets them."""
 
 
 def is_mark(part: Part) -> bool:
@@ -93,12 +104,24 @@ def is_mark(part: Part) -> bool:
 
 
 def text_elsewhere(part: Opaque) -> str | None:
-    """The part as a text for another API, headed by its kind; None if it has no content there. O(its values)."""
+    """The part as a text for another API, headed by its kind unless it is a text itself. O(its values).
+
+    None if it has no content there.
+    """
     if part.kind in _SILENT:
         return None
     keyed = () if "type" in part.raw else (part.kind,)
     words = [word for key in _SAYS.get(part.kind, (*_USUAL, *keyed)) for word in _words(part.raw.get(key), key)]
-    return "\n".join([f"[{part.kind}]", *words]) if words else None
+    heading = [] if part.kind in _OWN_WORDS else [f"[{part.kind}]"]
+    return "\n".join([*heading, *words]) if words else None
+
+
+def citations_in(value: object) -> int:
+    """How many citations a part of another API holds, at any depth. They are in no text of `text_elsewhere`."""
+    if isinstance(value, Mapping):
+        fields = cast(_Raw, value)
+        return sum(len(items_of(held)) if key in _CITATIONS else citations_in(held) for key, held in fields.items())
+    return sum(map(citations_in, items_of(value)))
 
 
 def _words(value: object, key: str) -> Iterator[str]:
@@ -110,14 +133,15 @@ def _words(value: object, key: str) -> Iterator[str]:
         if fields.get("type") == "base64":  # a source whose data is not text
             return
         for inner, held in fields.items():
-            yield from _words(held, inner)
+            if inner not in _CITATIONS:
+                yield from _words(held, inner)
     elif isinstance(value, Sequence) and not isinstance(value, bytes):
         for held in cast("Sequence[object]", value):
             yield from _words(held, key)
 
 
 def _is_said(text: str, key: str) -> bool:
-    if not text.strip() or _BLOB.fullmatch(text):
+    if text.strip() in ("", _UNSAID) or _BLOB.fullmatch(text):
         return False
     return not (key in _ADDRESSES and text.startswith("data:"))
 

@@ -74,7 +74,7 @@ def _wrong_order(messages: Place) -> Iterator[Violation]:
 
 
 def _wrong_message(message: Place) -> Iterator[Violation]:
-    role, content = message.at("role"), message.at("content")
+    role, content, served = message.at("role"), message.at("content"), _served(message)
     yield from shape.must_be_one_of(role, ("user", "assistant"), shape.S3, "role")
     yield from shape.must_be(content, shape.LIST)
     if content.empty:
@@ -86,7 +86,8 @@ def _wrong_message(message: Place) -> Iterator[Violation]:
             yield from _wrong_call(call)
         if not result.absent:
             yield from _wrong_result(result)
-        if (role.text == "user" and not call.absent) or (role.text == "assistant" and not result.absent):
+        theirs = role.text == "assistant" and result.at("toolUseId").text not in served
+        if (role.text == "user" and not call.absent) or (theirs and not result.absent):
             yield shape.S1.broken(block.path, "calls are the assistant's, results the user's")
 
 
@@ -109,10 +110,22 @@ def _wrong_result(result: Place) -> Iterator[Violation]:
         yield RULE["B4"].broken(content.path, "an error result without content")
 
 
+def _served(message: Place) -> set[str | None]:
+    """Return the ids of the calls of the assistant's that the server ran: their results stand beside them."""
+    if message.at("role").text != "assistant":
+        return set()
+    blocks = message.at("content").objects()
+    calls = [call for block in blocks if (call := block.at("toolUse")).at("type").text == "server_tool_use"]
+    results = [result for block in blocks if (result := block.at("toolResult")).at("type").text is not None]
+    return {found.at("toolUseId").text for found in (*calls, *results)}
+
+
 def _paired(message: Place) -> Turn:
     role = message.at("role").text or ""
     key = {"assistant": "toolUse", "user": "toolResult"}.get(role, "")
     ids = [block.at(key).at("toolUseId") for block in message.at("content").objects() if not block.at(key).absent]
+    served = _served(message)
+    ids = [named for named in ids if named.text not in served]
     return Turn(message, role, refs(ids)) if role == "assistant" else Turn(message, role, answers=refs(ids))
 
 

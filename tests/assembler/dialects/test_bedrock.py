@@ -117,6 +117,50 @@ def test_a_cache_point_among_tools_that_are_added_stands_where_it_stood() -> Non
     assert "cachePoint" not in str(context.request("anthropic"))
 
 
+SEARCHED: list[Dict] = [
+    {"toolUse": {"toolUseId": "s", "name": "nova_grounding", "input": {"q": "w"}, "type": "server_tool_use"}},
+    {"toolResult": {"toolUseId": "s", "content": [{"text": "found"}], "type": "nova_grounding_result"}},
+]
+GROUNDING: Dict = {"systemTool": {"name": "nova_grounding"}}
+
+
+def test_a_search_that_nova_ran_stays_in_its_message_beside_a_call_of_the_caller_s() -> None:
+    """The result stood in a message of the assistant's, so the answer that Converse had returned was refused."""
+    call = {"toolUse": {"toolUseId": "c", "name": "ask", "input": {}}}
+    answer = {"toolResult": {"toolUseId": "c", "content": [{"text": "r"}]}}
+    history: list[Dict] = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [*SEARCHED, call]},
+        {"role": "user", "content": [answer]},
+    ]
+    ask = {"toolSpec": {"name": "ask", "inputSchema": {"json": {"type": "object"}}}}
+    context = Assembler(dialect=bedrock).add_capability([GROUNDING, ask]).add_messages(history).build()
+    assert context.request()["messages"] == history
+    assert verify(context.request(), dialect=bedrock) == []
+    assert count_request(context.request(), dialect=bedrock) == context.count
+    elsewhere = context.request("openai_chat")["messages"]
+    assert [message["role"] for message in elsewhere] == ["user", "assistant", "tool"]
+    assert "found" in str(elsewhere)
+    assert "nova_grounding" not in str(elsewhere)
+
+
+def test_a_search_that_nova_ran_needs_a_tool_beside_it() -> None:
+    history = [{"role": "user", "content": [{"text": "q"}]}, {"role": "assistant", "content": SEARCHED}]
+    history.append({"role": "user", "content": [{"text": "on"}]})
+    with pytest.raises(ConversationError, match="pass functions, or tools of this API's own"):
+        Assembler(dialect=bedrock).add_messages(history).build().request()
+
+
+def test_a_result_in_an_answer_of_the_model_s_is_refused_unless_the_server_wrote_it() -> None:
+    result = {"toolResult": {"toolUseId": "c", "content": [{"text": "r"}]}}
+    call = {"toolUse": {"toolUseId": "c", "name": "ask", "input": {}}}
+    history = [{"role": "user", "content": [{"text": "q"}]}, {"role": "assistant", "content": [call, result]}]
+    history.append({"role": "user", "content": [{"text": "on"}]})
+    assert {one.rule for one in verify({"messages": history, "toolConfig": {"tools": [GROUNDING]}}, dialect=bedrock)}
+    with pytest.raises(ConversationError, match="in an assistant message"):
+        Assembler(dialect=bedrock).add_capability([GROUNDING]).add_messages(history).build()
+
+
 def test_a_message_of_nothing_but_a_cache_point_is_left_out() -> None:
     history = [{"role": "user", "content": [{"text": " "}, POINT]}, {"role": "user", "content": [{"text": "q"}]}]
     assert again({"messages": history})["messages"] == [{"role": "user", "content": [{"text": "q"}]}]

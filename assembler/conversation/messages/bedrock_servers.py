@@ -1,0 +1,40 @@
+"""Recognises the calls that Bedrock runs itself, with their results, in a message of the model.
+
+Nova searches the web and runs code in its own turn: `toolUse` has the type `server_tool_use`, and `toolResult`, which
+stands in the same message, one such as `nova_grounding_result` (botocore 1.44.5, ToolUseBlock and ToolResultBlock).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assembler.conversation.messages.message import Opaque, Part
+from assembler.text.fields import fields_in
+
+
+def without_served_calls(parts: tuple[Part, ...], came: Sequence[object]) -> tuple[Part, ...]:
+    """The parts of a message of the model, with calls and results of the server as opaque parts. O(parts).
+
+    `came` holds the caller's part for each.
+    """
+    served = set(_served_ids(came))
+    if not served:
+        return parts
+    return tuple(_opaque(part, raw, served) for part, raw in zip(parts, came, strict=True))
+
+
+def _served_ids(came: Sequence[object]) -> Iterator[str]:
+    for raw in came:
+        use, answer = fields_in(raw, "toolUse"), fields_in(raw, "toolResult")
+        if use.get("type") == "server_tool_use" or "type" in answer:
+            named: object = (use or answer).get("toolUseId")
+            if isinstance(named, str):
+                yield named
+
+
+def _opaque(part: Part, raw: object, served: set[str]) -> Part:
+    fields = fields_in(raw)
+    for kind in ("toolUse", "toolResult"):
+        if fields_in(fields, kind).get("toolUseId") in served:
+            return Opaque(kind, fields, "bedrock")
+    return part
