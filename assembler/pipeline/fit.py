@@ -37,12 +37,6 @@ _ROUNDS = 8
 """How often to cut further when a plan does not fit as it is sent. Once or twice is enough."""
 
 
-_NEAR = 4
-_FEW = 64
-"""A conversation over the tokens left by more than a quarter and 64 tokens is not counted as it is sent: merging never
-saves that much, and spelling a long history is slow. Results that are rewritten may save half."""
-
-
 def fit(gathered: Gathered, measured: Measured) -> Planned:
     """The plan of a draft: the last decision if it still holds, else a new one. O(new messages) or, for policies that
     look no further back, O(messages that stay and one more turn).
@@ -283,13 +277,17 @@ def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | N
 
 
 def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
-    """Whether all turns fit into `tokens_left` as they are sent. O(history), less if it is far too long."""
+    """Whether all turns fit into `tokens_left` as they are sent. O(history), less if it is far too long.
+
+    Spelling a long history is slow, so it is counted as it is sent only if it might fit.
+    """
     if tokens_left < 0:
         return False
-    if plan.settings.merging is None and plan.ledger.fits(tokens_left):
-        return not plan.ledger.overpriced or plan.fits(tokens_left)
-    near = tokens_left if plan.ledger.overpriced else tokens_left // _NEAR + _FEW
-    return plan.merges and plan.ledger.fits(tokens_left + near) and plan.fits(tokens_left)
+    ledger = plan.ledger
+    fits = ledger.fits(tokens_left)
+    if fits and plan.settings.merging is None:
+        return not ledger.overpriced or plan.fits(tokens_left)
+    return plan.merges and (fits or ledger.may_fit(tokens_left)) and plan.fits(tokens_left)
 
 
 def _widen(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:

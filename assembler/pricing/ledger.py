@@ -13,7 +13,7 @@ import attrs
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.wanted import Wanted
-from assembler.pricing.pricer import Pricer
+from assembler.pricing.pricer import MergingPricer, Pricer
 from assembler.pricing.prices import Priced, Prices
 from assembler.pricing.timeline import Timeline
 from budgets import AssemblyError, Count, Grade, Tokens
@@ -95,11 +95,17 @@ class Ledger(Priced):
             return True
         if self._sight.length - 1 in self.prices.thoughts:
             return True
-        # A loop, since most histories have no long run; a shorter one may end inside.
+        return bool(self.prices.long_runs) and not self._long_runs_add_up(self.first, self.length)
+
+    def _long_runs_add_up(self, first: int, stop: int) -> bool:
+        """Whether the prices of the items of each long run that begins between these add up to the run's.
+
+        A shorter history may end inside a run.
+        """
         for end, start in self.prices.long_runs.copy().items():
-            if self.first <= start < self.length and not self._adds_up((start, min(end, self.length))):
-                return True
-        return False
+            if first <= start < stop and not self._adds_up((start, min(end, self.length))):
+                return False
+        return True
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""
@@ -207,6 +213,49 @@ class Ledger(Priced):
             return False
         self.since(self.first)  # the next call continues from this sum
         return True
+
+    def may_fit(self, tokens_left: Tokens) -> bool:
+        """Whether all turns, unchanged, might fit into `tokens_left` as they are sent, by the least that each may cost.
+
+        Stops at the first turn that cannot fit. A later message may join the last step, so that counts nothing.
+        """
+        known = self.prices.hopeless
+        if known is not None and known[0] >= self.first and known[1] <= self.length and known[2] > tokens_left:
+            return False
+        merging = self._pricer if isinstance(self._pricer, MergingPricer) else None
+        used, spared = 0, merging.spares() if merging is not None else 0
+        joinable = self.run(self.length - 1).start if self.length > self.first else self.length
+        for start, stop in self.turns():
+            used += self._least(range(start, min(stop, joinable)), merging, spared)
+            if used > tokens_left:
+                if not self._waits:
+                    self.prices.hopeless = (start, self.length, used)
+                return False
+        return True
+
+    @property
+    def _waits(self) -> bool:
+        """Whether a call of the newest turn is open: its result may be sent beside earlier results."""
+        waiting = self._open_calls(self.length)
+        return waiting[self.length] > waiting[self.turn_start(self.length - 1)]
+
+    def _least(self, turn: range, merging: MergingPricer | None, spared: Tokens) -> Tokens:
+        """The least that a turn may cost as it is sent. O(its messages)."""
+        least, prices = 0, self.prices
+        for index in turn:
+            upper = self.message(index).upper
+            if index in prices.overpriced and index not in prices.lost:  # it moves inside its turn, or is not sent
+                return 0
+            if index not in prices.thoughts:
+                forgotten = 0 if merging is None else self._forgotten(index, merging)
+                least += max(0, upper - forgotten - spared) - prices.lost.get(index, 0)
+        return max(0, least) if self._long_runs_add_up(turn.start, turn.stop) else 0
+
+    def _forgotten(self, index: int, merging: MergingPricer) -> Tokens:
+        """What the message at `index` costs less once its reasoning is no longer billed."""
+        message = self.reading(index)
+        left = merging.when_forgotten(message)
+        return 0 if left is message else merging.message(message).upper - merging.message(left).upper
 
     def newest_that_fit(self, tokens_left: Tokens, least: int) -> int:
         """The index where the newest turns begin that fit into `tokens_left`, and at least the `least` newest.

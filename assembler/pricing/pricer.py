@@ -16,7 +16,7 @@ from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 import attrs
 
 from assembler.conversation.compaction import standing
-from assembler.conversation.messages import Message
+from assembler.conversation.messages import Message, spoken
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.text.runs import runs
@@ -146,6 +146,10 @@ class MergingPricer(Pricer, Protocol):
     def beside(self, message: Message, before: Message | None) -> Difference | None:
         """What a message costs more or less after `before`, None for the first. Returns None for no difference."""
         return None
+
+    def spares(self) -> Tokens:
+        """The most that a message may cost less than its price because it is sent in one turn with others."""
+        return 2 * self.message(spoken("a")).upper
 
     def forgets(self, message: Message) -> bool:
         """Whether reasoning before this message is no longer billed."""

@@ -80,8 +80,10 @@ class Prices:
         "ended",
         "everything",
         "fitting",
+        "hopeless",
         "last_run",
         "long_runs",
+        "lost",
         "messages",
         "overpriced",
         "passed",
@@ -106,6 +108,8 @@ class Prices:
         """Whether the prices of a long run's items add up to the run's."""
         self.overpriced: set[int] = set()
         """The messages for which a merged price and the sum of single prices differ."""
+        self.lost: dict[int, Tokens] = {}
+        """By how much the upper price falls once a result stands beside those before it, for the results so priced."""
         self.running: list[Tokens | None] = []
         """The upper price of each message and of all before it in its turn."""
         self.sums = Sums()
@@ -122,6 +126,8 @@ class Prices:
         """The same for all turns. A build may need both."""
         self.beyond: tuple[int, int, Tokens] | None = None
         """The newest turns that did not fit once: start, stop, upper price."""
+        self.hopeless: tuple[int, int, Tokens] | None = None
+        """The same by the least that they may cost as they are sent."""
         self.fitting: tuple[Tokens, int, int] | None = None
         """The newest turns that last fitted: tokens left, start, stop."""
         self.replays = Replays()
@@ -160,6 +166,7 @@ class Prices:
         copy.running = self.running[:stop]
         copy.messages = self.messages[:stop]
         copy.overpriced = {index for index in self.overpriced.copy() if index < stop}
+        copy.lost = {index: tokens for index, tokens in self.lost.copy().items() if index < stop}
         copy.thoughts = {index for index in self.thoughts.copy() if index < stop}
         copy.long_runs = {min(end, stop): start for end, start in self.long_runs.copy().items() if start < stop}
         copy.adding_up = {span: adds for span, adds in self.adding_up.copy().items() if span[1] <= stop}
@@ -171,7 +178,7 @@ class Prices:
     def take_over(self, other: Prices) -> None:
         """Take over the results of other prices, whose history has the same content."""
         self.tail, self.beyond, self.fitting = other.tail, other.beyond, other.fitting
-        self.everything = other.everything
+        self.everything, self.hopeless = other.everything, other.hopeless
         self.replays, self.rewritten = other.replays.copy(), other.rewritten.copy()
         self.decisions = None if other.decisions is None else other.decisions.copy()
         self.ended = other.ended.copy()
@@ -283,6 +290,7 @@ class Priced:
         tokens, upper = price.tokens - beside.tokens, price.upper - beside.upper
         if not 0 <= tokens <= upper:
             self.prices.overpriced.add(index)
+            self.prices.lost[index] = max(tokens, 0, upper) - upper
             tokens = max(tokens, 0)
         return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
 
@@ -322,8 +330,12 @@ class Priced:
         """Whether a call is still open before a message, so that the message is sent merged with it."""
         if not (is_joining(self._pricer) and self._pricer.puts_answers_last()):
             return False
-        waiting = self.prices.waiting.reaching(index, lambda place: _calls_opened(self._sight.message(place)))
+        waiting = self._open_calls(index)
         return waiting[index] > waiting[self.turn_start(index)]
+
+    def _open_calls(self, length: int) -> list[Tokens]:
+        """Open calls after the first 0 … `length` messages."""
+        return self.prices.waiting.reaching(length, lambda place: _calls_opened(self._sight.message(place)))
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together."""

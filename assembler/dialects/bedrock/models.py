@@ -15,7 +15,7 @@ import attrs
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.dialects.anthropic.blocks import sends
-from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_parts
+from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
 from assembler.pricing.opaque import price_lasting
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -73,8 +73,9 @@ class OpenModelPricer(MergingPricer):
         sent = as_sent(adapt_message(message, "bedrock"), sends)
         if sent is None:
             return self._loosened(Count(0))
+        billed = with_parts(with_parts(sent, with_json_of_object), with_error_text)
         # The maker's own API has no such blocks, so its list does not price them.
-        return self._loosened(self.makers.message(with_parts(sent, with_error_text)) + price_lasting(sent.parts))
+        return self._loosened(self.makers.message(billed) + price_lasting(sent.parts))
 
     def options(self, layout: Layout) -> Count:
         """Return 0: nothing is known about the price of Converse's other keys."""

@@ -21,7 +21,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.dialects.anthropic.blocks import sends
-from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_object, with_parts
+from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
 from assembler.dialects.families import Row, first_match, guess, table_in
 from assembler.pricing.media.facts import MediaFacts
 from assembler.pricing.media.reading import read_media
@@ -97,7 +97,7 @@ class NovaPricer(MergingPricer):
         sent = as_sent(adapt_message(message, "bedrock"), sends)
         if sent is None:
             return NOTHING
-        said = with_parts(with_parts(sent, with_object), with_error_text)
+        said = with_parts(with_parts(sent, with_json_of_object), with_error_text)
         return self.family.message + total(self._part(part) for part in said.parts)
 
     def options(self, layout: Layout) -> Difference:

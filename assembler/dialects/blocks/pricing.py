@@ -9,6 +9,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Part, Result
 from assembler.conversation.messages.foreign_parts import is_mark
+from assembler.conversation.messages.parts import compact_json
 from assembler.dialects.blocks.blocks import BLANK
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, arguments_of
 from assembler.dialects.notes import Notes
@@ -25,6 +26,14 @@ def with_object(part: Part) -> Part:
     if not isinstance(part, Call) or part.given is not None:
         return part
     return attrs.evolve(part, given=arguments_of(part, Notes()))
+
+
+def with_json_of_object(part: Part) -> Part:
+    """Return a call with its arguments as the JSON of the object that is sent, and any other part unchanged."""
+    if not isinstance(part, Call) or part.given is not None:  # then they are that already
+        return part
+    given = arguments_of(part, Notes())
+    return attrs.evolve(part, arguments=compact_json(given), given=given)
 
 
 def with_error_text(part: Part) -> Part:

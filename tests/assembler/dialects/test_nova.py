@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from assembler import UnsupportedContentError, count_request
+from assembler import Assembler, UnsupportedContentError, count_request
 from assembler.dialects import bedrock
-from budgets import Grade
+from budgets import Budget, Grade
 
 TOOLS = {"tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]}
 CALL = {"toolUse": {"toolUseId": "c", "name": "look", "input": {"city": "Paris"}}}
@@ -80,3 +80,22 @@ def test_a_document_and_a_picture_of_unknown_size_have_no_price_and_say_what_to_
     document = {"document": {"format": "pdf", "name": "a", "source": {"bytes": b"%PDF-1.4"}}}
     with pytest.raises(UnsupportedContentError, match="leave it out"):
         cost("amazon.nova-lite-v1:0", [document, {"text": "q"}])
+
+
+@pytest.mark.parametrize("model", ["amazon.nova-pro-v1:0", "meta.llama3-1-70b-instruct-v1:0"])
+def test_escaped_arguments_cost_what_the_object_costs_as_which_they_are_sent(model: str) -> None:
+    """A history's own text of them was priced, so that a plan cut turns for tokens that nobody is billed for."""
+    tool = {"name": "look", "description": "", "parameters": {"type": "object", "properties": {}}}
+    budget = Budget(10_000, model=model, counter=len)
+
+    def conversation(arguments: str) -> int:
+        call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": arguments}}
+        history = [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "Seen."},
+        ]
+        made = Assembler(budget, dialect=bedrock).set_tools([tool]).add_messages(history)
+        return made.plan().inside.conversation.upper
+
+    assert conversation('{"q": "\\u4f60\\u597d"}') == conversation('{"q":"你好"}')

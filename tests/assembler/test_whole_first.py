@@ -1,0 +1,146 @@
+"""A conversation that fits as it is sent is sent whole, whatever its messages cost one by one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ContextLengthError, ConversationError, Policy
+from assembler.dialects import DIALECTS
+from assembler.policies import (
+    ClearReasoning,
+    ClearToolResults,
+    KeepRelevant,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+)
+from budgets import Budget
+from tests.scaled import scaled
+
+from .policies.drawn import NAMES, sessions
+
+Ladder = Policy | tuple[Policy, ...]
+LADDERS: list[Ladder] = [
+    TrimOldest(),
+    TrimOldest(low_water=0.5),
+    KeepRelevant(),
+    TrimSteps(0),
+    Truncate(9),
+    (ClearToolResults(0), TrimOldest()),
+    (TrimOldest(keep_turns=2), ClearReasoning(), Truncate(20)),
+]
+APIS = [
+    ("openai_chat", "gpt-4o"),
+    ("openai_chat", "gpt-4"),
+    ("openai_responses", "gpt-5"),
+    ("anthropic", "claude-sonnet-4-5"),
+    ("anthropic", "claude-opus-4-7"),
+    ("bedrock", "anthropic.claude-sonnet-4-5"),
+    ("bedrock", "amazon.nova-pro-v1:0"),
+    ("bedrock", "meta.llama3-1-70b-instruct-v1:0"),
+    ("bedrock", "mistral.mistral-large-2402-v1:0"),
+    ("gemini", "gemini-2.5-pro"),
+    ("gemini", "gemini-3-pro-preview"),
+    ("mistral", "mistral-large-latest"),
+]
+TOOLS = [{"name": name, "description": "", "parameters": {"type": "object", "properties": {}}} for name in NAMES]
+
+Message = dict[str, Any]
+
+
+def assembled(api: tuple[str, str], window: int, ladder: Ladder, history: list[Any]) -> Assembler:
+    budget = Budget(window, model=api[1])
+    made = Assembler(budget, dialect=DIALECTS[api[0]], on_overflow=ladder)
+    return made.add_capability(TOOLS).add_messages(history)
+
+
+def all_of_it(api: tuple[str, str], ladder: Ladder, history: list[Any]) -> Any:
+    """The request in the smallest window that takes the whole, by a count of the whole."""
+    whole = assembled(api, 1_000_000, ladder, history).build()
+    return whole, assembled(api, whole.count.upper, ladder, history).build()
+
+
+def answered(*bodies: str) -> list[Message]:
+    """A question whose calls are answered with these texts."""
+    calls = [
+        {"id": f"c{place}", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+        for place in range(len(bodies))
+    ]
+    results = [{"role": "tool", "tool_call_id": f"c{place}", "content": body} for place, body in enumerate(bodies)]
+    return [
+        {"role": "user", "content": "Run them."},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        *results,
+    ]
+
+
+ESCAPED = answered(json.dumps({"said": "你好" * 200}), "{}")
+"""1,409 tokens alone, and 209 once the second result makes a list of both, in which JSON is data."""
+SHORT = [{"role": "user", "content": "a"} for _ in range(200)]
+"""Sent as one turn, which saves the framing of 199."""
+SIGNED = [
+    {"role": "user", "parts": [{"text": "Look it up."}]},
+    {
+        "role": "model",
+        "parts": [
+            {
+                "functionCall": {"name": "search", "args": {}},
+                "thoughtSignature": base64.b64encode(bytes(range(256)) * 12).decode(),
+            }
+        ],
+    },
+    {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"found": 1}}}]},
+    {"role": "model", "parts": [{"text": "Found."}]},
+]
+"""The signature is free once another question is asked."""
+THEN = [{"role": "user", "content": "And then?"}]
+
+
+@pytest.mark.parametrize("ladder", LADDERS, ids=str)
+@pytest.mark.parametrize(
+    ("api", "history"),
+    [
+        (("openai_chat", "gpt-4o"), [*ESCAPED, *ESCAPED, *THEN]),
+        (("anthropic", "claude-sonnet-4-5"), SHORT),
+        (("bedrock", "amazon.nova-pro-v1:0"), SHORT),
+        (("gemini", "gemini-2.5-pro"), SHORT),
+        (("gemini", "gemini-2.5-pro"), [*SIGNED, *SIGNED, *THEN]),
+    ],
+    ids=["escaped JSON", "short on Claude", "short on Nova", "short on Gemini", "signatures"],
+)
+def test_messages_that_cost_much_more_apart_than_together_all_stay(
+    api: tuple[str, str], ladder: Ladder, history: list[Message]
+) -> None:
+    """Only a conversation over the tokens left by a quarter and 64 tokens was counted as it is sent."""
+    whole, context = all_of_it(api, ladder, history)
+    assert not context.dropped
+    assert context.request() == whole.request()
+
+
+@scaled(0.5)
+@given(data=st.data(), form=st.sampled_from(["openai", "anthropic"]), api=st.sampled_from(APIS))
+def test_what_fits_as_it_is_sent_is_sent_as_it_is(data: st.DataObject, form: str, api: tuple[str, str]) -> None:
+    history, ladder = [*data.draw(sessions(form, marks=(0,))), *THEN], data.draw(st.sampled_from(LADDERS))
+    whole, context = all_of_it(api, ladder, history)
+    assert context.request() == whole.request()
+
+
+@scaled(0.5)
+@given(data=st.data(), form=st.sampled_from(["openai", "anthropic"]), api=st.sampled_from(APIS))
+def test_each_message_more_finds_again_what_fits(data: st.DataObject, form: str, api: tuple[str, str]) -> None:
+    """What was found too large once is remembered, and must not say so of a conversation that costs less by then."""
+    history = [*data.draw(sessions(form, marks=(0,))), *THEN]
+    whole = assembled(api, 1_000_000, TrimOldest(), history).build()
+    live = assembled(api, whole.count.upper, (TrimSteps(0), TrimOldest()), [])
+    for message in history:
+        try:
+            live.add_message(message).build()
+        except (ConversationError, ContextLengthError):
+            continue
+    assert live.build().request() == whole.request()
