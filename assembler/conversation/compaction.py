@@ -12,9 +12,10 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.conversation.messages.kinds import SUMMARY
 from assembler.conversation.messages.message import Message, Opaque, Part
 
-KIND = "compaction"
+KIND = SUMMARY
 COMPACTING = frozenset({"anthropic", "responses"})
 """The shapes of the APIs whose servers write summaries. For other APIs no message is searched for one."""
 

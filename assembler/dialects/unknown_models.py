@@ -15,7 +15,8 @@ from typing import TypeAlias
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
-from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, as_responses_sends
+from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
+from assembler.conversation.messages.items_in_lists import as_responses_sends
 from assembler.conversation.messages.responses import RESPONSES, sendable
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer

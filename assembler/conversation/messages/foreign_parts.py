@@ -19,9 +19,9 @@ import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, words_beside
-from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.kinds import stands_alone
+from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
-from assembler.conversation.messages.responses import sendable
 from assembler.text.fields import fields_in, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -220,7 +220,11 @@ def adapt_message(message: Message, own: str) -> Message:
     else:
         return message
     drawn = message.role == "assistant" and not _is_spelled_by(message, own)
-    parts = [None if drawn and type(part) is Media else _adapt_part(part, message.shape, own) for part in message.parts]
+    again = _repeated_calls(message)
+    parts = [
+        None if place in again or (drawn and type(part) is Media) else _adapt_part(part, message.shape, own)
+        for place, part in enumerate(message.parts)
+    ]
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):
         return message
     kept = tuple(part for part in parts if part is not None)
@@ -228,6 +232,21 @@ def adapt_message(message: Message, own: str) -> Message:
     if role == "tool" and Result not in map(type, kept):  # not a result for a call of the caller's tools
         role = "user" if any(map(_is_the_callers, message.parts)) else "assistant"
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
+
+
+def _repeated_calls(message: Message) -> frozenset[int]:
+    """The places of items in the content that are copies of the message's calls, as LangChain keeps them."""
+    if message.role != "assistant" or Opaque not in map(type, message.parts):
+        return frozenset()
+    ids = message.call_ids
+    return frozenset(
+        place
+        for place, part in enumerate(message.parts)
+        if type(part) is Opaque and part.kind in _CALLS_OF_ITEMS and part.raw.get("call_id") in ids
+    )
+
+
+_CALLS_OF_ITEMS = ("function_call", "custom_tool_call")
 
 
 def _with_words_beside(message: Message, own: str) -> Message:
@@ -279,21 +298,6 @@ def as_chat_sends(message: Message) -> Message:
     return attrs.evolve(message, parts=heard or ("",))
 
 
-def as_responses_sends(message: Message) -> Message:
-    """The message as Responses bills it: without cache marks, and without empty texts beside parts of the same item."""
-    if Opaque not in map(type, message.parts):
-        return message
-    message = without_marks(message)
-    if "" not in message.parts or sendable(message):
-        return message
-    kept: list[Part] = []
-    for apart, group in itertools.groupby(message.parts, lambda part: type(part) in (Call, Result)):
-        stretch = list(group)
-        heard = [part for part in stretch if part != ""]
-        kept += stretch if apart or all(type(part) is Thinking for part in heard) else heard
-    return attrs.evolve(message, parts=tuple(kept))
-
-
 LEFT_OUT = "part(s) of another API without content here left out"
 FOLDED = "part(s) of another API sent as text"
 
@@ -302,9 +306,9 @@ def translated(message: Message, own: str, done: Counter[str]) -> Message:
     """`adapt_message`, and count in `done` the parts that were left out and those that became text."""
     new = adapt_message(message, own)
     if new is not message:
-        before, after = _unread_in(message.parts), _unread_in(new.parts)
+        before, after = _unread_in(message.parts) - len(_repeated_calls(message)), _unread_in(new.parts)
         told = len(words_beside(message, own))
-        gone = _held_by(message.parts) + told - _held_by(new.parts)
+        gone = _lost(message, new) + told
         done.update({what: n for what, n in ((FOLDED, before - after - gone + told), (LEFT_OUT, gone)) if n > 0})
     return new
 
@@ -316,7 +320,7 @@ MAY_BE_LOST = _TOLD | {Result, Thinking}
 def is_sent_whole(message: Message, own: str) -> bool:
     """Whether no part of a message is left out for the API of the shape `own`. O(parts)."""
     new = adapt_message(message, own)
-    return new is message or _held_by(new.parts) == _held_by(message.parts)
+    return new is message or _lost(message, new) == 0
 
 
 def is_left_out_for(message: Message, own: str) -> bool:
@@ -330,6 +334,11 @@ def _unread_in(parts: Iterable[Part]) -> int:
     """How many parts, including those in results, are media or opaque."""
     every = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
     return sum(type(part) in _TOLD and not is_mark(part) for part in every)
+
+
+def _lost(message: Message, new: Message) -> int:
+    """How many parts of a message are not in its adapted form, not counting copies."""
+    return _held_by(message.parts) - len(_repeated_calls(message)) - _held_by(new.parts)
 
 
 def _held_by(parts: Iterable[Part]) -> int:
@@ -356,12 +365,19 @@ def _adapt_part(part: Part, shape: str, own: str) -> Part | None:
         case Media():
             return _written_in(part, own) or part
         case Result() if not _TOLD.isdisjoint(map(type, part.parts)):
-            inner = [_adapt_part(held, shape, own) for held in part.parts]
+            inner = [_adapt_held(held, shape, own) for held in part.parts]
             if all(new is old for new, old in zip(inner, part.parts, strict=True)):
                 return part
             return attrs.evolve(part, parts=tuple(held for held in inner if isinstance(held, str | Media | Opaque)))
         case _:
             return part
+
+
+def _adapt_held(part: Part, shape: str, own: str) -> Part | None:
+    """A part of a result. An item of Responses is a text there, for Responses too, which takes no item in an output."""
+    if type(part) is Opaque and part.api == "responses" and stands_alone(part.kind):
+        return text_elsewhere(part)
+    return _adapt_part(part, shape, own)
 
 
 def _written_in(part: Media, own: str) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
+from assembler.conversation.messages.kinds import OF_ANTHROPIC, OF_BEDROCK, OF_GEMINI, OF_MISTRAL, is_item
 from assembler.conversation.messages.message import Call, Media, Opaque, Part, Result, Thinking
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text, refuse_surrogates
@@ -77,9 +78,9 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
         raise ConversationError(f"a content part must be a dict, got {type(item).__name__}", index=index)
     part = cast(Raw, item)
     kind = part.get("type")
-    if kind is None and not _OF_GEMINI.isdisjoint(part):
+    if kind is None and not OF_GEMINI.isdisjoint(part):
         return gemini_part(part, index), FOREIGN  # Gemini has no content, and no other API has its parts
-    if isinstance(kind, str) and kind in _ITEMS:
+    if isinstance(kind, str) and (is_item(kind, part)):
         return Opaque(kind, part, "responses"), FOREIGN
     if kind is None:
         kind = _kind_by_key(part)
@@ -267,63 +268,33 @@ _SIGNS = ("thought", "thought_signature", "thoughtSignature")
 """Keys beside the one that names the kind of a part."""
 
 
+def is_reasoning_item(fields: Raw) -> bool:
+    """Whether a part is an item of reasoning, as Responses has it."""
+    return fields.get("type") == "reasoning" and isinstance(fields.get("summary"), list)
+
+
+def read_reasoning_item(item: Raw, index: int) -> Thinking:
+    """An item of reasoning of Responses, with the texts of its summary and its content."""
+    texts: list[str] = []
+    for key in ("summary", "content"):
+        for part in items_of(item.get(key)):
+            text = cast(Raw, part).get("text") if isinstance(part, Mapping) else None
+            if isinstance(text, str):
+                texts.append(checked_text(text, field=f"conversation[{index}].{key}"))
+    return Thinking("\n".join(texts), item)
+
+
 def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
     """LangChain's own form of reasoning: its text under the kind, for Bedrock in an object there.
 
     langchain-core 1 and langchain-aws 1, read 2026-11.
     """
+    if is_reasoning_item(part):
+        return read_reasoning_item(part, index)
     held: object = part.get(str(part["type"]))
     text = cast(Raw, held).get("text") if isinstance(held, Mapping) else held
     return Thinking(checked_text(text, field=f"conversation[{index}]") if isinstance(text, str) else "", part)
 
-
-_OF_ANTHROPIC = (
-    "advisor_tool_result",
-    "bash_code_execution_tool_result",
-    "browser_state",
-    "code_execution_tool_result",
-    "compaction",
-    "container_upload",
-    "fallback",
-    "mcp_tool_listing",
-    "mcp_tool_result",
-    "mcp_tool_use",
-    "search_result",
-    "server_tool_use",
-    "text_editor_code_execution_tool_result",
-    "tool_addition",
-    "tool_reference",
-    "tool_removal",
-    "tool_search_tool_result",
-    "web_fetch_tool_result",
-    "web_search_tool_result",
-)
-"""Blocks that only Anthropic's API has and that are not read here (anthropic 2.12.0, types, read 2026-11)."""
-_OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval")
-"""The same of Converse (botocore 1.44.5, service model, read 2026-11)."""
-_OF_MISTRAL = ("document_url", "reference", "resource", "resource_link")
-"""The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
-
-_OF_GEMINI = frozenset(
-    [
-        *("functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data"),
-        *("fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult"),
-        *("code_execution_result", "toolCall", "tool_call", "toolResponse", "tool_response"),
-    ]
-)
-"""The keys that name a part of Gemini's (google-genai 3.4.0, Part, read 2026-11)."""
-_ITEMS = frozenset(
-    [
-        *("additional_tools", "apply_patch_call", "apply_patch_call_output", "code_interpreter_call"),
-        *("compaction_trigger", "computer_call", "computer_call_output", "configuration_update"),
-        *("custom_tool_call", "custom_tool_call_output", "file_search_call", "function_call"),
-        *("function_call_output", "image_generation_call", "item_reference", "local_shell_call"),
-        *("local_shell_call_output", "mcp_approval_request", "mcp_approval_response", "mcp_call"),
-        *("mcp_list_tools", "program", "program_output", "shell_call", "shell_call_output"),
-        *("tool_search_call", "tool_search_output", "web_search_call"),
-    ]
-)
-"""The items of Responses that some frameworks put into a message's content (openai 3.54.0, read 2026-11)."""
 
 _MEDIA = {"audio": "audio", "audio_url": "audio", "video": "video", "video_url": "video"}
 """Audio and video as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11). They are media, since
@@ -351,9 +322,9 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "reasoningContent": (_bedrock_reasoning, "bedrock"),
     "reasoning": (_lang_chain_reasoning, FOREIGN),
     "reasoning_content": (_lang_chain_reasoning, FOREIGN),
-    **dict.fromkeys(_OF_ANTHROPIC, (_unread("anthropic"), "anthropic")),
-    **dict.fromkeys(_OF_BEDROCK, (_unread("bedrock"), "bedrock")),
-    **dict.fromkeys(_OF_MISTRAL, (_unread("mistral"), NEUTRAL)),
+    **dict.fromkeys(OF_ANTHROPIC, (_unread("anthropic"), "anthropic")),
+    **dict.fromkeys(OF_BEDROCK, (_unread("bedrock"), "bedrock")),
+    **dict.fromkeys(OF_MISTRAL, (_unread("mistral"), NEUTRAL)),
 }
 
 
@@ -367,6 +338,6 @@ _ANTHROPIC_ONLY = frozenset({"cache_control", "citations"})
 # Keys that name the kind of a part (Bedrock Converse, ContentBlock). Text is near the end, because it may be beside
 # another; a mark is last, because it is the only kind without content.
 _UNTYPED = (
-    *("toolUse", "toolResult", "reasoningContent", *_OF_BEDROCK[1:]),
+    *("toolUse", "toolResult", "reasoningContent", *OF_BEDROCK[1:]),
     *("image", "document", "video", "audio", "text", "cachePoint"),
 )

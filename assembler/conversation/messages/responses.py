@@ -13,6 +13,7 @@ import attrs
 from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, REASONING
 from assembler.conversation.messages.jsonable import sendable_copy
+from assembler.conversation.messages.kinds import stands_alone
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import (
     NEUTRAL,
@@ -20,12 +21,12 @@ from assembler.conversation.messages.parts import (
     call_of,
     compact_json,
     is_kind_of_part,
+    read_reasoning_item,
     result_of,
     text_of_result,
 )
 from assembler.conversation.messages.spelling import DictSpelling
 from assembler.errors import ConversationError
-from assembler.text.checked import checked_text
 from assembler.text.runs import runs
 
 RESPONSES = "responses"
@@ -152,17 +153,6 @@ def _of_shell(item: Raw, index: int) -> Part:
     return _answer(item, written if isinstance(written, str) else compact_json(written), index)
 
 
-def _reasoning(item: Raw, index: int) -> Part:
-    texts: list[str] = []
-    for key in ("summary", "content"):
-        listed = item.get(key)
-        for part in cast("list[object]", listed) if isinstance(listed, list) else ():
-            text = cast(Raw, part).get("text") if isinstance(part, Mapping) else None
-            if isinstance(text, str):
-                texts.append(checked_text(text, field=f"conversation[{index}].{key}"))
-    return Thinking("\n".join(texts), item)
-
-
 _READERS: dict[str, Callable[[Raw, int], Part]] = {
     "apply_patch_call": _action,
     "apply_patch_call_output": _of_shell,
@@ -174,7 +164,7 @@ _READERS: dict[str, Callable[[Raw, int], Part]] = {
     "function_call_output": _output,
     "local_shell_call": _action,
     "local_shell_call_output": _of_shell,
-    "reasoning": _reasoning,
+    "reasoning": read_reasoning_item,
     "shell_call": _action,
     "shell_call_output": _of_shell,
     "tool_search_call": _by_client(_action),
@@ -242,7 +232,7 @@ def _in_its_parts(message: Message) -> bool:
 
 def _may_stand(kind: object, allowed: frozenset[str]) -> bool:
     """Whether the API accepts a part of this type here. A part of an unknown type is sent unchanged."""
-    return kind in allowed or (isinstance(kind, str) and not is_kind_of_part(kind))
+    return kind in allowed or (isinstance(kind, str) and not is_kind_of_part(kind) and not stands_alone(kind))
 
 
 def continues(message: Message, before: Message) -> bool:

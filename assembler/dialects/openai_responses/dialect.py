@@ -12,7 +12,8 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.foreign_parts import adapt_message, as_responses_sends, is_mark
+from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
+from assembler.conversation.messages.items_in_lists import as_responses_sends, is_sent_thought
 from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable, without_torn
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -98,8 +99,8 @@ class OpenAIResponses:
         return {"text": {"format": {"type": "json_schema", **named_schema(layout.output)}}} | choice
 
     def hears(self, thought: Thinking, message: Message) -> bool:
-        """True for reasoning items of this API."""
-        return sendable(message)
+        """True for reasoning items of this API, also in a message's content."""
+        return is_sent_thought(thought, message)
 
     def emit(self, layout: Layout) -> Emission:
         """Return `instructions`, `input` and `tools`. `input` needs an item, so a system text alone becomes one.
@@ -154,7 +155,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         said: list[str | Media] = []
         bill = NOTHING
         for part in message.parts:
-            if is_mark(part) or (type(part) is Thinking and not sendable(message)):
+            if is_mark(part) or (type(part) is Thinking and not is_sent_thought(part, message)):
                 continue  # not sent: its neighbours form one item
             if isinstance(part, str | Media):
                 said.append(part)

@@ -10,6 +10,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.cache_keys import drop_marks, drop_marks_of_tool
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark, translated
+from assembler.conversation.messages.items_in_lists import is_sent_item
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable, torn_reasoning
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
@@ -152,6 +153,9 @@ def _respell(came: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
                 yield from _message_items(message, content)
                 call_id = ids.answered(part.call_id, part.name)
                 yield {"type": "function_call_output", "call_id": call_id, "output": _output(part)}
+            case Thinking() | Opaque() if is_sent_item(part, message):
+                yield from _message_items(message, content)
+                yield _item_in_list(part.raw, ids, notes)
             case Thinking():
                 notes[REASONING] += 1  # another model's reasoning is left out
                 continue
@@ -163,6 +167,13 @@ def _respell(came: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
                 assert_never(never)
         content = []
     yield from _message_items(message, content)
+
+
+def _item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
+    """Return an item that was found in a message's content, without what callers write beside it."""
+    item = own_fields(raw)
+    notes[MARKS] += drop_marks(item, RESPONSES)
+    return _settled(item, ids, notes)
 
 
 NAMES = "name(s) of messages left out"

@@ -1,0 +1,56 @@
+"""Decides which parts of a message's content are sent to Responses as items of their own.
+
+LangChain, for one, keeps an answer's items in the content of one message. The API takes no item in a content, so each
+goes out in its place among the items: the texts before it as one message, the texts after it as another.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import attrs
+
+from assembler.conversation.messages.foreign_parts import is_mark, without_marks
+from assembler.conversation.messages.kinds import stands_alone
+from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.parts import is_reasoning_item
+from assembler.conversation.messages.responses import sendable
+
+
+def is_sent_thought(thought: Thinking, message: Message) -> bool:
+    """Whether Responses gets a reasoning part: an item, or one in a content before something that the model said.
+
+    The API refuses reasoning that nothing of the model follows.
+    """
+    if sendable(message):
+        return True
+    if not is_reasoning_item(thought.raw):
+        return False
+    after = itertools.dropwhile(lambda part: part is not thought, message.parts)
+    return any(part and type(part) is not Thinking and not is_mark(part) for part in after)
+
+
+def is_sent_item(part: Part, message: Message) -> bool:
+    """Whether Responses gets a part of a message as an item of its own: an item, or reasoning, in a content."""
+    if type(part) is Thinking:
+        return is_sent_thought(part, message)
+    return type(part) is Opaque and stands_alone(part.kind)
+
+
+def as_responses_sends(message: Message) -> Message:
+    """The message as Responses bills it: without cache marks, and without empty texts beside parts of the same item."""
+    if Opaque not in map(type, message.parts):
+        return message
+    message = without_marks(message)
+    if "" not in message.parts or sendable(message):
+        return message
+
+    def is_apart(part: Part) -> bool:
+        return type(part) in (Call, Result) or is_sent_item(part, message)
+
+    kept: list[Part] = []
+    for apart, group in itertools.groupby(message.parts, is_apart):
+        stretch = list(group)
+        heard = [part for part in stretch if part != ""]
+        kept += stretch if apart or all(type(part) is Thinking for part in heard) else heard
+    return attrs.evolve(message, parts=tuple(kept))

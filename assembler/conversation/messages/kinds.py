@@ -1,0 +1,67 @@
+"""The kinds of parts and items that only one API has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+OF_ANTHROPIC = (
+    "advisor_tool_result",
+    "bash_code_execution_tool_result",
+    "browser_state",
+    "code_execution_tool_result",
+    "compaction",
+    "container_upload",
+    "fallback",
+    "mcp_tool_listing",
+    "mcp_tool_result",
+    "mcp_tool_use",
+    "search_result",
+    "server_tool_use",
+    "text_editor_code_execution_tool_result",
+    "tool_addition",
+    "tool_reference",
+    "tool_removal",
+    "tool_search_tool_result",
+    "web_fetch_tool_result",
+    "web_search_tool_result",
+)
+"""Blocks that only Anthropic's API has and that are not read (anthropic 2.12.0, types, read 2026-11)."""
+OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval")
+"""The same of Converse (botocore 1.44.5, service model, read 2026-11)."""
+OF_MISTRAL = ("document_url", "reference", "resource", "resource_link")
+"""The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
+
+OF_GEMINI = frozenset(
+    [
+        *("functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data"),
+        *("fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult"),
+        *("code_execution_result", "toolCall", "tool_call", "toolResponse", "tool_response"),
+    ]
+)
+"""The keys that name a part of Gemini's (google-genai 3.4.0, Part, read 2026-11)."""
+ITEMS = frozenset(
+    [
+        *("additional_tools", "apply_patch_call", "apply_patch_call_output", "code_interpreter_call"),
+        *("compaction_trigger", "computer_call", "computer_call_output", "configuration_update"),
+        *("custom_tool_call", "custom_tool_call_output", "file_search_call", "function_call"),
+        *("function_call_output", "image_generation_call", "item_reference", "local_shell_call"),
+        *("local_shell_call_output", "mcp_approval_request", "mcp_approval_response", "mcp_call"),
+        *("mcp_list_tools", "program", "program_output", "shell_call", "shell_call_output"),
+        *("tool_search_call", "tool_search_output", "web_search_call"),
+    ]
+)
+"""The items of Responses that some frameworks put into a message's content (openai 3.54.0, read 2026-11)."""
+
+SUMMARY = "compaction"
+"""A server's summary: a block of Anthropic's, with its words in `content`, and an encrypted item of Responses."""
+
+
+def is_item(kind: str, fields: Mapping[str, Any]) -> bool:
+    """Whether a part of a message's content is an item of Responses."""
+    return kind in ITEMS or (kind == SUMMARY and "content" not in fields)
+
+
+def stands_alone(kind: str) -> bool:
+    """Whether a part of this kind that is sent to Responses is an item of its own there, wherever it was found."""
+    return kind in ITEMS or kind == SUMMARY or kind.endswith(("_call", "_output"))

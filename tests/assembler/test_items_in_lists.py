@@ -1,0 +1,155 @@
+"""An item of Responses in a message's content goes to Responses in its place among the items, and nowhere else."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, count_request, verify
+from assembler.dialects import DIALECTS
+from tests.assembler.served import ITEMS
+
+Dict = dict[str, Any]
+OTHERS = ["anthropic", "bedrock", "gemini", "mistral", "openai_chat"]
+TOOL: Dict = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
+ASKED: Dict = {"role": "user", "content": "q"}
+REASONED: Dict = {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "hm"}]}
+SEARCHED: Dict = {"type": "web_search_call", "id": "ws", "status": "completed", "results": [{"text": "walrus"}]}
+SUMMED_UP: Dict = {"type": "compaction", "id": "cmp", "encrypted_content": "gAAAA" * 9}
+OF_ANTHROPIC: Dict = {"type": "compaction", "content": "They spoke of walruses."}
+SAID: dict[str, Dict] = {
+    "text": {"type": "text", "text": "so"},
+    "output_text": {"type": "output_text", "text": "so"},
+    "marked": {"type": "text", "text": "so", "cache_control": {"type": "ephemeral"}},
+}
+UNTOLD = ("a type that nobody knows yet", "item_reference without a type")
+STANDS_IN_LISTS = {
+    name: item
+    for name, (item, *_) in ITEMS.items()
+    if name not in UNTOLD and "call_id" not in item and "role" not in item and item["type"] != "reasoning"
+}
+"""One item of each kind that owes no answer, and that can be told from a part."""
+
+
+def built(home: str, *messages: Dict) -> Any:
+    return Assembler(dialect=home).add_capability([TOOL]).add_messages(copy.deepcopy([ASKED, *messages, ASKED])).build()
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("name", STANDS_IN_LISTS)
+def test_an_item_in_a_content_is_sent_to_responses_between_the_messages_of_its_texts(
+    name: str, role: str, said: str
+) -> None:
+    item = STANDS_IN_LISTS[name]
+    context = built("openai_responses", {"role": role, "content": [SAID[said], item, SAID[said]]})
+    told = {"role": role, "content": "so"}
+    assert context.request()["input"] == [ASKED, told, item, told, ASKED]
+    assert {one.rule for one in verify(context.request(), dialect="openai_responses") if not one.note} == set()
+    assert context.count == count_request(context.request(), dialect="openai_responses")
+    assert list(context.dropped) == []
+
+
+@pytest.mark.parametrize("home", OTHERS)
+@pytest.mark.parametrize("item", [SEARCHED, SUMMED_UP], ids=lambda item: item["type"])
+def test_an_item_in_a_content_goes_to_no_other_api_and_what_it_says_does(item: Dict, home: str) -> None:
+    context = built(home, {"role": "assistant", "content": [SAID["text"], item]})
+    sent = str(context.request())
+    assert "gAAAA" not in sent
+    assert "'ws'" not in sent
+    assert ("walrus" in sent) == (item is SEARCHED)
+    assert verify(context.request(), dialect=home) == []
+    assert context.count == count_request(context.request(), dialect=home)
+    assert [one.index for one in context.dropped] == ([] if item is SEARCHED else [1])
+    assert any("part(s) of another API" in note for note in context.notes())
+
+
+def test_a_summary_in_a_content_goes_to_the_api_whose_server_wrote_it() -> None:
+    for summary, home, other in (
+        (OF_ANTHROPIC, "anthropic", "openai_responses"),
+        (SUMMED_UP, "openai_responses", "anthropic"),
+    ):
+        message: Dict = {"role": "assistant", "content": [summary, SAID["text"]]}
+        assert repr(summary) in str(built(home, message).request())
+        assert repr(summary) not in str(built(other, message).request())
+
+
+def test_reasoning_in_a_content_goes_before_what_it_led_to() -> None:
+    """It was left out as another model's, so an answer that LangChain had kept lost its reasoning."""
+    context = built("openai_responses", {"role": "assistant", "content": [REASONED, SAID["output_text"]]})
+    assert context.request()["input"][1:3] == [REASONED, {"role": "assistant", "content": "so"}]
+    assert context.notes() == ()
+    assert list(context.dropped) == []
+    assert context.count == count_request(context.request(), dialect="openai_responses")
+
+
+@pytest.mark.parametrize(
+    "content", [[SAID["output_text"], REASONED], [REASONED], [SAID["text"], REASONED, OF_ANTHROPIC]]
+)
+def test_reasoning_in_a_content_that_nothing_follows_is_left_out_and_noted(content: list[Dict]) -> None:
+    context = built("openai_responses", {"role": "assistant", "content": content})
+    left_out = not any(item.get("type") == "reasoning" for item in context.request()["input"])
+    assert left_out == (OF_ANTHROPIC not in content)
+    assert ("1 reasoning part(s) of another model left out" in context.notes()) == left_out
+    assert [one.index for one in context.dropped] == ([1] if left_out else [])
+    assert context.count == count_request(context.request(), dialect="openai_responses")
+
+
+KEPT_BY_LANGCHAIN: Dict = {
+    "role": "assistant",
+    "content": [
+        REASONED,
+        SAID["output_text"],
+        {"type": "function_call", "id": "fc", "call_id": "c", "name": "look", "arguments": "{}"},
+    ],
+    "tool_calls": [{"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
+}
+ANSWERED: Dict = {"role": "tool", "tool_call_id": "c", "content": "r"}
+
+
+@pytest.mark.parametrize("home", ["openai_responses", *OTHERS])
+def test_a_call_that_stands_in_the_content_and_beside_it_is_sent_once_and_not_told_as_lost(home: str) -> None:
+    context = built(home, KEPT_BY_LANGCHAIN, ANSWERED)
+    request = context.request()
+    assert verify(request, dialect=home) == []
+    assert str(request).count("'look'") in (2, 3)  # the definition and the call, and with some the answer
+    assert not [note for note in context.notes() if "part(s) of another API" in note]
+    assert [one.outcome for one in context.dropped] == ([] if home == "openai_responses" else ["shortened"])
+    assert context.count == count_request(request, dialect=home)
+
+
+@pytest.mark.parametrize("home", ["openai_responses", *OTHERS])
+def test_an_item_in_a_tool_s_answer_is_a_text_there_for_every_api(home: str) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    asking: Dict = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer: Dict = {"role": "tool", "tool_call_id": "c", "content": [SAID["text"], SEARCHED]}
+    context = built(home, asking, answer)
+    assert verify(context.request(), dialect=home) == []
+    assert "walrus" in str(context.request())
+    assert "'ws'" not in str(context.request())
+    assert context.count == count_request(context.request(), dialect=home)
+
+
+def test_an_item_in_the_content_of_an_item_is_lifted_out_too() -> None:
+    message: Dict = {
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [SAID["output_text"], SEARCHED],
+    }
+    context = built("openai_responses", message)
+    assert context.request()["input"][1:3] == [{"role": "assistant", "content": "so"}, SEARCHED]
+    assert verify(context.request(), dialect="openai_responses") == []
+
+
+@pytest.mark.parametrize("home", DIALECTS)
+def test_a_conversation_that_grows_by_an_item_in_a_content_is_written_as_a_whole_one(home: str) -> None:
+    history = [ASKED, {"role": "assistant", "content": [SAID["text"], SEARCHED]}, ASKED]
+    growing = Assembler(dialect=home)
+    for message in history:
+        growing.add_message(message)
+        if message is ASKED:
+            growing.build()
+    assert growing.build().request() == Assembler(dialect=home).add_messages(history).build().request()
