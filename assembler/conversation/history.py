@@ -241,7 +241,7 @@ class Sight:
         head, stop = self.head, self.length
         starts = self.readings.starts
         while stop > head:
-            start = starts[stop - 1]
+            start = starts.get(stop - 1)
             if start is None:
                 start = self.readings.turn_start(stop - 1, head)
             yield start, stop
@@ -252,7 +252,7 @@ class Sight:
         starts, stop = self.readings.starts, self.length
         turns: list[Span] = []
         while stop > first:
-            start = starts[stop - 1]
+            start = starts.get(stop - 1)
             if start is None:
                 start = self.readings.turn_start(stop - 1, self.head)
             if start < first:
@@ -266,7 +266,7 @@ class Sight:
         head, length = self.head, self.length
         if length <= head:
             return length, length
-        start = self.readings.starts[length - 1]
+        start = self.readings.starts.get(length - 1)
         return self.readings.turn_start(length - 1, head) if start is None else start, length
 
     def check(self, first: int) -> None:

@@ -7,8 +7,8 @@ holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Sized
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import attrs
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Span: TypeAlias = tuple[int, int]
 """Messages that stand next to each other, a turn or several: first index, and the index after the last."""
 
+Known = TypeVar("Known")
+
 PREDICATES = 8
 """How many predicates for pins are remembered. A ladder of policies has one or two."""
 
@@ -34,6 +36,14 @@ def alike(raws: list[object], seen: list[Any]) -> bool:
         return raws == seen
     except Exception:  # a caller's object may raise anything; reading it raises the proper error
         return False
+
+
+def known_before(stop: int, by_index: dict[int, Known], every: Sized) -> dict[int, Known]:
+    """A copy of what is known of the messages before `stop`, of `every` one. In C if nothing is known of later ones."""
+    known = by_index.copy()  # another thread may add more
+    if known.keys().isdisjoint(range(stop, len(every))):
+        return known
+    return {index: found for index, found in known.items() if index < stop}
 
 
 @attrs.frozen(eq=False)
@@ -72,10 +82,12 @@ class Readings:
 
     def __init__(self, raws: list[object]) -> None:
         self._raws = raws
-        self.messages: list[Message | None] = []
-        self.starts: list[int | None] = []
-        self._waiting: list[Open | None] = []
-        self.seen: list[object] = []
+        self.messages: list[Message | None] = [None] * len(raws)
+        self.starts: dict[int, int] = {}
+        """Where the turn of each message begins, as far as known. Of a long history little is, so this is no list."""
+        self._waiting: dict[int, Open] = {}
+        """The open calls after each message, as far as known."""
+        self.seen: list[object] = [None] * len(raws)
         """The content of each message when it was read: the fields of a dict, any other object itself, None if unread.
         Python compares two lists of dicts in C."""
         self.objects: set[int] = set()
@@ -104,8 +116,8 @@ class Readings:
         copy = Readings(raws)
         # Copy derived values before the readings, and the readings before `seen`: another thread may add more between
         # two lines.
-        copy._waiting = self._waiting[:stop]
-        copy.starts = self.starts[:stop]
+        copy._waiting = known_before(stop, self._waiting, self._raws)
+        copy.starts = known_before(stop, self.starts, self._raws)
         copy.messages = self.messages[:stop]
         copy.seen = self.seen[:stop]
         copy.objects = {index for index in self.objects.copy() if index < stop}
@@ -124,14 +136,10 @@ class Readings:
         missing = length - len(self.messages)
         if missing == 1:  # one at a time, as a conversation grows
             self.seen.append(None)
-            self.starts.append(None)
-            self._waiting.append(None)
             self.messages.append(None)
         elif missing > 0:
             nothing: list[Any] = [None] * missing
             self.seen.extend(nothing)
-            self.starts.extend(nothing)
-            self._waiting.extend(nothing)
             self.messages.extend(nothing)
 
     def matched_by(self, pins: Callable[[Any], object]) -> Matched:
@@ -215,7 +223,7 @@ class Readings:
     def turn_start(self, index: int, head: int) -> int:
         """The index where the turn of the message at `index` begins. O(1) amortised over a growing history."""
         at = index
-        while (start := self.starts[at]) is None:
+        while (start := self.starts.get(at)) is None:
             if at == head or opens_turn(self.message(at)):
                 start = at
                 break
@@ -237,9 +245,9 @@ class Readings:
         if index == head or (message.role == "user" if is_text else opens_turn(message)):
             start, before = index, opening(message) if message.role == "tool" else NOTHING_OPEN
         else:
-            known = self.starts[index - 1]
+            known = self.starts.get(index - 1)
             start = self.turn_start(index - 1, head) if known is None else known
-            waiting = self._waiting[index - 1]
+            waiting = self._waiting.get(index - 1)
             before = self.open_calls(start, index) if waiting is None else waiting
         self.starts[index] = start
         if not is_text or before.left:
@@ -255,16 +263,16 @@ class Readings:
         """
         head, waiting = self.head(stop), NOTHING_OPEN
         for index in range(start, stop):
-            begins = self.starts[index]
+            begins = self.starts.get(index)
             if begins is None:
                 begins = self.turn_start(index, head)
             if begins == index > head:
-                before = self._waiting[index - 1]
+                before = self._waiting.get(index - 1)
                 if before is None:
                     before = self.open_calls(self.turn_start(index - 1, head), index)
                 if before.left:
                     raise unanswered_error(before, index)
-            known = self._waiting[index]
+            known = self._waiting.get(index)
             waiting = self.open_calls(begins, index + 1) if known is None else known
         return waiting
 
@@ -293,7 +301,7 @@ class Readings:
     def open_calls(self, start: int, stop: int) -> Open:
         """The open calls at the end of a turn. Raises for any other breach of the law of pairs."""
         known = stop - 1
-        while known >= start and self._waiting[known] is None:
+        while known >= start and known not in self._waiting:
             known -= 1
         found = None if known < start else self._waiting[known]
         if found is None:

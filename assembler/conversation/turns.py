@@ -140,9 +140,11 @@ def opening(message: Message) -> Open:
 
 def opens_turn(message: Message) -> bool:
     """Whether a turn begins here: at a user message without results, or at a server's summary."""
-    if message.role == "user" and Result not in map(type, message.parts):
-        return True
-    return Opaque in map(type, message.parts) and is_compacted(message)
+    parts = message.parts
+    if len(parts) == 1 and type(parts[0]) is str:  # most by far
+        return message.role == "user"
+    kinds = set(map(type, parts))
+    return (message.role == "user" and Result not in kinds) or (Opaque in kinds and is_compacted(message))
 
 
 _OF_PAIRS = frozenset([Call, Result])

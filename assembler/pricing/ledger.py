@@ -118,17 +118,17 @@ class Ledger(Priced):
         return whole + self._savings[start].upper if start in self._savings else whole
 
     def _whole(self, start: int, stop: int) -> Tokens:
-        whole = self.prices.running[stop - 1]
+        whole = self.prices.running.get(stop - 1)
         return self._summed(start, stop) if whole is None else whole
 
     def _summed(self, start: int, stop: int) -> Tokens:
-        running = self.prices.running
+        running, prices = self.prices.running, self.prices.messages
         known = stop - 1
-        while known >= start and running[known] is None:
+        while known >= start and known not in running:
             known -= 1
-        whole = (running[known] or 0) if known >= start else 0
+        whole = running[known] if known >= start else 0
         for index in range(known + 1, stop):
-            running[index] = whole = whole + self.message(index).upper
+            running[index] = whole = whole + (prices[index] or self._priced(index)).upper  # a count is never false
         return whole
 
     def turns(self) -> Iterator[Span]:
@@ -202,7 +202,7 @@ class Ledger(Priced):
         for start, stop in self._sight.turns_newest_first():
             if start < self.first:
                 break
-            whole = running[stop - 1]
+            whole = running.get(stop - 1)
             used += self._summed(start, stop) if whole is None else whole
             if used > tokens_left:
                 self.prices.beyond = (start, self.length, used)

@@ -14,6 +14,7 @@ from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Call, Message, Result, Thinking, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues, continues_step, is_given_apart
 from assembler.conversation.policy_memory import Keepsakes
+from assembler.conversation.readings import known_before
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import Pricer, is_joining, price_messages
 from assembler.pricing.rewritten_messages import Rewritten
@@ -97,9 +98,9 @@ class Prices:
         "waiting",
     )
 
-    def __init__(self, pricer: Pricer) -> None:
+    def __init__(self, pricer: Pricer, length: int = 0) -> None:
         self.pricer = pricer
-        self.messages: list[Count | None] = []
+        self.messages: list[Count | None] = [None] * length
         self.last_run: tuple[tuple[Message, ...], Count] | None = None
         """The last items that were priced merged, and their price. The next one usually joins them."""
         self.long_runs: dict[int, int] = {}
@@ -110,7 +111,7 @@ class Prices:
         """The messages for which a merged price and the sum of single prices differ."""
         self.lost: dict[int, Tokens] = {}
         """By how much the upper price falls once a result stands beside those before it, for the results so priced."""
-        self.running: list[Tokens | None] = []
+        self.running: dict[int, Tokens] = {}
         """The upper price of each message and of all before it in its turn."""
         self.sums = Sums()
         """Upper prices of the first n messages, for replays."""
@@ -145,7 +146,7 @@ class Prices:
         known = sight.readings.prices
         prices = cls.known(known, pricer)
         if prices is None:
-            known.append(mine := cls(pricer))
+            known.append(mine := cls(pricer, sight.length))
             del known[:-PRICERS]
             prices = cls.known(known, pricer) or mine  # another thread's, if that was first
         prices.stretch(sight.length)
@@ -163,7 +164,7 @@ class Prices:
         """A copy that knows the messages before `stop` and nothing after."""
         self.stretch(stop)
         copy = Prices(self.pricer)
-        copy.running = self.running[:stop]
+        copy.running = known_before(stop, self.running, self.messages)
         copy.messages = self.messages[:stop]
         copy.overpriced = {index for index in self.overpriced.copy() if index < stop}
         copy.lost = {index: tokens for index, tokens in self.lost.copy().items() if index < stop}
@@ -184,12 +185,8 @@ class Prices:
         self.ended = other.ended.copy()
 
     def stretch(self, length: int) -> None:
-        """Make entries for `length` messages, or more if two threads do it at once. `running` grows last, because it is
-        the one that is checked.
-        """
-        nothing: list[Any] = [None] * (length - len(self.running))
-        self.messages.extend(nothing)
-        self.running.extend(nothing)
+        """Make entries for `length` messages, or more if two threads do it at once."""
+        self.messages += [None] * (length - len(self.messages))
 
 
 @attrs.define(eq=False, repr=False)
@@ -212,7 +209,7 @@ class Priced:
 
     def turn_start(self, index: int) -> int:
         """The index where the turn of the message at `index` begins."""
-        known = self._sight.readings.starts[index]
+        known = self._sight.readings.starts.get(index)
         return self._sight.readings.turn_start(index, self._sight.head) if known is None else known
 
     def reading(self, index: int) -> Message:

@@ -288,7 +288,7 @@ def test_prices_of_a_shorter_history_know_nothing_of_what_comes_after() -> None:
     ledger.prices.overpriced.update({1, 2})
     known = ledger.prices.known_until(2)
     assert [None if price is None else price.upper for price in known.messages] == [1, 2]
-    assert (known.running, known.sums.values, known.overpriced) == ([1, 2], [0, 1, 3], {1})
+    assert (known.running, known.sums.values, known.overpriced) == ({0: 1, 1: 2}, [0, 1, 3], {1})
     assert ledger.dropped_tokens(1, 3) == 5
     assert ledger.prices.known_until(2).passed.values == [0, 1, 3]
 

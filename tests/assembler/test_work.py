@@ -147,6 +147,22 @@ def test_a_cold_build_looks_at_what_it_keeps_and_one_turn_more(made: Callable[[i
     assert [index for index, message in enumerate(history) if message.reads] == [0, *needed]
 
 
+def test_a_cold_build_holds_four_references_for_each_message_that_it_does_not_read() -> None:
+    history = dicts(50_000)
+
+    def held(length: int) -> int:
+        few, assembler = history[:length], assembler_of(len, 41)
+        tracemalloc.start()
+        try:
+            assembler.add_messages(few).build()
+            return tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    held(10)
+    assert held(50_000) - held(10_000) <= 40_000 * 4 * 8.5
+
+
 @pytest.mark.parametrize("low_water", [None, 0.5])
 @pytest.mark.parametrize("length", [50, 5_000])
 def test_a_build_after_one_more_message_counts_that_message_alone(length: int, low_water: float | None) -> None:
