@@ -18,7 +18,7 @@ def checked_text(value: object, *, field: str) -> str:
         text = value
     elif isinstance(value, str):
         text = str.__str__(value)
-    elif hasattr(value, "__html__"):
+    elif _offers_html(value):
         text = _print_value(value, field=field)
     else:
         raise MarkupError(f"{field}: expected text (str), got {type(value).__name__}; {_instead(value)}", field=field)
@@ -35,6 +35,13 @@ def _instead(value: object) -> str:
         return "pass the text in it"
     name = next((name for name in ("page_content", "text", "content") if _has(value, name)), None)
     return "pass a str" if name is None else f"pass its .{name}"
+
+
+def _offers_html(value: object) -> bool:
+    try:
+        return hasattr(value, "__html__")
+    except Exception:  # as below
+        return False
 
 
 def _has(value: object, name: str) -> bool:

@@ -25,6 +25,12 @@ DATE = {"date_string": "26 Jul 2024"}
 TOKENIZERS: dict[str, Any] = {
     name: PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True) for name, folder in folders().items()
 }
+PUBLISHED = {
+    "qwen3": "Qwen/Qwen3-8B",
+    "llama3_2": "meta-llama/Llama-3.2-3B-Instruct",
+    "mistral_nemo": "mistralai/Mistral-Nemo-Instruct-2407",
+}
+"""The names under which the weights of these tokenizers are published."""
 DIALECTS: dict[str, Dialect] = {name: chat_template(made, variables=DATE) for name, made in TOKENIZERS.items()}
 NEUTRAL: dict[str, Dialect] = {
     name: chat_template(made, variables=DATE, control_text=ControlText.NEUTRALISE) for name, made in TOKENIZERS.items()
@@ -103,6 +109,25 @@ def test_the_priced_count_is_the_number_of_ids_that_transformers_renders(name: s
     count = count_request({"messages": history, "tools": TOOLS}, dialect=DIALECTS[name])
     assert count.grade is Grade.EXACT
     assert count.tokens == count.upper == len(applied(name, history, TOOLS))
+
+
+@every_tokenizer
+@few
+@given(data=st.data())
+def test_the_bound_of_a_models_name_holds_for_what_its_template_renders(name: str, data: st.DataObject) -> None:
+    history = data.draw(conversations(name))
+    tools = data.draw(st.sampled_from([None, TOOLS[:1], TOOLS]))
+    body = {"messages": [_with_json_arguments(message) for message in history], **({"tools": tools} if tools else {})}
+    count = count_request(body, dialect="openai_chat", model=PUBLISHED[name])
+    assert count.upper >= len(applied(name, history, tools))
+
+
+def _with_json_arguments(message: dict[str, Any]) -> dict[str, Any]:
+    """The message as Chat Completions has it: the templates take arguments as an object."""
+    if not (calls := message.get("tool_calls")):
+        return message
+    function = {**calls[0]["function"], "arguments": json.dumps(calls[0]["function"]["arguments"])}
+    return {**message, "tool_calls": [{**calls[0], "function": function}]}
 
 
 @every_tokenizer

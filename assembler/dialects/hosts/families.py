@@ -95,6 +95,8 @@ class Family(Row):
     argument: Count = NOTHING
     """What each argument of a past call costs on top of its name and value, if the template tags them separately."""
     result: Count = NOTHING
+    quotes_results: bool = False
+    """Whether the text of a result is written as a JSON string."""
     hides_tools_unchosen: bool = False
     """Whether tools are left out if none may be called."""
     hides_schemas: bool = False

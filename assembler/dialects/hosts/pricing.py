@@ -76,6 +76,10 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> C
     return family.tooling + total(price_tool(tool, family, count) for tool in tools)
 
 
+def _quoted(part: Part, family: Family) -> Part:
+    return json.dumps(part, ensure_ascii=False) if family.quotes_results and isinstance(part, str) else part
+
+
 def _tagged(call: Call, family: Family) -> Count:
     """Price the tags of each argument; 0 for a text that is not a JSON object."""
     given = None if family.argument == NOTHING else object_in(call.arguments)
@@ -117,7 +121,8 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.extend((part.name, part.arguments))
             return family.call + _tagged(part, family)
         case Result():
-            return family.result + total(_part(inner, family, texts) for inner in part.parts)
+            said = [_quoted(inner, family) for inner in part.parts]
+            return family.result + total(_part(inner, family, texts) for inner in said)
         case Thinking():
             texts.append(part.text)
             return family.thought

@@ -25,7 +25,7 @@ from assembler.dialects.mistral.pricing import price_message
 from assembler.dialects.mistral.wire import definition, is_silent, own_thinking, write_messages, write_messages_after
 from assembler.dialects.notes import BRIDGE
 from assembler.dialects.openai_chat.dialect import openai_chat
-from assembler.dialects.own_tokenizer import estimated_for, own_counter
+from assembler.dialects.own_tokenizer import counts_for_open_model, estimated_for, own_counter
 from assembler.dialects.shown_beside import adapt_with_media
 from assembler.errors import ConversationError
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
@@ -65,7 +65,8 @@ class Mistral:
         """Return the model's price list. Mistral's bundled vocabulary replaces a default counter for OpenAI."""
         own, family = own_counter(VOCABULARY, count), family_of(model or NEWEST)
         opening = estimated_for(model, VOCABULARY, family.opening)
-        return graded_pricer(MistralPricer(attrs.evolve(family, opening=opening), own), own)
+        stand_in = family.stand_in if counts_for_open_model(own) else None
+        return graded_pricer(MistralPricer(attrs.evolve(family, opening=opening, stand_in=stand_in), own), own)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """Return `response_format` and `tool_choice`, where `any` means `required` (Mistral API reference, 2026-11)."""

