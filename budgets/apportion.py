@@ -6,7 +6,8 @@ add up. The difference goes to the largest parts; none falls below 0, and no bou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 
 from budgets.count import Count, Tokens
 
@@ -45,6 +46,19 @@ def split_framing(whole: Count, parts: Sequence[Count]) -> tuple[tuple[Count, ..
         for part, n, spare in zip(parts, tokens, slacks, strict=True)
     ]
     return tuple(each), Count(beyond, whole.grade, beyond + loose)
+
+
+def bound_together(parts: Sequence[Count], bound: Callable[[Tokens], Tokens]) -> tuple[Count, ...]:
+    """The parts of one text, with bounds that add up to the text's, however it is split.
+
+    `bound` returns the bound of a text whose parts have bounds that add up to so many tokens. It grows at least as fast
+    as they do.
+    """
+    reached = map(bound, itertools.accumulate((part.upper for part in parts), initial=0))
+    return tuple(
+        Count(part.tokens, part.grade, after - before)
+        for part, (before, after) in zip(parts, itertools.pairwise(reached), strict=True)
+    )
 
 
 def _amounts(parts: Sequence[Count]) -> tuple[list[Tokens], list[Tokens]]:

@@ -26,6 +26,7 @@ from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.apportion import bound_together
 from budgets.count import Difference, total
 
 FARTHEST = 2.2
@@ -163,9 +164,8 @@ class ForeignPricer(RuledPricer):
 
     def _parts_of_one(self, pieces: Sequence[Count]) -> tuple[Count, ...]:
         """Widen the bounds so that they add up to that of the joined text, however it is split."""
-        reached = [math.ceil(upper * self.farthest) for upper in itertools.accumulate(piece.upper for piece in pieces)]
-        bounds = [after - before for before, after in itertools.pairwise((0, *reached))]
-        return tuple(Count(piece.tokens, Grade.ESTIMATED, bound) for piece, bound in zip(pieces, bounds, strict=True))
+        estimates = [attrs.evolve(piece, grade=Grade.ESTIMATED) for piece in pieces]
+        return bound_together(estimates, lambda upper: math.ceil(upper * self.farthest))
 
     def _loosened(self, price: Count, around: Tokens = 0) -> Count:
         return Count(price.tokens, Grade.ESTIMATED, math.ceil(price.upper * self.farthest) + around)

@@ -30,7 +30,7 @@ from assembler.regions.layout import Layout
 from assembler.regions.regions import Regions
 from assembler.regions.tools.tool import tools_sent
 from assembler.strategies.strategy import Around, Continued, Needs, Rendered
-from budgets import Budget, Count, Limit, TokenCountError, Tokens
+from budgets import Budget, Count, Grade, Limit, TokenCountError, Tokens
 from budgets.apportion import apportion, split_framing
 from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.limit import Amount
@@ -51,6 +51,8 @@ class Choice(Value):
     host: Host | None
     tokens_left: Tokens | None
     limits: Limits | None = None
+    saved: Tokens = 0
+    """What the least conversation costs less as it is sent than by the sum of its prices; negative if more."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -101,8 +103,14 @@ def choose(gathered: Gathered) -> Choice | None:
         return Choice(host, None)
     last_length = 0 if gathered.last is None else gathered.last.length
     pins = staying(sight, settings.pins, settings.dialect.api.shape, last_length)
-    least = _least_conversation(attrs.evolve(ledger, pins=pins), settings)
-    return Choice(host, settings.budget.input_limit - least, _limits(ledger, settings.budget, least))
+    ledger = attrs.evolve(ledger, pins=pins)
+    least, cut = _least_conversation(ledger, settings)
+    limits, saved = _limits(ledger, settings.budget, least), 0
+    if settings.merging is not None or ledger.prices.overpriced or ledger.prices.long_runs:
+        saved = _saved_as_sent(gathered, ledger, cut)
+    if saved > 0 and limits is not None and limits.floor:  # a floor is checked by the sum
+        saved = 0
+    return Choice(host, settings.budget.input_limit - least + saved, limits, saved)
 
 
 def host_of(sight: Sight, settings: Settings) -> Host | None:
@@ -122,9 +130,9 @@ def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
     return Limits(limit, knowledge.cap, conversation.floor, demand, least)
 
 
-def _least_conversation(ledger: Ledger, settings: Settings) -> Tokens:
+def _least_conversation(ledger: Ledger, settings: Settings) -> tuple[Tokens, Cut]:
     """What the smallest conversation costs that the policies would keep, with pinned turns and the note for dropped
-    ones; all of the conversation if no policy can tell.
+    ones, and its cut; all of the conversation if no policy can tell.
 
     Only policies that drop turns can. Those that ask a model are left out: a summary costs a call. Those that rewrite
     act once knowledge has been chosen.
@@ -136,7 +144,22 @@ def _least_conversation(ledger: Ledger, settings: Settings) -> Tokens:
     cuts += [Cut(ledger.newest_turns(keeps.at_least), "") for keeps in choosing if isinstance(keeps, KeepsChosen)]
     first = max((cut.first_kept for cut in cuts), default=ledger.first)
     left = [attrs.evolve(cut, first_kept=first) for cut in cuts] or [Cut(first, "")]
-    return max(ledger.kept(cut).upper for cut in left)
+    costs = [ledger.kept(cut).upper for cut in left]
+    most = max(costs)
+    return most, left[costs.index(most)]
+
+
+def _saved_as_sent(gathered: Gathered, ledger: Ledger, cut: Cut) -> Tokens:
+    """What the conversation of a cut costs less as it is sent than by the sum of its prices; negative if more.
+
+    0 without documents. O(what a request of the last such conversation did not hold).
+    """
+    if not gathered.draft.regions.documents:
+        return 0
+    from assembler.pipeline.least import least_plan  # where messages are merged alone
+
+    plan = least_plan(gathered, ledger, cut)
+    return (plan.fixed + plan.conversation).upper - plan.by_rule.upper
 
 
 def demand_of(ledger: Ledger, limit: Tokens) -> Tokens:
@@ -229,6 +252,8 @@ class Chosen:
         prices = self._system(rendered) if limits is None else self.prices(rendered)
         fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
         left = self._choice.tokens_left - fixed.upper
+        if rendered.around is not None and self._choice.saved and fixed.grade is Grade.ESTIMATED:
+            left -= 1  # the host is rounded up by itself here, and together with others in the request
         if limits is None:  # then no one needs the price of each piece around the question
             return left if rendered.around is None else left - self._whole(rendered.around).upper
         framing = prices.framing.upper

@@ -14,6 +14,7 @@ from assembler.pricing.ledger import Ledger
 if TYPE_CHECKING:
     from assembler.pipeline.fit_by_whole import Sealed
     from assembler.pipeline.ladder import Trimmed
+    from assembler.pipeline.measure import Measured
     from assembler.pipeline.planned import Spelled
     from assembler.pipeline.recipe import Recipe
     from assembler.pipeline.sent import PricedRequest
@@ -28,6 +29,7 @@ class Decided:
     """The last decisions of one owner. Each field records the length of the history then: a fork may be shorter."""
 
     __slots__ = (
+        "bare",
         "copiers",
         "held",
         "owner",
@@ -42,6 +44,8 @@ class Decided:
 
     def __init__(self, owner: object) -> None:
         self.owner = ref(owner)  # the settings of a what-if are gone soon, and a history may live for days
+        self.bare: Measured | None = None
+        """The fixed regions without knowledge, for the smallest conversation by itself."""
         self.replayed: tuple[Tokens, int, Trimmed] | None = None
         """The last overflow of a ladder with a low-water mark: tokens left, length of the history, what stayed."""
         self.copiers = Copiers()

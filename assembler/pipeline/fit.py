@@ -141,17 +141,19 @@ def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens 
     if start is None and _everything_fits(everything, tokens_left):
         return everything
     ledger = _with_pins(everything)
-    plan = everything.leaving(trim(ledger, settings, max(tokens_left, 0), start), ledger)
+    choice = everything.measured.choice
+    asked = tokens_left if choice is None else tokens_left + choice.saved  # knowledge was given what merging saves
+    plan = everything.leaving(trim(ledger, settings, max(asked, 0), start), ledger)
     if plan.merges:
-        return _as_sent(_widen(plan, tokens_left, start), tokens_left, start)
+        return _as_sent(_widen(plan, tokens_left, start), tokens_left, asked, start)
     if (least := plan.trimmed.count(ledger)).upper > tokens_left:
         raise _overflow(plan, settings.budget, least, tokens_left)
     return plan
 
 
-def _as_sent(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
+def _as_sent(plan: Planned, tokens_left: Tokens, asked: Tokens, start: Known | None) -> Planned:
     """The plan, cut further until it fits as it is sent: that may cost a token or two more than the sum."""
-    asked, settings = max(tokens_left, 0), plan.settings
+    asked, settings = max(asked, 0), plan.settings
     for _ in range(_ROUNDS):
         over = plan.by_rule.upper - plan.fixed.upper - tokens_left
         if over <= 0:

@@ -115,6 +115,11 @@ class Settings:
         return attrs.evolve(self, rungs=tuple(map(stand_in, self.rungs)), session=Session())
 
     @found_once
+    def apart(self) -> Settings:
+        """The same settings with a session of their own, which remembers nothing of any build. Made once."""
+        return attrs.evolve(self, session=Session())
+
+    @found_once
     def awaits(self) -> bool:
         """Whether a policy asks a model through an async function."""
         return any(rung.traits.awaited for rung in self.rungs)

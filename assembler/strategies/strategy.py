@@ -124,7 +124,8 @@ class Space(Protocol):
         """The tokens left with this rendering and the smallest conversation. Negative if it does not fit.
 
         At most what is left of the budget's limit on knowledge. None without a budget. Exact: the plan uses the same
-        price.
+        price. With pieces around a question that the API joins to other messages, and estimated prices, it may be two
+        tokens too low, because these are rounded up.
         """
         ...
 

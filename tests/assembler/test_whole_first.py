@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ContextLengthError, ConversationError, Policy
+from assembler import Assembler, ChatRegions, Context, ContextLengthError, ConversationError, Policy, Strategy
 from assembler.dialects import DIALECTS
 from assembler.policies import (
     ClearReasoning,
     ClearToolResults,
     KeepRelevant,
+    Refuse,
     TrimOldest,
     TrimSteps,
     Truncate,
 )
-from budgets import Budget
+from budgets import Budget, Grade
 from tests.scaled import scaled
 
+from .drawn import STRATEGIES
 from .policies.drawn import NAMES, sessions
 
 Ladder = Policy | tuple[Policy, ...]
@@ -52,18 +55,30 @@ APIS = [
 TOOLS = [{"name": name, "description": "", "parameters": {"type": "object", "properties": {}}} for name in NAMES]
 
 Message = dict[str, Any]
+Knows = tuple[Strategy, Sequence[str]]
+NOTHING: Knows = (ChatRegions(), ())
 
 
-def assembled(api: tuple[str, str], window: int, ladder: Ladder, history: list[Any]) -> Assembler:
+def assembled(
+    api: tuple[str, str], window: int, ladder: Ladder, history: list[Any], knows: Knows = NOTHING
+) -> Assembler:
     budget = Budget(window, model=api[1])
-    made = Assembler(budget, dialect=DIALECTS[api[0]], on_overflow=ladder)
+    made = Assembler(budget, dialect=DIALECTS[api[0]], on_overflow=ladder, strategy=knows[0])
+    for place, text in enumerate(knows[1]):
+        made.add_knowledge(text, type="rag", source=f"s{place}", score=1 - place / 100)
     return made.add_capability(TOOLS).add_messages(history)
 
 
-def all_of_it(api: tuple[str, str], ladder: Ladder, history: list[Any]) -> Any:
-    """The request in the smallest window that takes the whole, by a count of the whole."""
-    whole = assembled(api, 1_000_000, ladder, history).build()
-    return whole, assembled(api, whole.count.upper, ladder, history).build()
+def all_of_it(
+    api: tuple[str, str], ladder: Ladder, history: list[Any], knows: Knows = NOTHING
+) -> tuple[Context, Context]:
+    """The request in the smallest window that takes the whole, by a count of the whole.
+
+    Two tokens more for documents with estimated prices: around a question these are rounded up apart from the request.
+    """
+    whole = assembled(api, 1_000_000, ladder, history, knows).build()
+    rounded = 2 if whole.count.grade is Grade.ESTIMATED and knows[1] else 0
+    return whole, assembled(api, whole.count.upper + rounded, ladder, history, knows).build()
 
 
 def answered(*bodies: str) -> list[Message]:
@@ -128,6 +143,34 @@ def test_messages_that_cost_much_more_apart_than_together_all_stay(
 def test_what_fits_as_it_is_sent_is_sent_as_it_is(data: st.DataObject, form: str, api: tuple[str, str]) -> None:
     history, ladder = [*data.draw(sessions(form, marks=(0,))), *THEN], data.draw(st.sampled_from(LADDERS))
     whole, context = all_of_it(api, ladder, history)
+    assert context.request() == whole.request()
+
+
+FACTS = [f"Fact number {number}. " * (3 + number % 4) for number in range(6)]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=range(len(STRATEGIES)))
+@pytest.mark.parametrize("api", APIS, ids="{0[0]} {0[1]}".format)
+def test_sources_are_chosen_by_what_the_request_costs_as_it_is_sent(api: tuple[str, str], strategy: Strategy) -> None:
+    """A source was left out up to fifteen tokens before all fitted: messages were priced apart, and so were pieces."""
+    said = [{"role": "user", "content": text} for text in ("Hello.", "More.", "And what of fact number two?")]
+    whole, context = all_of_it(api, Refuse(), said, (strategy, FACTS))
+    assert context.request() == whole.request()
+
+
+@scaled(0.5)
+@given(
+    data=st.data(),
+    form=st.sampled_from(["openai", "anthropic"]),
+    api=st.sampled_from(APIS),
+    strategy=st.sampled_from(STRATEGIES),
+    facts=st.lists(st.text("ab \n", min_size=1, max_size=40).filter(str.strip), min_size=1, max_size=5, unique=True),
+)
+def test_all_sources_are_sent_if_the_whole_fits_with_them(
+    data: st.DataObject, form: str, api: tuple[str, str], strategy: Strategy, facts: list[str]
+) -> None:
+    history, ladder = [*data.draw(sessions(form, marks=(0,))), *THEN], data.draw(st.sampled_from([*LADDERS, Refuse()]))
+    whole, context = all_of_it(api, ladder, history, (strategy, facts))
     assert context.request() == whole.request()
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgets import BudgetError, Count, Grade
-from budgets.apportion import apportion, settle, split_framing
+from budgets.apportion import apportion, bound_together, settle, split_framing
 from budgets.count import NOTHING, Difference, adds_at_seams, total
 
 few = st.integers(0, 60)
@@ -84,3 +84,15 @@ def test_amounts_are_settled_on_the_largest_and_none_falls_below_zero(amounts: l
 
 def test_a_plain_function_promises_nothing_of_seams() -> None:
     assert adds_at_seams(len) is False
+
+
+@given(each=parts, rate=st.integers(0, 50), once=st.integers(0, 3))
+def test_parts_of_a_text_have_together_the_bound_of_the_text_however_it_is_split(
+    each: list[Count], rate: int, once: int
+) -> None:
+    def bound(upper: int) -> int:
+        return upper + -(-upper * rate // 100) + (once if upper else 0)
+
+    whole, split = sum(part.upper for part in each), bound_together(each, bound)
+    assert sum(part.upper for part in split) == bound(whole)
+    assert [(part.tokens, part.grade) for part in split] == [(part.tokens, part.grade) for part in each]

@@ -32,7 +32,7 @@ from assembler.dialects.blocks.pricing import as_sent, media_in, with_error_text
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.families import estimate_with_slack, for_another_vocabulary
+from assembler.dialects.families import for_another_vocabulary
 from assembler.dialects.graded import grade_price
 from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
@@ -55,6 +55,7 @@ from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.text.fields import fields_in, fields_of
 from budgets import BudgetError, Count, Grade, TokenCounter
+from budgets.apportion import bound_together
 from budgets.count import Difference, total
 from budgets.counters.by_model import shared_counter_for
 
@@ -237,7 +238,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         texts = [piece.text for piece in pieces]
         spoken = any(texts) or any(map(_texts_of, head))
         return FixedPrices(
-            pieces=tuple(self._graded(_bounded(tokens)) for tokens in price_pieces(texts, self.count)),
+            pieces=self._pieces(texts),
             head=tuple(self._head(message) for message in head),
             tools=tuple(self._graded(claude.price_tool(tool, self.family, self.count)) for tool in tools),
             tooling=claude.price_tooling(tools, self.family, self.count),
@@ -291,6 +292,11 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         beside = self.answer_format if "output_config" in options else Difference()
         return (chosen + prompts) - claude.price_tooling(layout.tools, self.family, self.count) + beside
 
+    def _pieces(self, texts: Sequence[str]) -> tuple[Count, ...]:
+        grade = self._graded(claude.price_tokens(1)).grade
+        each = [Count(tokens, grade) for tokens in price_pieces(texts, self.count)]
+        return bound_together(each, lambda tokens: self._graded(claude.price_tokens(tokens)).upper)
+
     def _head(self, message: Message) -> Count:
         return self._graded(total(map(self._head_text, _texts_of(message))))
 
@@ -310,10 +316,6 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         if self.family.ceiling > 1:
             price = for_another_vocabulary(price, self.family.ceiling)
         return grade_price(price, self.count)
-
-
-def _bounded(tokens: int) -> Count:
-    return estimate_with_slack(tokens, tokens and 1 + tokens // 200)
 
 
 def _texts_of(message: Message) -> list[str]:

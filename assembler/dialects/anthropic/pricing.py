@@ -32,7 +32,7 @@ from assembler.pricing.opaque import add_words
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_in, fields_of, object_in
-from budgets.count import NOTHING, Count, Difference, TokenCounter, total
+from budgets.count import NOTHING, Count, Difference, TokenCounter, Tokens, total
 
 ToolChoice: TypeAlias = Literal["auto", "none", "any", "tool"]
 ThinkingMode: TypeAlias = Literal["disabled", "enabled", "adaptive"]
@@ -58,10 +58,20 @@ class Choice:
 AUTO = Choice()
 
 
+_MISCOUNTED = 200
+"""One token in so many may be missing from a count."""
+
+
 def price_text(text: str, count: TokenCounter) -> Count:
     """Return the price of a text without framing. The bound adds one token, as tokens may span its edges, and 0.5 %."""
     tokens = count(text) if text else 0
-    return estimate_with_slack(tokens, 1 + tokens // 200) if tokens else NOTHING
+    # `price_tokens`, without a call for each text
+    return estimate_with_slack(tokens, 1 + tokens // _MISCOUNTED) if tokens else NOTHING
+
+
+def price_tokens(tokens: Tokens) -> Count:
+    """Return the price of a text of so many tokens."""
+    return estimate_with_slack(tokens, 1 + tokens // _MISCOUNTED) if tokens else NOTHING
 
 
 def price_system(family: Family, has: Has) -> Count:

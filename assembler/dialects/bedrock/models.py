@@ -20,7 +20,8 @@ from assembler.pricing.opaque import price_lasting
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
-from budgets import Count, Grade, TokenCounter
+from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.apportion import bound_together
 from budgets.models.families import family_of
 
 _LISTED = 1.1
@@ -65,8 +66,10 @@ class OpenModelPricer(MergingPricer):
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Return the list's prices, each with its margin."""
-        prices = self.makers.fixed(pieces, head, tools).each(self._loosened)
-        return attrs.evolve(prices, framing=prices.framing + _PREAMBLE)
+        exact = self.makers.fixed(pieces, head, tools)
+        prices = exact.each(self._loosened)
+        together = bound_together([attrs.evolve(piece, grade=Grade.ESTIMATED) for piece in exact.pieces], self._bound)
+        return attrs.evolve(prices, pieces=together, framing=prices.framing + _PREAMBLE)
 
     def message(self, message: Message) -> Count:
         """Price one message, with its margin."""
@@ -82,4 +85,7 @@ class OpenModelPricer(MergingPricer):
         return Count(0)
 
     def _loosened(self, price: Count) -> Count:
-        return Count(price.tokens, Grade.ESTIMATED, max(price.upper, math.ceil(price.upper * self.margin)))
+        return Count(price.tokens, Grade.ESTIMATED, self._bound(price.upper))
+
+    def _bound(self, upper: Tokens) -> Tokens:
+        return max(upper, math.ceil(upper * self.margin))

@@ -27,11 +27,12 @@ from assembler.pricing.media.facts import MediaFacts
 from assembler.pricing.media.reading import read_media
 from assembler.pricing.media.refusal import unpriced, without_price
 from assembler.pricing.opaque import add_words
-from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece
+from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.text.fields import fields_in
-from budgets import Count, Grade, TokenCounter
+from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.apportion import bound_together
 from budgets.count import NOTHING, Difference, total
 from budgets.models import names
 
@@ -85,7 +86,7 @@ class NovaPricer(MergingPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text, the opening, the definitions and their hidden prompt."""
         return FixedPrices(
-            pieces=tuple(self._text(piece.text) for piece in pieces),
+            pieces=self._pieces([piece.text for piece in pieces]),
             head=tuple(total(self._part(part) for part in message.parts) for message in head),
             tools=tuple(self._tool(tool) for tool in tools),
             tooling=self.family.tooling if tools else NOTHING,
@@ -105,9 +106,12 @@ class NovaPricer(MergingPricer):
         reasoning = fields_in(layout.options, "additionalModelRequestFields", "reasoningConfig")
         return (REASONING if reasoning.get("type") == "enabled" else NOTHING) - NOTHING
 
+    def _pieces(self, texts: Sequence[str]) -> tuple[Count, ...]:
+        return bound_together([guess(tokens, tokens) for tokens in price_pieces(texts, self.count)], _bound)
+
     def _text(self, text: str, weight: float = 1.0) -> Count:
         tokens = round(self.count(text) * weight) if text else 0
-        return guess(tokens, math.ceil(tokens * (1 + _MARGIN)) + 1) if tokens else NOTHING
+        return guess(tokens, _bound(tokens)) if tokens else NOTHING
 
     def _tool(self, tool: Tool) -> Count:
         definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -132,6 +136,10 @@ class NovaPricer(MergingPricer):
 
     def _held(self, part: str | Media | Opaque) -> Count:
         return self._text(part, self.family.spoken) if isinstance(part, str) else self._part(part)
+
+
+def _bound(tokens: Tokens) -> Tokens:
+    return math.ceil(tokens * (1 + _MARGIN)) + 1 if tokens else 0
 
 
 LEAST_SIDE = 900

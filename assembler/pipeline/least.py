@@ -1,0 +1,27 @@
+"""Plans the smallest conversation by itself, to find what it costs as an API sends it that merges messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assembler.pipeline.choose import price_fixed
+from assembler.pipeline.decisions import decisions_of
+from assembler.pipeline.ladder import Trimmed
+from assembler.pipeline.measure import Measured
+from assembler.pipeline.planned import Planned
+from assembler.pricing.ledger import Cut, Ledger
+from assembler.strategies.strategy import Rendered
+
+if TYPE_CHECKING:
+    from assembler.pipeline.gather import Gathered
+
+
+def least_plan(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
+    """The plan of what a cut keeps, without knowledge. It continues from the last such plan, apart from all others."""
+    sight, settings, draft = gathered.sight, gathered.settings.by_rule.apart, gathered.draft
+    head, known = tuple(sight.messages(0, sight.head)), decisions_of(settings.session, ledger)
+    bare = known.bare
+    if bare is None or bare.regions is not draft.regions or bare.head != head:
+        prices = price_fixed(settings.pricer, settings.dialect, (), head, draft.regions)
+        bare = known.bare = Measured(draft.regions, Rendered(), head, prices)
+    return Planned(draft, settings, sight, bare, ledger, Trimmed(cut))
