@@ -12,6 +12,7 @@ from assembler.errors import MessageTypeError
 from assembler.pricing.hosted import price_beside_tools
 from assembler.pricing.pricer import WholePricer, priced_request
 from assembler.pricing.server_state import held_count, refuse_unseen
+from assembler.pricing.unread_keys import price_unread_keys
 from assembler.validation import must_be, wrong
 from budgets import AssemblyError, Count, TokenCounter, Tokens, total_counter
 from budgets.counters.by_model import counter_for
@@ -68,4 +69,5 @@ def _priced(
     pricer = dialect.pricer(model, counter)
     if isinstance(pricer, WholePricer):
         dialect.emit(layout)  # raises for anything that this dialect cannot send
-    return priced_request(pricer, layout) + price_beside_tools(layout.options, layout.tools)
+    beside = price_beside_tools(layout.options, layout.tools) + price_unread_keys(layout.options)
+    return priced_request(pricer, layout) + beside

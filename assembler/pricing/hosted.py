@@ -62,6 +62,7 @@ TABLE: tuple[Row, ...] = (
         1_000,
         "Gemini API, UsageMetadata: apart from the prompt, in toolUsePromptTokenCount (8 recordings: nothing)",
     ),
+    Row(r"data_sources", 1_500, 10_000, "a bound of ours: Azure puts what it finds there into the prompt"),
     Row(r"web_search\w*|file_search|\w+_search", 300, 3_000, _OURS),
     Row(r"code_interpreter|code_execution|programmatic_tool_calling|image_generation", 300, 2_500, _OURS),
     Row(r"shell|local_shell|apply_patch|computer\w*|custom|namespace|tool_search", 250, 2_500, _OURS),
@@ -93,10 +94,15 @@ def _is_shown(key: str, held: object) -> bool:
 def price_beside_tools(options: Mapping[str, Any], tools: Sequence[Tool]) -> Count:
     """The price of the provider's own tools that a request asks for outside of its list of tools.
 
-    `web_search_options` is the search of Chat Completions. `mcp_servers` are Anthropic's: a server adds its own tools
-    unless an `mcp_toolset` names it (beta of 2025-04-04). Anthropic and OpenAI API references, read 2026-11.
+    `web_search_options` is the search of Chat Completions, `search_parameters` that of xAI; `plugins` are OpenRouter's,
+    `data_sources` Azure's. `mcp_servers` are Anthropic's: a server adds its own tools unless an `mcp_toolset` names it
+    (beta of 2025-04-04). These makers' API references, read 2026-11.
     """
     asked = ["web_search"] if options.get("web_search_options") is not None else []
+    if (search := fields_of(options.get("search_parameters"))) is not None and search.get("mode") != "off":
+        asked.append("web_search")
+    asked += ["web_search"] * len(items_of(options.get("plugins")))
+    asked += ["data_sources"] * len(items_of(options.get("data_sources")))
     if "mcp_servers" in options:
         asked += ["mcp_servers"] * _unnamed(options["mcp_servers"], tools)
     return total(Count(row.tokens, Grade.ESTIMATED, upper=row.upper) for row in map(row_of, asked))

@@ -14,7 +14,7 @@ from typing import Any, cast
 import attrs
 import pytest
 
-from assembler import Assembler, TrimOldest
+from assembler import Assembler, TrimOldest, count_request
 from assembler.conversation.messages import Media, Opaque, spoken
 from assembler.dialects import anthropic, openai_responses, plain
 from assembler.dialects.bedrock import nova
@@ -43,6 +43,7 @@ from assembler.pricing.prices import PRICERS, Prices
 from assembler.pricing.rewritten_messages import Rewritten
 from assembler.pricing.server_state import held_count
 from assembler.pricing.timeline import Replay, Replays
+from assembler.pricing.unread_keys import price_unread_keys
 from assembler.regions.layout import Layout
 from assembler.regions.tools.intake import read_tool
 from budgets import Budget, BudgetError, Count, Grade
@@ -447,6 +448,34 @@ def test_what_a_request_asks_for_beside_its_tools_costs_a_row_each() -> None:
     assert price_beside_tools({"web_search_options": {}}, []) == search
     assert price_beside_tools({"mcp_servers": servers}, []) == server + server + server
     assert price_beside_tools({"mcp_servers": servers, "web_search_options": {}}, [toolset]) == search + server + server
+
+
+def test_what_a_host_finds_and_puts_into_the_prompt_is_estimated() -> None:
+    search, azure = (
+        Count(row.tokens, Grade.ESTIMATED, row.upper) for row in map(row_of, ("web_search", "data_sources"))
+    )
+    assert price_beside_tools({"plugins": [{"id": "web"}]}, []) == search
+    assert price_beside_tools({"search_parameters": {"mode": "auto"}}, []) == search
+    assert price_beside_tools({"search_parameters": {"mode": "off"}, "plugins": [], "data_sources": 7}, []) == Count(0)
+    assert price_beside_tools({"data_sources": [{"type": "azure_search"}]}, []) == azure
+
+
+@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses", "anthropic", "mistral"])
+def test_the_text_of_a_key_that_nobody_reads_is_in_the_bound_alone(dialect: str) -> None:
+    history = "input" if dialect == "openai_responses" else "messages"
+    body: dict[str, Any] = {history: [{"role": "user", "content": "q"}]}
+    plain = count_request(body, dialect=dialect, model="gpt-4o")
+    for settings in ({"top_k": 40, "route": "fallback"}, {"metadata": {"of": "a long note"}}, {"stop": ["The end"]}):
+        assert count_request({**body, **settings}, dialect=dialect, model="gpt-4o") == plain
+    found = {"documents": [{"title": "Kites", "text": ["They fly höher.", 7]}]}
+    counted = count_request({**body, **found}, dialect=dialect, model="gpt-4o")
+    assert counted == Count(plain.tokens, Grade.ESTIMATED, plain.upper + len("They fly höher.".encode()))
+
+
+def test_texts_that_hold_themselves_are_bounded_once() -> None:
+    loop: dict[str, Any] = {"text": "round and round"}
+    loop["again"] = [loop, loop]
+    assert price_unread_keys({"documents": loop}) == Count(0, Grade.ESTIMATED, len("round and round"))
 
 
 def test_a_field_that_is_no_more_than_a_mark_of_a_cache_is_not_in_a_tools_words() -> None:

@@ -1,0 +1,52 @@
+"""Bounds the text under keys of a raw request that no dialect reads, such as the documents of a host's own search.
+
+An API that does not know a key refuses it or ignores it; a host that does may show its text to the model. So such text
+costs nothing but is in the bound. Numbers and single words are settings, which no API bills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assembler.text.fields import fields_of, items_of
+from budgets.count import NOTHING, Count, Grade
+
+_PRICED = (
+    "response_format text tool_choice tool_config toolConfig functions function_call outputConfig "
+    "output_config output_format generationConfig generation_config config response_schema responseSchema "
+    "response_json_schema responseJsonSchema thinking reasoning thinking_config additionalModelRequestFields "
+    "mcp_servers web_search_options plugins data_sources search_parameters cached_content previous_response_id "
+    "conversation prompt container"
+)
+"""Keys whose price is known, by the dialects, by `assembler.pricing.hosted` or from the caller."""
+_NEVER_SHOWN = (
+    "model models user metadata stop stop_sequences stopSequences prediction logit_bias extra_headers "
+    "extra_query headers http_options httpOptions labels requestMetadata safety_settings safetySettings "
+    "grammar guided_json guided_regex guided_choice guided_grammar structured_outputs format fallbacks tags"
+)
+"""Keys whose values may be sentences, and which steer the server, the sampling or the log."""
+_KNOWN = frozenset(f"{_PRICED} {_NEVER_SHOWN}".split())
+
+
+def price_unread_keys(options: Mapping[str, Any]) -> Count:
+    """An estimate of 0 tokens, with every byte of the unknown keys' texts in the bound; exact without such texts."""
+    texts = (text for key, value in options.items() if key not in _KNOWN for text in _texts(value))
+    sentences = [text for text in texts if len(text.split(maxsplit=1)) > 1]
+    if not sentences:
+        return NOTHING
+    return Count(0, Grade.ESTIMATED, upper=sum(len(text.encode("utf-8", "surrogatepass")) for text in sentences))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a value, however deep. Not recursive, since a request may nest deeper than Python calls."""
+    left, seen = [value], set[int]()
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+            continue
+        inside = [*fields.values()] if (fields := fields_of(one)) is not None else [*items_of(one)]
+        if inside and id(one) not in seen:
+            seen.add(id(one))
+            left += inside
