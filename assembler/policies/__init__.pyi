@@ -1,6 +1,8 @@
 from assembler.conversation.pins import first_user as first_user
 from assembler.policies.built_in import *
 from assembler.policies.fetch import Fetch as Fetch
+from assembler.policies.part_edits import together as together
+from assembler.policies.part_edits import with_parts as with_parts
 from assembler.policies.passage import Change as Change
 from assembler.policies.policy import OverflowPolicy as OverflowPolicy
 from assembler.policies.policy import Policy as Policy

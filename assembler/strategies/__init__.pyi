@@ -1,4 +1,5 @@
 from assembler.pricing.pricer import Piece as Piece
+from assembler.regions.knowledge import Document as Document
 from assembler.regions.regions import Regions as Regions
 from assembler.strategies.built_in import *
 from assembler.strategies.chat_regions import REMINDER as REMINDER

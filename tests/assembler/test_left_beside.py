@@ -487,3 +487,27 @@ def test_a_field_of_a_result_of_bedrock_s_is_noted_whatever_its_type_says(name: 
     context = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build()
     assert context.notes() == (() if name == "bedrock" else (f"2 {FIELDS}",))
     assert (LOST in str(context.request())) == (name == "bedrock")
+
+
+HAVE_A_MARK = ("anthropic", "bedrock", "gemini")
+"""The APIs that can say that a call failed. Plain sends what came."""
+
+
+@pytest.mark.parametrize("name", [*APIS, "chat_template"])
+def test_that_a_call_failed_is_sent_or_noted(name: str) -> None:
+    dialect = chat_template(TOKENIZERS["chatml"]) if name == "chat_template" else DIALECTS[name]
+    history: list[Dict] = [
+        ASKED,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "ask", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r", "is_error": True}]},
+    ]
+    context = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(history).build()
+    noted = [note for note in context.notes() if "failed" in note]
+    assert noted == ([] if name in HAVE_A_MARK else ["1 mark(s) of a failed call left out"])
+
+
+def test_plain_notes_that_it_sends_no_tool_choice_also_when_messages_are_added() -> None:
+    assembler = Assembler(dialect="plain").add_capability([TOOL], choice="ask").add_message(ASKED)
+    for _ in range(2):
+        assert assembler.build().notes() == ("1 tool choice left out",)
+        assembler.add_message({"role": "assistant", "content": "a"}).add_message(ASKED)

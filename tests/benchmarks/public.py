@@ -52,6 +52,7 @@ from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
 from assembler.dialects.marking import marked
 from assembler.greedy import Config, PromptBuilder
 from assembler.greedy.config import Generator
+from assembler.policies import together, with_parts
 from assembler.pricing.media import read_media
 from assembler.prompts import (
     Prompt,
@@ -385,6 +386,12 @@ ROWS: dict[str, dict[str, Case]] = {
             after=lambda c: base64.encodebytes(c).decode(),
         ),
     },
+    "assembler.policies.together": over(TEXTS, lambda t: [*together((0, place) for place in range(len(t)))]),
+    "assembler.policies.with_parts": over(
+        CONVERSATIONS,
+        lambda ms: [with_parts(m, dict(enumerate(m.parts))) for m in ms],
+        after=lambda ms: [read_message(m, k) for k, m in enumerate(ms)],
+    ),
     "assembler.conversation.messages.edited": over(
         CONVERSATIONS,
         lambda ms: [edited(m, m.parts) for m in ms],
@@ -528,7 +535,7 @@ assembler.rag: Candidate Citation CitationReport FixedReserve OptimizationStats 
 assembler.rag: ReserveByQuestion RetrievalResult Sentence Settings BudgetInfo
 assembler.session: Call
 assembler.report: CacheRow
-assembler.strategies: Around Continued Omitted Piece Regions Rendered Space
+assembler.strategies: Around Continued Document Omitted Piece Regions Rendered Space
 assembler.testing: Broken Fact Invariant Planted Share Survival Trial Verdict
 assembler.regions.tools: Tool
 assembler.verify: Checker Rule Named

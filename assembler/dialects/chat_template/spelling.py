@@ -19,7 +19,7 @@ from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
 from assembler.dialects.left_beside import note_left
-from assembler.dialects.notes import ANSWERS_FIRST, Notes
+from assembler.dialects.notes import ANSWERS_FIRST, FAILED, Notes
 from assembler.dialects.openai.wire import tool_definition
 from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
@@ -73,6 +73,7 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
             _wait(waiting, [part for part in message.parts if type(part) is Call])
             spoken = [_as_it_came(message, waiting, traits)]
         else:
+            notes[FAILED] += sum(part.error for part in message.parts if type(part) is Result)
             spoken = list(_respell(message, waiting, traits))
         found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in spoken]
     return found

@@ -20,7 +20,7 @@ from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.call_ids import CALL_ID_LIMIT, legal_id
 from assembler.dialects.copies import named_tool, object_schema, own_fields
-from assembler.dialects.notes import ANSWERS_FIRST, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.notes import ANSWERS_FIRST, FAILED, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.shown_beside import all_shown_beside, shown_media
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -241,6 +241,7 @@ def _respell(message: Message, waiting: Waiting[tuple[Call, str]], notes: Notes)
     """Write a message of another form: each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:
+            notes[FAILED] += part.error
             yield {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
     calls = [part for part in message.parts if type(part) is Call]
     notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)

@@ -18,7 +18,7 @@ from assembler.dialects.blocks.media import without_given
 from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import NO_PARAMETERS, named_tool, object_schema, own_fields
 from assembler.dialects.left_beside import note_left
-from assembler.dialects.notes import MARKS, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.notes import FAILED, MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.wire import legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
@@ -152,6 +152,7 @@ def _respell(came: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
             case Result():
                 yield from _message_items(message, content)
                 call_id = ids.answered(part.call_id, part.name)
+                notes[FAILED] += part.error
                 yield {"type": "function_call_output", "call_id": call_id, "output": _output(part)}
             case Thinking() | Opaque() if is_sent_item(part, message):
                 yield from _message_items(message, content)

@@ -52,7 +52,7 @@ class Plain:
         return unknown_model_pricer(PlainPricer(count), model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return `output_schema`. A tool choice has no text, so it is left out."""
+        """Return `output_schema`. A tool choice has no text, so `emit` leaves it out, with a note."""
         return {} if layout.output is None else {"output_schema": named_schema(layout.output)}
 
     def emit(self, layout: Layout) -> Emission:
@@ -63,11 +63,14 @@ class Plain:
         request["messages"] = [spell_message(message) for message in (*layout.head, *layout.messages)]
         if layout.tools:
             request["tools"] = [definition(tool) for tool in layout.tools]
-        return Emission(request | self.options(layout))
+        notes = () if layout.choice is None else ("1 tool choice left out",)
+        return Emission(request | self.options(layout), notes)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission:
         """Append the added messages."""
-        return Emission({**before.request, "messages": [*before.request["messages"], *map(spell_message, added)]})
+        return Emission(
+            {**before.request, "messages": [*before.request["messages"], *map(spell_message, added)]}, before.notes
+        )
 
 
 plain = Plain()

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias, cast
 
 import attrs
+import hypothesis
 
+import assembler
+import budgets
 from assembler.context import Context
-from assembler.drawn.engine import Phase, settings, st, steadily
+from assembler.drawn.engine import Flaky, Phase, SearchStrategy, settings, st, steadily
+from assembler.validation import wrong
 from assembler.verify import verify
-from budgets.errors import Evidence
+from budgets import AssemblyError, BudgetError
+from budgets.errors import LONGEST, Evidence
 
 AMPLE = 1_000_000
 """A window, in tokens, that no drawn conversation fills."""
@@ -18,11 +27,14 @@ EDGE = 2
 WORDS = st.text("abcdefghijklmnop", min_size=6, max_size=12)
 """Texts that every API and layout carries unchanged, and that occur in no name or note by chance."""
 
+Texts: TypeAlias = SearchStrategy[str] | Iterable[str]
+"""What a check may draw texts from besides its own: a Hypothesis strategy, or a list of texts."""
+
 
 class ContractError(Evidence, AssertionError):
     """Your own `subject` breaks the `law` of its contract; `problem` shows where.
 
-    Raised for the smallest example that was found. Every text in the error was drawn by the check.
+    Raised for the smallest example that was found. Every text in the error was drawn by the check, or given to it.
     """
 
     def __init__(self, subject: str, law: str, problem: str) -> None:
@@ -33,6 +45,74 @@ class ContractError(Evidence, AssertionError):
 def examples(number: int) -> settings:
     """Return settings with the same examples each time, without a store, also inside another property."""
     return steadily(number, Phase.explicit, Phase.generate, Phase.shrink)
+
+
+def with_own(drawn: SearchStrategy[str], own: Texts | None) -> SearchStrategy[str]:
+    """Return the strategy, with texts of the caller's in half of the draws. Raises `BudgetError` for a blank text."""
+    if own is None:
+        return drawn
+    if isinstance(own, SearchStrategy):
+        return own | drawn
+    listed = [own] if isinstance(own, str) else [*own]
+    for place, text in enumerate(listed):
+        if not isinstance(cast(object, text), str) or not text.strip():
+            raise BudgetError(wrong(f"texts[{place}]", "a text that is not blank", text))
+    return st.sampled_from(listed) | drawn
+
+
+def refuse_class(subject: object, check: str) -> None:
+    """Raise `BudgetError` for a class in place of an object of it."""
+    __tracebackhide__ = True
+    if isinstance(subject, type):
+        name = subject.__name__
+        raise BudgetError(f"{check}: {name} is a class, not an object of it; call it: {check}({name}())")
+
+
+_ROOTS = tuple(str(Path(cast(str, module.__file__)).parent) for module in (assembler, budgets, hypothesis))
+"""Where the code of the checks lies, and of the tools that run them."""
+
+
+def failure_of(subject: str, check: Callable[[], None]) -> BaseException | None:
+    """Run a check, and return its failure without the frames and notes of the tools that found it.
+
+    Anything but a broken law is one too: your own code must raise nothing, and give the same answer twice. Its frames
+    stay, in the cause.
+    """
+    try:
+        check()
+    except ContractError as error:
+        return _shown_alone(error)
+    except Flaky as error:
+        inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+        found = next((each for each in inner if isinstance(each, ContractError)), None)
+        law = "it gives the same answer each time"
+        return _shown_alone(found or ContractError(subject, law, "a case failed once, and not when it was tried again"))
+    except (AssemblyError, ImportError) as error:  # an argument of the check, or a missing package
+        return _shown_alone(error)
+    except Exception as error:
+        problem = f"raised {type(error).__name__}: {error}; return an answer for every case"
+        found = ContractError(subject, "it raises nothing", problem)
+        found.__cause__ = _shown_alone(error)
+        return found
+    return None
+
+
+def _shown_alone(error: BaseException) -> BaseException:
+    """The error with the frames of the caller's code alone, and with the smallest case as its note."""
+    error.__notes__ = [note for note in getattr(error, "__notes__", ()) if note.startswith(_CASE)]
+    if error.__cause__ is not None:
+        _shown_alone(error.__cause__)
+    error.__suppress_context__ = True
+    return error.with_traceback(_own_frames(error.__traceback__))
+
+
+def _own_frames(frames: TracebackType | None) -> TracebackType | None:
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_ROOTS):
+        frames = frames.tb_next
+    return frames
+
+
+_CASE = "the smallest case: "
 
 
 @attrs.frozen
@@ -49,5 +129,15 @@ class Checked:
         """Raise unless the built request fits its budget and keeps the rules of its API."""
         if context.count.upper > (context.input_limit or 0):
             raise self.broken("what is built fits", f"{context.count.upper} of {context.input_limit} tokens")
-        if wrong := verify(context.request(), dialect=dialect):
-            raise self.broken("what is built is valid", "; ".join(map(str, wrong[:3])))
+        if wrongs := verify(context.request(), dialect=dialect):
+            raise self.broken("what is built is valid", "; ".join(map(str, wrongs[:3])))
+
+
+@contextmanager
+def noting(case: object) -> Generator[None]:
+    """Note the case with whatever is raised in a `with` block. The innermost case is the one that is shown."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"{_CASE}{str(case)[:LONGEST]}")
+        raise

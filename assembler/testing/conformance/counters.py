@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 import attrs
 
-from assembler.drawn.engine import given, st
-from assembler.testing.conformance.broken import Checked, examples
+from assembler.drawn.engine import SearchStrategy, given, st
+from assembler.testing.conformance.broken import Checked, Texts, examples, failure_of, refuse_class, with_own
 from budgets import Grade, Tokens
 from budgets.counters.guard import attribute_of, name_of
 
 _NOTHING: Mapping[str, Tokens] = {}
-_CONTROL = {"<|endoftext|>": "<|endofnovel|>", "<|im_start|>": "<|im_stark|>", "</s>": "</q>", "[INST]": "[UNST]"}
+_CONTROL = {"<|endoftext|>": "<|endofnovel|>", "<|im_start|>": "<|im_stark|>", "</s>": "</b>", "[INST]": "[UNST]"}
 """Control tokens of well-known vocabularies, each with a similar text that is not one."""
 _HARD = (
     *("\n", " ", "\t\r\n", "\x00", "\u200d", "e\u0301", "مرحبا", "你好", "👩‍👩‍👧", "\U0010ffff"),
@@ -24,37 +26,39 @@ _HARD = (
 _WORD = "a"
 """A text that no tokenizer counts as 0, which an estimate does that divides its length and rounds down."""
 _TEXTS = st.one_of(st.sampled_from(_HARD), st.text(st.characters(codec="utf-8"), max_size=80))
+_LETTERS = ("a", "word", "слово", "λόγος", "مرحبا", "你好", "한국어", "देश", "café", "7", "👍")
+"""Texts that a reader sees, in several scripts: each costs at least a token."""
+_LIKE = (("WORD", "word"), ("Word ", "Word"), ("word\n", "word"), ("\n" * 2, "\n"), ("12", "123"))
+"""Texts that a careless memory takes for the same."""
+_MANY = 250
+_LONG = 24_000
+"""Of a short word: a text that no tokenizer has seen whole, and that some engines fail at."""
+_ENDS = ("\n", "\n\n", "\n\n\n", "\r\n", ".\n", "</b>\n\n")
 
 
 def check_counter(
-    counter: Callable[[str], Tokens], *, known: Mapping[str, Tokens] = _NOTHING, max_examples: int = 100
+    counter: Callable[[str], Tokens],
+    *,
+    known: Mapping[str, Tokens] = _NOTHING,
+    texts: Texts | None = None,
+    max_examples: int = 100,
 ) -> None:
     """Raise `ContractError` unless `counter` keeps what every counter promises.
 
     It returns an int of 0 or more for any text without lone surrogates, and 0 for "". It returns the same number for
-    the same text, in any order and from several threads. It counts a text that looks like a control token as text. Its
-    `name`, `grade`, `notes`, and `additive_at_tag_seams`, if it has them, are true. `known` are texts with their true
-    counts, from another source. A counter whose `grade` is not exact may count more than the truth, never less, since
-    its numbers are the upper bound too. Calls the counter about five times an example.
+    the same text, in any order and from several threads. A text with letters costs at least 1, and a longer one more.
+    It counts a text that looks like a control token as text. Its `name`, `grade`, `notes`, and
+    `additive_at_tag_seams`, if it has them, are true.
+
+    Only `known` can show that a number is right: texts with their true counts, from another source. A counter whose
+    `grade` is not exact may count more than the truth, never less, since its numbers are the upper bound too. `texts`
+    are drawn besides the check's own: a list, or a Hypothesis strategy. Calls the counter about five times an example.
     """
     __tracebackhide__ = True
-    held = _Held(name_of(counter), counter)
-    held.says_of_itself()
-    for text, tokens in known.items():
-        held.knows(text, tokens)
-    if held.grade is not Grade.EXACT and not held.count(_WORD):
-        raise held.broken("an estimate errs high", f"{_WORD!r} costs 0: round up")
-    if held.count("") != 0:
-        raise held.broken('it counts "" as 0', f"got {held.count('')}")
-    for control, lookalike in _CONTROL.items():
-        least = held.count(lookalike) / 2
-        problem = f"{control!r} costs {held.count(control)}, and {lookalike!r} {held.count(lookalike)}"
-        if held.count(control) < least:
-            raise held.broken("a control token in a text is text", problem)
-    held.each_alone(max_examples)
-    held.together()
-    if attribute_of(counter, "additive_at_tag_seams") is True:
-        held.at_seams(max_examples)
+    refuse_class(counter, "check_counter")
+    held = _Held(name_of(counter), counter, _copied(counter))
+    if (failure := failure_of(held.name, lambda: held.check(known, with_own(_TEXTS, texts), max_examples))) is not None:
+        raise failure
 
 
 @attrs.frozen
@@ -62,6 +66,26 @@ class _Held(Checked):
     """A counter under check."""
 
     counter: Callable[[str], Tokens]
+    unused: Callable[[str], Tokens] | None
+    """A copy that counted nothing yet; None if it cannot be copied."""
+
+    def check(self, known: Mapping[str, Tokens], texts: SearchStrategy[str], max_examples: int) -> None:
+        self.says_of_itself()
+        for text, tokens in known.items():
+            self.knows(text, tokens)
+        if self.grade is not Grade.EXACT and not self.count(_WORD):
+            raise self.broken("an estimate errs high", f"{_WORD!r} costs 0: round up")
+        if (found := self.count("")) != 0:
+            raise self.broken('it counts "" as 0', f"got {found}; take off what it adds around a text")
+        self.takes_control_tokens_as_text()
+        self.costs_more_if_longer()
+        self.each_alone(texts, max_examples)
+        self.tells_texts_apart()
+        self.together()
+        if attribute_of(self.counter, "additive_at_tag_seams") is True:
+            self.at_seams(texts, max_examples)
+        if name_of(self.counter) != self.name:
+            raise self.broken("its name stays the same", "it has another one after some counts")
 
     @property
     def grade(self) -> object:
@@ -70,20 +94,49 @@ class _Held(Checked):
     def knows(self, text: str, tokens: Tokens) -> None:
         counted = self.count(text)
         if self.grade is Grade.EXACT and counted != tokens:
-            raise self.broken("it counts what is known", f"{text!r}: expected {tokens}")
+            raise self.broken("it counts what is known", f"{text!r}: expected {tokens}, got {counted}")
         if counted < tokens:
             raise self.broken("an estimate errs high", f"{text!r}: {counted}, and is known to cost {tokens}")
 
     def count(self, text: str) -> Tokens:
-        __tracebackhide__ = True
         try:
             tokens: object = self.counter(text)
         except Exception as error:
-            problem = f"{text!r}: raised {type(error).__name__}"
+            problem = f"{_brief(text)}: raised {type(error).__name__}"
             raise self.broken("it counts every text", problem) from error
         if type(tokens) is not int or tokens < 0:
-            raise self.broken("it answers with an int of 0 or more", f"{text!r}: got {tokens!r}")
+            step = "; call it first, and pass the counter that it makes" if callable(tokens) else ""
+            got = type(tokens).__name__ if step else repr(tokens)
+            raise self.broken("it answers with an int of 0 or more", f"{_brief(text)}: got {got}{step}")
         return tokens
+
+    def takes_control_tokens_as_text(self) -> None:
+        for control, lookalike in _CONTROL.items():
+            tokens, least = self.count(control), self.count(lookalike)
+            if tokens < least / 2:
+                problem = f"{control!r} costs {tokens}, and {lookalike!r} {least}"
+                raise self.broken("a control token in a text is text", f"{problem}; count without special tokens")
+
+    def costs_more_if_longer(self) -> None:
+        for text in _LETTERS:
+            if self.count(text) == 0:
+                raise self.broken("a text with letters costs something", f"{text!r} costs 0")
+            once, twice = self.count(f"{text} " * _MANY), self.count(f"{text} " * _MANY * 2)
+            if once >= twice:
+                problem = f"{text!r} costs {once} if repeated {_MANY} times, and {twice} for twice as many"
+                raise self.broken("a longer text costs more", problem)
+        self.count("word " * _LONG)
+
+    def tells_texts_apart(self) -> None:
+        """Check that two copies count alike in either order: a memory may take two texts for one."""
+        for one, other in _LIKE if self.unused is not None else ():
+            first, second = _copied(self.unused), _copied(self.unused)
+            if first is not None and second is not None:
+                asked = first(one), first(other)
+                again = (second(other), second(one))[::-1]
+                if asked != again:
+                    problem = f"{one!r} and {other!r} cost {asked}, and {again} if asked in the other order"
+                    raise self.broken("it counts the same text the same", problem)
 
     def says_of_itself(self) -> None:
         notes = attribute_of(self.counter, "notes", ())
@@ -92,11 +145,11 @@ class _Held(Checked):
         if not isinstance(notes, tuple) or set(map(type, cast("tuple[object, ...]", notes))) - {str}:
             raise self.broken("its notes are a tuple of texts", f"got {notes!r}")
 
-    def each_alone(self, max_examples: int) -> None:
+    def each_alone(self, texts: SearchStrategy[str], max_examples: int) -> None:
         """Check that equal texts get equal numbers whatever is counted in between, and that no note quotes a text."""
 
         @examples(max_examples)
-        @given(_TEXTS, _TEXTS)
+        @given(texts, texts)
         def same_each_time(text: str, other: str) -> None:
             first = self.count(text)
             self.count(other)
@@ -113,20 +166,46 @@ class _Held(Checked):
     def together(self) -> None:
         texts = [*_HARD, *(text * 50 for text in _HARD)] * 4
         alone = [self.count(text) for text in texts]
-        with ThreadPoolExecutor(4) as threads:
-            together = list(threads.map(self.count, texts))
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)  # so that threads meet inside a count
+        try:
+            with ThreadPoolExecutor(4) as threads:
+                together = list(threads.map(self.count, texts))
+        finally:
+            sys.setswitchinterval(interval)
         wrong = [text for text, one, other in zip(texts, alone, together, strict=True) if one != other]
         if wrong:
-            raise self.broken("several threads may count at once", f"{len(wrong)} of {len(texts)} texts differ")
+            problem = f"{len(wrong)} of {len(texts)} texts differ; keep nothing between calls, or use a lock"
+            raise self.broken("several threads may count at once", problem)
 
-    def at_seams(self, max_examples: int) -> None:
+    def at_seams(self, texts: SearchStrategy[str], max_examples: int) -> None:
         @examples(max_examples)
-        @given(_TEXTS, _TEXTS)
-        def adds(text: str, other: str) -> None:
-            one, two = f"<a>{text}</a>\n\n", f"<b>{other}</b>"
+        @given(texts, st.sampled_from(_ENDS), texts.filter(_begins_apart))
+        def adds(text: str, end: str, other: str) -> None:
+            one, two = f"<a>{text}{end}", other
             apart, joined = self.count(one) + self.count(two), self.count(one + two)
             problem = f"{one!r} and {two!r} cost {apart} apart and {joined} together"
             if apart != joined:
                 raise self.broken("its counts add up at tag seams, as it promises", problem)
 
         adds()
+
+
+def _copied(counter: Callable[[str], Tokens] | None) -> Callable[[str], Tokens] | None:
+    try:
+        return copy.deepcopy(counter)
+    except Exception:  # it may hold anything, such as a connection
+        return None
+
+
+def _begins_apart(text: str) -> bool:
+    """Whether a text may follow a seam: no slash, and no line break in its leading white space."""
+    blank = text[: len(text) - len(text.lstrip())]
+    return not text.startswith("/") and blank.isascii() and not {"\n", "\r"} & {*blank}
+
+
+def _brief(text: str) -> str:
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… ({len(text):,} characters)"
+
+
+_SHOWN = 80

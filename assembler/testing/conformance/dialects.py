@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import attrs
 
@@ -17,41 +17,54 @@ from assembler.count_request import count_request
 from assembler.dialects import Api, Dialect, Emission, Opening
 from assembler.dialects.by_name import read_dialect
 from assembler.dialects.dialect import GrowingDialect
-from assembler.drawn.engine import given, st
+from assembler.drawn.engine import SearchStrategy, given, st
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.fit_request import fit_request
 from assembler.pricing.pricer import Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
-from assembler.testing.conformance.broken import AMPLE, WORDS, Checked, examples
-from assembler.testing.conformance.thoughts import misheard
+from assembler.testing.conformance.broken import (
+    AMPLE,
+    WORDS,
+    Checked,
+    Texts,
+    examples,
+    failure_of,
+    noting,
+    refuse_class,
+    with_own,
+)
+from assembler.testing.conformance.dialect_cases import COMPLETE, TOOL, UNNAMED, Rules, SeldomCases, strings
 from assembler.testing.conversations import requests
+from assembler.text.fields import object_in
 from assembler.verify import DIALECTS as KNOWN
 from assembler.verify import verify
 from budgets import Budget, Grade
 
-Rules: TypeAlias = Callable[[Mapping[str, Any]], Sequence[object]]
-"""Returns the faults of a request; none for one that the API accepts."""
-
-_COMPLETE = "it says everything, or notes what it leaves out"
 _BESIDE = "a key that carries no region stays"
 _ALONE = "it reads requests of its own API alone"
 _FOREIGN = "kept_beside"
 """A key that no API has, as a model or a temperature is to a dialect."""
-_TOOL: Mapping[str, Any] = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _A_WORD = 3
 """The longest name that a note may contain by chance."""
 
 
 def check_dialect(
-    dialect: Dialect | str, *, model: str | None = None, rules: Rules | None = None, max_examples: int = 50
+    dialect: Dialect | str,
+    *,
+    model: str | None = None,
+    rules: Rules | None = None,
+    texts: Texts | None = None,
+    histories: Iterable[Iterable[object]] = (),
+    max_examples: int = 50,
 ) -> None:
     """Raise `ContractError` unless `dialect`, a value or its name, keeps what every dialect promises.
 
     The check draws and emits conversations with tools and calls. Each request is plain JSON, the same each time, and
-    shares no list or dict with the arguments, which stay unchanged. Every text and every tool name is in the request,
-    or a note says that something was folded or left out. No note quotes a text. `parse` reads the request back to the
-    same request, and `count_request` of it equals the context's count. An unknown part raises
+    shares no list or dict with the arguments, which stay unchanged. Every text, argument and name, and every word of a
+    tool's definition, is in the request, or a note says that something was folded or left out. So is the output schema,
+    and a tool choice changes the request. No note quotes a text. What is longer costs more. `parse` reads the request
+    back to the same request, and `count_request` of it equals the context's count. An unknown part raises
     `UnsupportedContentError`, or leaves a note. Call ids may repeat, and calls without an id get different ids, or none
     in the request either. `emit_after` gives the same request as `emit`.
 
@@ -59,32 +72,16 @@ def check_dialect(
     better grade than its counter. An unknown model's count is an estimate, unless the dialect has its own tokenizer.
     Parts of other APIs, such as calls of custom tools, are billed as they are sent.
 
-    `rules` returns the faults of a request. By default it is `assembler.verify`, for the dialects that it knows.
+    `rules` returns the faults of a request. By default it is `assembler.verify`, for the dialects that it knows;
+    without any, nothing shows that the API accepts what is sent. `texts` (a list, or a Hypothesis strategy) are drawn
+    besides the check's own, and whole `histories`, in any spelling that the library reads, are checked as well.
     """
     __tracebackhide__ = True
+    refuse_class(dialect, "check_dialect")
     spoken = read_dialect(dialect)
     held = _Held(spoken.name, spoken, model, rules or _known_rules(spoken))
-    held.says_of_itself()
-    held.nothing_and_the_unknown()
-    built = [0]
-
-    @examples(max_examples)
-    @given(requests("openai_chat", max_turns=3, texts=WORDS), st.sampled_from((None, "again.")))
-    def each(request: dict[str, Any], repeated: str | None) -> None:
-        built[0] += held.one(_with_ids(request, repeated=repeated))
-
-    each()
-    if not built[0] > 0:
-        raise held.broken("it can say an ordinary conversation", "every one that was drawn is refused")
-    body = held.ordinary()
-    held.tells_calls_apart()
-    held.keeps_what_is_beside(body)
-    held.reads_its_own_alone(body)
-    held.is_as_good_as_its_counter(body)
-    held.guesses_for_a_stranger(body)
-    held.bills_what_others_say()
-    if problem := misheard(held.dialect):
-        raise held.broken("it hears the reasoning that it sends", problem)
+    if (failure := failure_of(held.name, lambda: held.check(texts, histories, max_examples))) is not None:
+        raise failure
 
 
 def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any]:
@@ -98,45 +95,6 @@ def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any
             message["tool_call_id"] = named[message["tool_call_id"]]
     return request
 
-
-_UNNAMED: tuple[Mapping[str, Any], ...] = (
-    {"role": "user", "parts": [{"text": "Look twice."}]},
-    {"role": "model", "parts": [{"function_call": {"name": "look", "args": {}}} for _ in range(2)]},
-    {"role": "user", "parts": [{"function_response": {"name": "look", "response": {}}} for _ in range(2)]},
-)
-"""Two calls without ids, in Gemini's form, and their answers."""
-
-
-_CUSTOM = {"name": "look", "input": "north by northwest"}
-_FOUND = {
-    "type": "web_search_tool_result",
-    "tool_use_id": "s1",
-    "content": [{"title": "Northwest", "url": "n.example"}],
-}
-_USED: Mapping[str, Any] = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
-_FAILED = {"type": "tool_result", "tool_use_id": "c1", "content": "too dark to look", "is_error": True}
-_OF_OTHERS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "a call of a custom tool": (
-        {"role": "user", "content": "Look around."},
-        {"role": "assistant", "tool_calls": [{"id": "c1", "type": "custom", "custom": _CUSTOM}]},
-        {"role": "tool", "tool_call_id": "c1", "content": "a road"},
-    ),
-    "an item that calls a custom tool": (
-        {"role": "user", "content": "Look around."},
-        {"type": "custom_tool_call", "call_id": "c1", **_CUSTOM},
-        {"type": "custom_tool_call_output", "call_id": "c1", "output": "a road"},
-    ),
-    "the result of a search": (
-        {"role": "user", "content": "Look it up."},
-        {"role": "assistant", "content": [_FOUND, {"type": "text", "text": "It is a road."}]},
-    ),
-    "a call that failed": (
-        {"role": "user", "content": "Look around."},
-        {"role": "assistant", "content": [{"type": "text", "text": "I look."}, _USED]},
-        {"role": "user", "content": [_FAILED, {"type": "text", "text": "Again."}]},
-    ),
-}
-"""Parts that only some APIs have, in their form. Each history ends so that any API may continue it."""
 
 _STRANGER = "nobodys-model-1"
 
@@ -161,6 +119,38 @@ class _Held(Checked):
     dialect: Dialect
     model: str | None
     rules: Rules | None
+
+    def check(self, texts: Texts | None, histories: Iterable[Iterable[object]], max_examples: int) -> None:
+        self.says_of_itself()
+        self.nothing_and_the_unknown()
+        self._drawn(with_own(WORDS, texts), max_examples)
+        self._given(histories)
+        body = self.ordinary()
+        self.tells_calls_apart()
+        self.keeps_what_is_beside(body)
+        self.reads_its_own_alone(body)
+        self.is_as_good_as_its_counter(body)
+        self.guesses_for_a_stranger(body)
+        SeldomCases(self.name, self.dialect, self.rules).check(body)
+
+    def _drawn(self, texts: SearchStrategy[str], max_examples: int) -> None:
+        built = [0]
+
+        @examples(max_examples)
+        @given(requests("openai_chat", max_turns=3, texts=texts), st.sampled_from((None, "again.")), st.none() | texts)
+        def each(request: dict[str, Any], repeated: str | None, instruction: str | None) -> None:
+            with noting(request):
+                built[0] += self.one(_with_ids(request, repeated=repeated), instruction)
+
+        each()
+        if not built[0] > 0:
+            raise self.broken("it can say an ordinary conversation", "every one that was drawn is refused")
+
+    def _given(self, histories: Iterable[Iterable[object]]) -> None:
+        for place, history in enumerate(histories):
+            with noting(f"histories[{place}]"):
+                if not self.one({"messages": [*history], "tools": [TOOL]}, None):
+                    raise self.broken("it can say the histories that are given", f"histories[{place}] is refused")
 
     def says_of_itself(self) -> None:
         name, opening, api = self.dialect.name, self.dialect.opening, self.dialect.api
@@ -202,13 +192,13 @@ class _Held(Checked):
                 "what it cannot express raises UnsupportedContentError", "an unknown part is lost silently"
             )
 
-    def one(self, request: dict[str, Any]) -> bool:
+    def one(self, request: dict[str, Any], instruction: str | None) -> bool:
         history, tools = request["messages"], request.get("tools", [])
         before = copy.deepcopy((history, tools))
         budget = None if self.model is None else Budget(AMPLE, model=self.model)
         assembler = Assembler(budget, dialect=self.dialect).add_capability(tools).add_messages(history)
         try:
-            context = assembler.build()
+            context = assembler.add_instruction(instruction or "").build()
         except ConversationError:
             return False
         layout = context.inside.layout
@@ -236,7 +226,7 @@ class _Held(Checked):
         return (
             Assembler(dialect=self.dialect)
             .add_instruction("Be brief.")
-            .add_capability([_TOOL])
+            .add_capability([TOOL])
             .add_message(("user", "Look around."))
             .build()
             .request()
@@ -244,9 +234,9 @@ class _Held(Checked):
 
     def tells_calls_apart(self) -> None:
         """Check that calls without ids get one each, which their answers name; or none, or become text."""
-        unnamed = Layout(messages=[read_message(message, index) for index, message in enumerate(_UNNAMED)])
+        unnamed = Layout(messages=[read_message(message, index) for index, message in enumerate(UNNAMED)])
         try:
-            read = self.dialect.parse(self.emission(attrs.evolve(unnamed, tools=read_tools([_TOOL]))).request)
+            read = self.dialect.parse(self.emission(attrs.evolve(unnamed, tools=read_tools([TOOL]))).request)
         except (ConversationError, UnsupportedContentError):
             return
         parts = [part for message in read.messages for part in message.parts]
@@ -300,19 +290,6 @@ class _Held(Checked):
             problem = f"its count for one is {told.grade}; return unknown_model_pricer(rules, model, count)"
             raise self.broken("it guesses for a model that nobody knows", problem)
 
-    def bills_what_others_say(self) -> None:
-        """Check that parts of other APIs cost what is sent for them."""
-        for said, history in _OF_OTHERS.items():
-            assembler = Assembler(dialect=self.dialect).add_capability([_TOOL]).add_messages(history)
-            try:
-                context = assembler.build()
-            except ConversationError:
-                continue
-            sent = count_request(context.request(), dialect=self.dialect)
-            if context.count != sent:
-                problem = f"{said} costs {context.count}, its request {sent}; price what adapt_message(message) returns"
-                raise self.broken("it bills what it emits", problem)
-
     def _plain(self, request: Mapping[str, Any]) -> None:
         try:
             json.dumps(request, allow_nan=False, default=_octets)
@@ -321,17 +298,17 @@ class _Held(Checked):
 
     def _complete(self, emission: Emission, layout: Layout) -> None:
         said = [text for message in (*layout.head, *layout.messages) for text in _texts(message)]
-        strings = list(_strings(emission.request))
-        written = "\n".join(strings)
+        sent = [*strings(emission.request)]
+        written = "\n".join(sent)
         for text, times in Counter(said).items():
             if len(text) > _A_WORD and any(text in note for note in emission.notes):
                 raise self.broken("its notes quote no text", f"a note holds {text!r}")
             if written.count(text) < times and not emission.notes:
-                raise self.broken(_COMPLETE, f"{text!r} is gone without a note")
+                raise self.broken(COMPLETE, f"{text!r} is gone without a note")
         finished = self.dialect.api.history not in emission.request  # a rendered prompt, which holds everything
         for tool in layout.tools:
-            if tool.name not in (written if finished else strings) and not emission.notes:
-                raise self.broken(_COMPLETE, f"the tool {tool.name!r} is gone without a note")
+            if tool.name not in (written if finished else sent) and not emission.notes:
+                raise self.broken(COMPLETE, f"the tool {tool.name!r} is gone without a note")
 
     def _grows(self, emission: Emission, layout: Layout) -> None:
         """Check that `emit_after` from each beginning equals `emit` of the whole."""
@@ -358,26 +335,15 @@ class _Held(Checked):
 
 
 def _texts(message: Message) -> Iterator[str]:
-    """Yield every text of a message, and the names of its calls."""
+    """Yield every text of a message, and the names and words of its calls."""
     for part in message.parts:
         if isinstance(part, str):
             yield part
         elif isinstance(part, Call):
             yield part.name
+            yield from (text for text in strings(object_in(part.arguments)) if text.isidentifier())
         elif isinstance(part, Result):
             yield from (inner for inner in part.parts if isinstance(inner, str))
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in cast("Mapping[str, object]", value).items():
-            yield key
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in cast("Sequence[object]", value):
-            yield from _strings(item)
 
 
 def _containers(value: object) -> Iterator[object]:

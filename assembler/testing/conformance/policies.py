@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -13,14 +13,26 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import pinned_messages
-from assembler.drawn.engine import DrawFn, given, st
+from assembler.drawn.engine import DrawFn, SearchStrategy, given, st
 from assembler.errors import PlanError
 from assembler.policies.contract import read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.policy import Policy
 from assembler.policies.traits import CuttingRung, KeepsAll, KeepsChosen, KeepsNewest, RewritingRung, Rung, rung_of
 from assembler.pricing.ledger import Cut, Ledger
-from assembler.testing.conformance.broken import AMPLE, EDGE, WORDS, Checked, examples
+from assembler.testing.conformance.broken import (
+    AMPLE,
+    EDGE,
+    WORDS,
+    Checked,
+    Texts,
+    examples,
+    failure_of,
+    noting,
+    refuse_class,
+    with_own,
+)
+from assembler.testing.conformance.policy_cases import long_texts, showing
 from assembler.testing.conversations import requests
 from budgets import Budget, ContextLengthError, Tokens
 
@@ -28,13 +40,21 @@ _DIALECTS = ("openai_chat", "anthropic")
 """One dialect whose results are messages, and one whose results are parts of user messages."""
 _MOST_CHANGES = 10_000
 """The most changes of one short conversation: a policy with more never ends."""
+_MOST_EDGES = 12
+"""How many turns of a given history get a window of their own."""
 _TEXTS = WORDS | WORDS.map(lambda word: f"{word}. " * 60)
 _PURE = "the same ledger and tokens left give the same answer"
 _LAWFUL = "its answers are lawful"
 _UNCHANGED = "it changes nothing that it is given"
+_QUOTES = "its reasons quote no message"
+_ACTS = "it drops or changes something in some case"
+
+History: TypeAlias = Iterable[object]
 
 
-def check_policy(policy: Policy, *, max_examples: int = 50) -> None:
+def check_policy(
+    policy: Policy, *, texts: Texts | None = None, histories: Iterable[History] = (), max_examples: int = 50
+) -> None:
     """Raise `ContractError` unless `policy` keeps what every policy promises.
 
     The check draws conversations with tools and calls, half in OpenAI's and half in Anthropic's form, and tokens
@@ -42,23 +62,20 @@ def check_policy(policy: Policy, *, max_examples: int = 50) -> None:
     answer twice. Its cut begins where a turn begins, keeps the newest turn, and makes nothing grow. Asked about what it
     kept, it keeps all of it. If it keeps more than fits, no smaller number of tokens left makes it keep less. A policy
     that rewrites proposes the same twice, and a rewritten message keeps its role, calls and results. The traits
-    `KeepsAll`, `KeepsNewest` and `KeepsChosen` are true. Each built request fits and is valid, and the caller's
-    messages are unchanged.
+    `KeepsAll`, `KeepsNewest` and `KeepsChosen` are true. Reasons quote no message. Each built request fits and is
+    valid, and the caller's messages are unchanged.
+
+    The policy must drop or change something in at least one case, or the check would prove nothing. If yours changes
+    only texts of a certain form, pass such `texts` (a list, or a Hypothesis strategy), or whole `histories` that it
+    changes, in any spelling that the library reads. They are checked besides what is drawn.
 
     If a policy asks a model, only `build()` calls it; everything else is checked with its `unasked` policy.
     """
     __tracebackhide__ = True
-    rung = rung_of(policy)
-    held = _Held(rung.name, policy, rung)
-
-    for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
-
-        @examples(-(-max_examples // len(_DIALECTS)))
-        @given(_windows(dialect))
-        def each(window: _Window) -> None:
-            held.one(window)
-
-        each()
+    refuse_class(policy, "check_policy")
+    held = _Held(rung_of(policy).name, policy, rung_of(policy))
+    if (failure := failure_of(held.name, lambda: held.check(texts, histories, max_examples))) is not None:
+        raise failure
 
 
 @attrs.frozen
@@ -71,6 +88,9 @@ class _Window:
     more: Tokens
     """How many more a larger window leaves."""
 
+    def __str__(self) -> str:
+        return f"{self.tokens_left} characters left for {self.request['messages']}, dialect {self.dialect}"
+
     def ledger(self, rung: Rung, raws: list[Any]) -> Ledger:
         draft, settings = Assembler(_budget(AMPLE), dialect=self.dialect).add_messages(raws).inside
         sight = draft.history.sight()
@@ -82,14 +102,17 @@ def _budget(window: Tokens) -> Budget:
 
 
 @st.composite
-def _windows(draw: DrawFn, dialect: str) -> _Window:
-    request = draw(requests(dialect, max_turns=5, texts=_TEXTS))
-    ample = Assembler(_budget(AMPLE), dialect=dialect).add_messages(request["messages"])
-    draft, settings = ample.inside
-    ledger = Ledger.of(draft.history.sight(), settings.pricer)
-    prices = [*itertools.accumulate(turn.tokens for turn in ledger.newest_first())]
-    edge = draw(st.sampled_from(prices or [0])) + draw(st.integers(-EDGE, EDGE))
+def _windows(draw: DrawFn, dialect: str, texts: SearchStrategy[str]) -> _Window:
+    request = draw(requests(dialect, max_turns=5, texts=texts))
+    edge = draw(st.sampled_from(_edges(request, dialect) or [0])) + draw(st.integers(-EDGE, EDGE))
     return _Window(dialect, request, max(0, edge), draw(st.sampled_from((0, 1, 2, 50, 1_000))))
+
+
+def _edges(request: Mapping[str, Any], dialect: str) -> list[Tokens]:
+    """What the newest turn of a conversation costs, the two newest, and so on."""
+    draft, settings = Assembler(_budget(AMPLE), dialect=dialect).add_messages(request["messages"]).inside
+    ledger = Ledger.of(draft.history.sight(), settings.pricer)
+    return [*itertools.accumulate(turn.tokens for turn in ledger.newest_first())]
 
 
 @attrs.frozen
@@ -98,8 +121,44 @@ class _Held(Checked):
 
     policy: Policy
     rung: Rung
+    acted: list[int] = attrs.field(factory=lambda: [0], init=False)
+    """In how many cases it dropped or changed something."""
+
+    def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
+        for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
+            self._drawn(dialect, with_own(_TEXTS, texts), -(-max_examples // len(_DIALECTS)))
+        for dialect, request in zip(_DIALECTS, showing(), strict=True):
+            self.given(request, dialect)
+        for place, history in enumerate(histories):
+            request = {"messages": [*history]}
+            for dialect in _DIALECTS:
+                with noting(f"histories[{place}]"):
+                    self.given(request, dialect)
+        only_cuts = isinstance(self.rung, CuttingRung) and isinstance(self.rung.traits.keeps, KeepsAll)
+        if not (self.acted[0] or only_cuts):
+            step = "pass texts=[…] or histories=[…] that it changes"
+            raise self.broken(_ACTS, f"it left every conversation as it was, so nothing was checked; {step}")
+
+    def _drawn(self, dialect: str, texts: SearchStrategy[str], max_examples: int) -> None:
+        @examples(max_examples)
+        @given(_windows(dialect, texts))
+        def each(window: _Window) -> None:
+            self.one(window)
+
+        each()
+
+    def given(self, request: dict[str, Any], dialect: str) -> None:
+        """Check one whole conversation, in windows about as large as its newest turns."""
+        edges = _edges(request, dialect)
+        for edge in dict.fromkeys([*edges[:_MOST_EDGES], *edges[-2:]]):
+            for beside in (-1, 0):
+                self.one(_Window(dialect, request, max(0, edge + beside), 50))
 
     def one(self, window: _Window) -> None:
+        with noting(window):
+            self._one(window)
+
+    def _one(self, window: _Window) -> None:
         raws: list[Any] = window.request["messages"]
         before = copy.deepcopy(raws)
         asked = self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)
@@ -110,12 +169,17 @@ class _Held(Checked):
             if isinstance(asked, CuttingRung):
                 _Cutting(self, asked, window, raws).check()
             else:
-                _Rewriting(self, asked, window.ledger(asked, raws)).check()
+                _Rewriting(self, asked, window, raws, window.ledger(asked, raws)).check()
             self._built(window, raws)
         except PlanError as error:
-            raise self.broken(_LAWFUL, str(error)) from error
+            raise self.broken(_LAWFUL, str(error)) from None
         if raws != before:
-            raise self.broken(_UNCHANGED, "the caller's messages changed")
+            raise self.broken(_UNCHANGED, "the caller's messages changed; make new ones with edited(message, parts)")
+
+    def quotes_nothing(self, reason: str, raws: Sequence[object]) -> None:
+        """Raise if a reason, which the report shows, holds a text of the conversation."""
+        if any(text in reason for text in long_texts(raws)):
+            raise self.broken(_QUOTES, "one holds a text of the conversation; say what is done, and how often")
 
     def _built(self, window: _Window, raws: list[Any]) -> None:
         """Check the built request of this window."""
@@ -124,6 +188,9 @@ class _Held(Checked):
         if context is None:
             return
         self.fits_and_is_valid(context, window.dialect)
+        kept: list[Any] = context.messages
+        changed = len(kept) != len(raws) or any(one is not other for one, other in zip(kept, raws, strict=True))
+        self.acted[0] += changed
         again = self._context(window, fixed + window.tokens_left, raws)
         asks = self.rung.traits.unasked is not None
         if not asks and (again is None or again.request() != context.request()):
@@ -158,6 +225,8 @@ class _Cutting:
         if whole <= tokens_left or ledger.first == ledger.length:
             return  # a policy is only asked if the conversation is too large
         cut = self._same_twice(ledger, tokens_left)
+        self.held.quotes_nothing(cut.reason, self.raws)
+        self.held.acted[0] += cut.first_kept > ledger.first or cut.wanted is not None
         left = ledger.kept(cut).upper
         if left > whole:
             raise self.held.broken("it lets nothing grow", f"{left} tokens are left of {whole}")
@@ -169,7 +238,9 @@ class _Cutting:
         return verify_cut(self.rung.policy, self.rung.policy.cut(ledger, tokens_left), ledger)
 
     def _same_twice(self, ledger: Ledger, tokens_left: Tokens) -> Cut:
-        cut, again = self._cut(ledger, tokens_left), self._cut(ledger, tokens_left)
+        cut = self._cut(ledger, tokens_left)
+        self._cut(ledger, tokens_left // 2)  # another question must not change the answer to this one
+        again = self._cut(ledger, tokens_left)
         anew = self._cut(self.window.ledger(self.rung, self.raws), tokens_left)
         if not _said(cut) == _said(again) == _said(anew):
             kept = f"{cut.first_kept}, {again.first_kept} and {anew.first_kept}"
@@ -227,6 +298,8 @@ class _Rewriting:
 
     held: _Held
     rung: RewritingRung
+    window: _Window
+    raws: list[Any]
     ledger: Ledger
 
     def check(self) -> None:
@@ -234,8 +307,12 @@ class _Rewriting:
         before = copy.deepcopy([(message.raw, message.seen, message.parts) for message in readings])
         changed: dict[int, Message | None] = {}
         first, again = self._proposals(changed), self._proposals(changed)
-        if list(map(_shown, first)) != list(map(_shown, again)):
+        unused = self.window.ledger(self.rung, self.raws)  # remembers nothing
+        anew = attrs.evolve(self, ledger=unused)._proposals(changed)
+        if not list(map(_shown, first)) == list(map(_shown, again)) == list(map(_shown, anew)):
             raise self.held.broken(_PURE, "it proposes other changes the second time")
+        for change in first:
+            self.held.quotes_nothing(change.reason, self.raws)
         self._take(changed)
         self._as_declared(changed)
         if [(message.raw, message.seen, message.parts) for message in readings] != before:
@@ -274,11 +351,19 @@ class _Rewriting:
         if isinstance(keeps, KeepsAll) and None in changed.values():
             raise self.held.broken("KeepsAll: every turn stays", "it drops messages")
         if isinstance(keeps, KeepsNewest | KeepsChosen):
+            self._whole_turns(changed)
             floor = self.ledger.newest_turns(keeps.at_least)
             touched = [index for index in changed if index >= floor]
             if touched:
                 problem = f"it changes message {touched[0]}"
                 raise self.held.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
+
+    def _whole_turns(self, changed: Mapping[int, Message | None]) -> None:
+        turns = [set(range(*self.ledger.turn_span(index))) for index in changed]
+        torn = next((turn for turn in turns if any(changed.get(index, _KEPT) is not None for index in turn)), None)
+        if torn is not None:
+            problem = f"of the turn at message {min(torn)} something else changed than all of it being dropped"
+            raise self.held.broken("only whole turns are dropped, as it declares", problem)
 
     def _again(self, changed: dict[int, Message | None]) -> None:
         once = dict(changed)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import attrs
@@ -12,13 +14,25 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.count_request import count_request
-from assembler.drawn.engine import DrawFn, given, st
+from assembler.drawn.engine import DrawFn, SearchStrategy, given, st
 from assembler.policies import TrimOldest
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.strategies.strategy import ChoosingStrategy, Needs, NotingStrategy, Rendered, Strategy, chooser
-from assembler.testing.conformance.broken import AMPLE, EDGE, WORDS, Checked, ContractError, examples
+from assembler.testing.conformance.broken import (
+    AMPLE,
+    EDGE,
+    WORDS,
+    Checked,
+    ContractError,
+    Texts,
+    examples,
+    failure_of,
+    noting,
+    refuse_class,
+    with_own,
+)
 from budgets import Budget, BudgetError, ContextLengthError, Tokens
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
@@ -27,30 +41,33 @@ _PURE = "the same regions give the same layout"
 _UNQUOTED = "its names, reasons and notes quote no text"
 
 
-def check_strategy(strategy: Strategy, *, max_examples: int = 50) -> None:
+def check_strategy(
+    strategy: Strategy, *, texts: Texts | None = None, documents: Iterable[Document] = (), max_examples: int = 50
+) -> None:
     """Raise `ContractError` unless `strategy` keeps what every strategy promises.
 
     The check draws instructions, documents and questions, and tokens left within two of the price of a layout. A token
-    is a character. A layout is the same each time, and changes no argument. It contains the instruction. Each document
-    is in it, or among `omitted`, or its text is in one of `sources`. Each piece belongs to the instruction or to
-    knowledge, and pieces of the system text meet where counts add up. No name, reason or note quotes a text. There is
-    text around the question only if there is one. If `choose` lays out more than fits, it cannot lay out less. Each
-    built request is valid, and costs what `count_request` says.
+    is a character. A layout is the same each time, in any order of the calls, and changes no argument. It contains the
+    instruction. Each document is in it, or among `omitted`, or its text is in one of `sources`; a repeated one counts
+    again. Each piece belongs to the instruction or to knowledge, and pieces of the system text meet where counts add
+    up. No name, reason or note quotes a text, and no text can close a tag of the layout. There is text around the
+    question only if there is one. If `choose` lays out more than fits, it cannot lay out less. Each built request is
+    valid, and costs what `count_request` says.
+
+    The strategy must lay out a document in at least one case, or the check would prove nothing. If yours takes only
+    texts of a certain form, pass such `texts` (a list, or a Hypothesis strategy), or `documents` of your own: they are
+    checked together, besides what is drawn.
     """
     __tracebackhide__ = True
+    refuse_class(strategy, "check_strategy")
+    name = type(strategy).__name__
     try:
         chooses = chooser(strategy)
     except BudgetError as error:
-        raise ContractError(type(strategy).__name__, "it declares what it needs", str(error)) from error
-    held = _Held(type(strategy).__name__, strategy, chooses, None if chooses is None else chooses.needs)
-    held.laid_out(Regions(), lambda: strategy.render(Regions()))
-
-    @examples(max_examples)
-    @given(_cases())
-    def each(case: _Case) -> None:
-        held.one(case)
-
-    each()
+        raise ContractError(name, "it declares what it needs", str(error)) from None
+    held = _Held(name, strategy, chooses, None if chooses is None else chooses.needs, _copied(strategy))
+    if (failure := failure_of(name, lambda: held.check(texts, tuple(documents), max_examples))) is not None:
+        raise failure
 
 
 @attrs.frozen
@@ -65,25 +82,42 @@ class _Case:
     answered: bool
     """Whether the conversation ends with the result of a tool."""
 
+    def __str__(self) -> str:
+        return f"{self.regions}, {[document.text for document in self.regions.documents]}, question {self.question!r}"
+
     @property
     def texts(self) -> list[str]:
         given = [document.text for document in self.regions.documents]
         return [text for text in (self.regions.instruction, self.question, *given) if text]
 
 
+_TEXTS = WORDS | st.builds("{}\n{}".format, WORDS, WORDS) | st.builds("{} {}".format, WORDS, WORDS)
+_TWICE = st.booleans()
+_VECTORS = ((1.0, 0.0), (0.0, 1.0))
+
+
 @st.composite
-def _cases(draw: DrawFn) -> _Case:
-    texts = draw(st.lists(WORDS, max_size=5, unique=True))
+def _cases(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
+    given: list[str] = draw(st.lists(texts, max_size=5, unique=True))
+    if draw(_TWICE):
+        given += given[:1]  # found twice, as by two searches
     documents = [
         Document(
             text,
-            type="rag",
-            source=draw(st.sampled_from(("crm.json", "notes.md", "book.pdf"))),
+            type=draw(st.sampled_from(("rag", "entity", "page"))),
+            trusted=draw(st.booleans()),
+            source=draw(st.sampled_from(("crm.json", "notes.md", "book.pdf", None))),
             score=draw(st.sampled_from((None, 0.25, 1.0))),
-            metadata={"chunk_index": place},
+            embedding=draw(st.sampled_from((None, *_VECTORS))),
+            metadata=draw(st.sampled_from(({"chunk_index": place}, None))),
         )
-        for place, text in enumerate(texts)
+        for place, text in enumerate(given)
     ]
+    return draw(_around(documents))
+
+
+@st.composite
+def _around(draw: DrawFn, documents: Sequence[Document]) -> _Case:
     regions = Regions(draw(st.none() | WORDS), documents=tuple(documents))
     share = draw(st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)))
     beside = draw(st.integers(-EDGE, EDGE))
@@ -115,6 +149,26 @@ class _Held(Checked):
     strategy: Strategy
     chooses: ChoosingStrategy | None
     needs: Needs | None
+    unused: Strategy | None
+    """A copy that was asked nothing yet; None if it cannot be copied."""
+    shown: list[int] = attrs.field(factory=lambda: [0], init=False)
+    """In how many cases a document was laid out."""
+
+    def check(self, texts: Texts | None, documents: Sequence[Document], max_examples: int) -> None:
+        self.laid_out(Regions(), lambda: self.strategy.render(Regions()))
+        own = _around(documents) if documents else st.nothing()
+
+        @examples(max_examples)
+        @given(own | _cases(with_own(_TEXTS, texts)))
+        def each(case: _Case) -> None:
+            with noting(case):
+                self.one(case)
+
+        each()
+        if not self.shown[0]:
+            step = "pass texts=[…] or documents=[…] that it lays out"
+            problem = f"it laid out no document, so nothing was checked; {step}"
+            raise self.broken("it lays out a document in some case", problem)
 
     def one(self, case: _Case) -> None:
         before = copy.deepcopy(attrs.asdict(case.regions, recurse=True, filter=_shown))
@@ -122,6 +176,7 @@ class _Held(Checked):
         if rendered.around is not None:
             raise self.broken("render puts nothing around the question", "it knows no question")
         self._lawful(case, rendered)
+        self._closes_no_tag(case, rendered)
         if self.chooses is not None:
             self._choosing(case, self.chooses)
         self._built(case)
@@ -149,22 +204,24 @@ class _Held(Checked):
     def _lawful(self, case: _Case, rendered: Rendered) -> None:
         written = "".join(piece.text for piece in rendered.every_piece)
         if case.regions.instruction and case.regions.instruction not in written:
-            raise self.broken("the instruction is laid out", "it is missing")
+            raise self.broken("the instruction is laid out", "it is missing; lay out regions.instruction as a piece")
         self._accounted(case.regions.documents, rendered, written)
         self._seams(rendered)
         for said in self._said(rendered):
             if any(text in said for text in case.texts):
-                raise self.broken(_UNQUOTED, f"one is {said!r}")
+                raise self.broken(_UNQUOTED, f"one is {said!r}; name documents by document.shown or by their place")
 
     def _accounted(self, documents: Sequence[Document], rendered: Rendered, written: str) -> None:
-        origins = {source.source for source in rendered.sources}
-        gone = [each for each in documents if each.text not in written]
-        if len([each for each in gone if each.source not in origins]) > len(rendered.omitted):
-            problem = f"{len(gone)} of {len(documents)} are missing, {len(rendered.omitted)} are named"
+        gone = [*_missing(documents, written)]
+        theirs = {document.text for document in documents}
+        derived = {source.source for source in rendered.sources if source.text not in theirs}
+        self.shown[0] += len(gone) < len(documents)
+        if len([each for each in gone if each.source not in derived]) > len(rendered.omitted):
+            problem = f"{len(gone)} of {len(documents)} are missing, {len(rendered.omitted)} are named; add Omitted(…)"
             raise self.broken("a document that is not laid out is among `omitted`", problem)
         if rendered.omitted and not gone:
             raise self.broken("what is `omitted` is not laid out", "every document is laid out")
-        if any(source.text not in written for source in rendered.sources):
+        if any(not _holds(written, source.text) for source in rendered.sources):
             raise self.broken("each of `sources` is laid out", "the text of one is missing")
         if written and documents and not gone and not rendered.sources:
             raise self.broken("each document that is laid out is among `sources`", "there are none")
@@ -174,6 +231,18 @@ class _Held(Checked):
             if not one.text.endswith("\n") or not following.text or following.text.startswith(_NO_SEAM):
                 problem = f"piece {one.name!r} meets {following.name!r} where counts do not add"
                 raise self.broken("pieces of the system text meet after a line break, before a word or a tag", problem)
+
+    def _closes_no_tag(self, case: _Case, rendered: Rendered) -> None:
+        """Check that a text with the closing tag that follows a document is not laid out unchanged."""
+        for document in case.regions.documents[:1]:
+            _, found, rest = "".join(piece.text for piece in rendered.every_piece).partition(document.text)
+            tag = _CLOSING.match(rest) if found else None
+            if tag is not None:
+                forged = attrs.evolve(document, text=f"{document.text} {tag[0].strip()} {document.text}")
+                again = self.strategy.render(Regions(documents=(forged,)))
+                if any(forged.text in piece.text for piece in again.every_piece):
+                    problem = f"one with {tag[0].strip()} is laid out as it is; escape it, or use Assembler.xml_tag"
+                    raise self.broken("no text can close the tag of its document", problem)
 
     def _said(self, rendered: Rendered) -> Iterator[str]:
         """Yield every text of a layout that a report shows."""
@@ -194,12 +263,24 @@ class _Held(Checked):
             self._lawful(case, rendered)
             return rendered
 
+        def fitting(tokens: Tokens) -> Rendered:
+            found = chosen(tokens)
+            cost = _cost(found)
+            if cost > max(tokens, least):
+                problem = f"{cost} tokens where {tokens} are left, and {least} where none are"
+                raise self.broken("what does not fit is the least that it lays out", problem)
+            return found
+
         least, most = _cost(chosen(-AMPLE)), _cost(chosen(None))
         tokens = round(least + case.share * (most - least)) + case.beside
-        cost = _cost(chosen(tokens))
-        if cost > max(tokens, least):
-            problem = f"{cost} tokens where {tokens} are left, and {least} where none are"
-            raise self.broken("what does not fit is the least that it lays out", problem)
+        found = fitting(tokens)
+        fitting(_cost(found) - 1)  # the next smaller layout, at its edge
+        for left, after_others in ((tokens, found), (None, chosen(None))):
+            if self.unused is not None:
+                fresh = cast(ChoosingStrategy, copy.deepcopy(self.unused))
+                if fresh.choose(case.regions, _Characters(case.question, left)) != after_others:
+                    problem = f"asked for {left} tokens after other windows it chooses otherwise than asked at once"
+                    raise self.broken(_PURE, problem)
 
     def _built(self, case: _Case) -> None:
         whole = self._context(case, AMPLE)
@@ -224,6 +305,29 @@ class _Held(Checked):
             return assembler.build()
         except ContextLengthError:
             return None
+
+
+_CLOSING = re.compile(r"\s*</[^<>]+>")
+
+
+def _copied(strategy: Strategy) -> Strategy | None:
+    try:
+        return copy.deepcopy(strategy)
+    except Exception:  # it may hold anything, such as a connection
+        return None
+
+
+def _holds(written: str, text: str) -> bool:
+    """Whether the words of a text are laid out. A layout may indent its lines."""
+    return all(word in written for word in text.split())
+
+
+def _missing(documents: Sequence[Document], written: str) -> Iterator[Document]:
+    """Yield the documents that are not laid out, a repeated one for each time that it is missing."""
+    for text, times in Counter(document.text for document in documents).items():
+        laid = min((written.count(word) for word in text.split()), default=times)
+        same = (document for document in documents if document.text == text)
+        yield from itertools.islice(same, max(0, times - laid))
 
 
 def _shown(field: attrs.Attribute[Any], _: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from assembler.regions.tools import Tool
 from assembler.testing import ContractError, check_counter, check_dialect
 from assembler.verify import Violation, verify
 from budgets import (
+    BudgetError,
     Count,
     Grade,
     TokenCounter,
@@ -193,7 +195,80 @@ def quoting(layout: Layout, emission: Emission) -> Emission:
     return attrs.evolve(emission, notes=tuple(f"said {text}" for text in texts))
 
 
+def with_result_of_a_failure(layout: Layout, emission: Emission) -> Emission:
+    return attrs.evolve(emission, notes=tuple(note for note in emission.notes if "failed" not in note))
+
+
+def shortened(text: object) -> object:
+    return text[:500] if isinstance(text, str) else text
+
+
+def described_as_nothing(layout: Layout) -> Layout:
+    return attrs.evolve(layout, tools=tuple(attrs.evolve(tool, description="", seen=None) for tool in layout.tools))
+
+
+def with_calls(emission: Emission, arguments: str) -> Emission:
+    calls = [call for message in emission.request["messages"] for call in message.get("tool_calls", ())]
+    for call in copy.deepcopy(calls):
+        call["function"]["arguments"] = arguments
+    messages = copy.deepcopy(emission.request["messages"])
+    for message in messages:
+        for call in message.get("tool_calls", ()):
+            if "function" in call:
+                call["function"]["arguments"] = arguments
+    return with_messages(emission, lambda _: messages)
+
+
+@attrs.frozen(eq=False)
+class Freely(RuledPricer):
+    """Prices by rule, but what one role says is free."""
+
+    role: str
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        return self.rules.fixed(pieces, head, tools)
+
+    def message(self, message: Message) -> Count:
+        return Count(3) if message.role == self.role else self.rules.message(message)
+
+    def options(self, layout: Layout) -> Count | Difference:
+        return self.rules.options(layout)
+
+
+def free_tools(rules: Pricer) -> Pricer:
+    @attrs.frozen(eq=False)
+    class Free(Freely):
+        def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+            return self.rules.fixed(pieces, head, [attrs.evolve(tool, description="") for tool in tools])
+
+    return Free(rules, "nobody")
+
+
 FAULTS = {
+    "an instruction is lost": (
+        "is gone|gone without a note|emits again|bills",
+        Odd(prepared=lambda layout: attrs.evolve(layout, system=None) if layout.messages else layout),
+    ),
+    "descriptions are lost": ("of a tool|bills", Odd(prepared=described_as_nothing)),
+    "arguments are lost": ("gone without a note|bills", Odd(emitted=lambda _, e: with_calls(e, "{}"))),
+    "a schema is lost": ("the schema of the answer", Odd(prepared=lambda layout: attrs.evolve(layout, output=None))),
+    "a choice is lost": ("the choice of a tool", Odd(prepared=lambda layout: attrs.evolve(layout, choice=None))),
+    "that a call failed is lost": ("that a call failed is gone", Odd(emitted=with_result_of_a_failure)),
+    "long texts are cut": (
+        "end of a long text",
+        Odd(
+            emitted=lambda _, e: with_messages(
+                e, lambda ms: [{**m, "content": shortened(m["content"])} if "content" in m else m for m in ms]
+            )
+        ),
+    ),
+    "early messages are cut": (
+        "emits again|early message|bills",
+        Odd(emitted=lambda _, e: with_messages(e, lambda ms: ms[-30:])),
+    ),
+    "answers are free": ("what is longer costs more", Odd(priced=lambda rules: Freely(rules, "assistant"))),
+    "results are free": ("what is longer costs more|bills", Odd(priced=lambda rules: Freely(rules, "tool"))),
+    "descriptions are free": ("the description of a tool costs", Odd(priced=free_tools)),
     "a message is lost": ("without a note", Odd(prepared=without_the_first)),
     "a text is lost": ("without a note", Odd(emitted=lambda _, e: with_messages(e, lambda ms: ms[-1:]))),
     "a tool is lost": ("without a note", Odd(prepared=lambda layout: attrs.evolve(layout, tools=()))),
@@ -294,12 +369,13 @@ def test_the_library_s_own_dialects_keep_the_contract(name: str) -> None:
     check_dialect(DIALECTS[name], max_examples=12)
 
 
-def with_ids_that_come_again(request: Mapping[str, Any]) -> list[Violation]:
-    return [found for found in verify(request, dialect="plain") if found.rule != "N3"]
+def faults_of_plain(request: Mapping[str, Any]) -> list[Violation]:
+    """Plain is no API: it sends repeated call ids (N3) and a greeting before the first question (N1) as they came."""
+    return [found for found in verify(request, dialect="plain") if found.rule not in ("N1", "N3")]
 
 
-def test_plain_keeps_the_contract_but_sends_ids_as_they_came() -> None:
-    check_dialect(plain, rules=with_ids_that_come_again, max_examples=12)
+def test_plain_keeps_the_contract_but_for_repeated_ids_and_greetings() -> None:
+    check_dialect(plain, rules=faults_of_plain, max_examples=12)
 
 
 def test_a_chat_template_keeps_the_contract() -> None:
@@ -351,7 +427,37 @@ class Ungraded(Told):
     grade: Any = "exact"
 
 
+class Caseless(Told):
+    """Remembers texts by their lower case."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self.known.setdefault(text.lower(), len(text) + sum(map(str.isupper, text)))
+
+
+class Renamed(Told):
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"renamed {self.asked}"
+
+    def __call__(self, text: str) -> int:
+        self.asked += 1
+        return len(text)
+
+
 COUNTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "its beginning alone": ("longer text", lambda text: len(text[:100])),
+    "always one": ("longer text", lambda text: int(bool(text))),
+    "letters of other scripts are free": ("letters costs something", lambda text: len(text.encode("ascii", "ignore"))),
+    "upper and lower case are one": ("the same text the same.*WORD", Caseless()),
+    "another name each time": ("name stays", Renamed()),
+    "a factory in place of a counter": ("call it first", lambda text: len),
+    "it fails for long texts": ("every text.*120,000 characters", lambda text: len(text) // (len(text) < 100_000)),
     "below zero": ("0 or more", lambda text: len(text) - 1),
     "one for nothing": ('"" as 0', lambda text: len(text) + 1),
     "a float": ("an int", lambda text: len(text) / 4),
@@ -403,3 +509,28 @@ def test_an_estimate_may_be_above_what_is_known_and_never_below(grade: Grade) ->
 )
 def test_the_library_s_own_counters_keep_the_contract(counter: Callable[[str], int]) -> None:
     check_counter(counter, max_examples=20)
+
+
+def test_a_class_in_place_of_its_object_is_refused() -> None:
+    with pytest.raises(BudgetError, match=r"Ungraded is a class.*call it"):
+        check_counter(Ungraded)
+    with pytest.raises(BudgetError, match=r"Odd is a class.*call it"):
+        check_dialect(Odd)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "given", [{"texts": ["%% x"]}, {"histories": [[("user", "%% x")]]}], ids=["texts", "histories"]
+)
+def test_a_fault_of_a_dialect_with_texts_of_a_form_is_found_in_those_that_are_given(given: dict[str, Any]) -> None:
+    def forgetful(layout: Layout, emission: Emission) -> Emission:
+        return with_messages(emission, lambda ms: [{**m, "content": ""} if "%%" in str(m) else m for m in ms])
+
+    check_dialect(Odd(emitted=forgetful), max_examples=5)
+    with pytest.raises(ContractError, match="gone without a note"):
+        check_dialect(Odd(emitted=forgetful), max_examples=20, **given)
+
+
+def test_a_fault_of_a_counter_with_texts_of_a_form_is_found_in_those_that_are_given() -> None:
+    check_counter(lambda text: len(text) - 2 * ("%%" in text), max_examples=5)
+    with pytest.raises(ContractError, match="0 or more"):
+        check_counter(lambda text: len(text) - 99 * ("%%" in text), texts=["%% x"], max_examples=20)

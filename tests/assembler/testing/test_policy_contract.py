@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,9 +11,10 @@ import attrs
 import pytest
 
 from assembler.conversation.messages import Message, edited, read_message, spoken
-from assembler.policies import Change, Cut, KeepsAll, KeepsNewest, Passage, Policy, Traits
+from assembler.policies import Change, Cut, KeepsAll, KeepsChosen, KeepsNewest, Passage, Policy, Traits
 from assembler.pricing.ledger import Ledger
 from assembler.testing import ContractError, check_policy
+from budgets import BudgetError
 from tests.assembler.policies.examples import EVERY
 
 ticks = itertools.count()
@@ -109,7 +111,42 @@ def without_end(passage: Passage) -> Iterator[Change]:
         yield Change({index: message}, "again")
 
 
+def without_questions(passage: Passage) -> Iterator[Change]:
+    for turn in passage.turns():
+        if turn[0] < passage.newest and len(turn) > 1 and not passage.current(turn[-1]).answer_ids:
+            yield Change({turn[-1]: None}, "the end of an older turn goes")
+
+
+@attrs.define
+class Remembering:
+    """Gives each ledger the answer that it got first."""
+
+    answers: list[tuple[Ledger, Cut]] = attrs.field(factory=list)
+
+    def cut(self, ledger: Ledger, room: int, /) -> Cut:
+        for known, answer in self.answers:
+            if known is ledger:
+                return answer
+        self.answers.append((ledger, fitting(ledger, room // 2 if len(self.answers) % 2 else room)))
+        return self.answers[-1][1]
+
+
 FAULTS: dict[str, tuple[str, Policy]] = {
+    "a reason quotes": (
+        "quote no message",
+        Odd(lambda ledger, room: Cut(fitting(ledger, room).first_kept, f"not {ledger.reading(ledger.first).parts}")),
+    ),
+    "it cuts a turn short and declares that it drops whole ones": (
+        "only whole turns",
+        Editor(without_questions, Traits(keeps=KeepsChosen())),
+    ),
+    "it never acts": ("in some case.*nothing was checked; pass texts", Editor(lambda _: iter(()))),
+    "it never cuts, and does not declare that": (
+        "in some case",
+        Odd(lambda ledger, _: Cut(ledger.first, "kept")),
+    ),
+    "it answers as it did at first": ("same ledger and tokens left", Remembering()),
+    "it raises": ("raises nothing; raised KeyError", Odd(lambda _ledger, _room: {}["x"])),
     "it counts its calls": ("same ledger and tokens left", Odd(by_the_call)),
     "it cuts inside of a turn": ("lawful", Odd(lambda ledger, _: Cut(ledger.length - 1, "the last message"))),
     "it drops the newest turn": ("lawful", Odd(lambda ledger, _: Cut(ledger.length, "nothing"))),
@@ -151,6 +188,9 @@ FAULTS: dict[str, tuple[str, Policy]] = {
 
 
 QUICK = (
+    "a reason quotes",
+    "it never acts",
+    "it raises",
     "it cuts inside of a turn",
     "it drops the newest turn",
     "it writes into messages",
@@ -167,7 +207,7 @@ def test_a_seeded_fault_of_a_policy_is_found(fault: str) -> None:
     said, policy = FAULTS[fault]
     with pytest.raises(ContractError, match=said) as raised:
         check_policy(policy, max_examples=30)
-    assert raised.value.subject in {"Odd", "Editor"}
+    assert raised.value.subject in {"Odd", "Editor", "Remembering"}
 
 
 @pytest.mark.parametrize("policy", EVERY, ids=lambda policy: type(policy).__name__)
@@ -186,7 +226,61 @@ def test_a_few_examples_show_a_policy_old_results_in_both_spellings(role: str) -
 
     def look(passage: Passage) -> Iterator[Change]:
         seen.extend(message for index, message in passage if index < passage.newest and message.answer_ids)
-        return iter(())
+        return first_words(passage, lambda text: text[:3])
 
     check_policy(Editor(look), max_examples=10)
     assert any(message.role == role for message in seen)
+
+
+def of_tables(passage: Passage) -> Iterator[Change]:
+    """Cuts tables of a form that the check does not draw, one character shorter each time."""
+    for index, message in passage:
+        parts = [part[:-1] if isinstance(part, str) and part.startswith("%%") else part for part in message.parts]
+        if parts != [*message.parts]:
+            yield Change({index: edited(message, parts)}, "table cut")
+
+
+TABLE = "%% " + "cell | " * 9
+TALK = [("user", "Show it."), ("assistant", TABLE), ("user", "Thanks. Again, please.")]
+
+
+@pytest.mark.parametrize("given", [{"texts": [TABLE]}, {"histories": [TALK]}], ids=lambda given: next(iter(given)))
+def test_a_fault_with_texts_of_a_form_is_found_in_those_that_are_given(given: dict[str, Any]) -> None:
+    with pytest.raises(ContractError, match="nothing was checked"):
+        check_policy(Editor(of_tables), max_examples=4)
+    with pytest.raises(ContractError, match="idempotent"):
+        check_policy(Editor(of_tables), max_examples=30, **given)
+
+
+def test_a_failure_shows_the_smallest_case_and_no_frame_of_the_check() -> None:
+    with pytest.raises(ContractError) as raised:
+        check_policy(Odd(lambda ledger, _: Cut(ledger.length - 1, "the last message")), max_examples=30)
+    (note,) = raised.value.__notes__
+    assert note.startswith("the smallest case: ")
+    assert "'content': 'aaaaaa'" in note
+    assert [entry.name for entry in raised.traceback] == [
+        "test_a_failure_shows_the_smallest_case_and_no_frame_of_the_check",
+        "check_policy",
+    ]
+
+
+def test_an_error_of_the_policys_own_keeps_its_frames() -> None:
+    def broken(ledger: Ledger, room: int) -> Cut:
+        raise KeyError(room)
+
+    with pytest.raises(ContractError, match="raises nothing; raised KeyError") as raised:
+        check_policy(Odd(broken), max_examples=4)
+    cause = raised.value.__cause__
+    assert isinstance(cause, KeyError)
+    assert [frame.name for frame in traceback.extract_tb(cause.__traceback__)] == ["cut", "broken"]
+
+
+def test_a_class_in_place_of_its_object_is_refused() -> None:
+    with pytest.raises(BudgetError, match=r"Odd is a class, not an object of it; call it: check_policy\(Odd\(\)\)"):
+        check_policy(Odd)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("texts", [[""], ["a", 3]])
+def test_texts_that_are_blank_or_none_are_refused(texts: Any) -> None:
+    with pytest.raises(BudgetError, match=r"texts\[\d\]: expected a text that is not blank"):
+        check_policy(Odd(fitting), texts=texts, max_examples=4)

@@ -12,7 +12,7 @@ import pytest
 from assembler import Assembler
 from assembler.pricing.pricer import Piece
 from assembler.regions.regions import Regions
-from assembler.strategies import Around, Needs, Omitted, Rendered, Space, Strategy
+from assembler.strategies import Around, Document, Needs, Omitted, Rendered, Space, Strategy
 from assembler.testing import ContractError, check_strategy
 from budgets import BudgetError
 from tests.assembler.strategies import EVERY
@@ -120,7 +120,58 @@ def failing(regions: Regions, rendered: Rendered) -> Rendered:
     return rendered
 
 
+@attrs.define
+class Keeping(OddChoice):
+    """Chooses as it chose for these regions at first."""
+
+    chosen: list[tuple[Regions, Rendered]] = attrs.field(factory=list)
+
+    def choose(self, regions: Regions, space: Space) -> Rendered:
+        for known, rendered in self.chosen:
+            if known == regions:
+                return rendered
+        self.chosen.append((regions, first_that_fit(regions, space)))
+        return self.chosen[-1][1]
+
+
+def tagged(regions: Regions, rendered: Rendered) -> Rendered:
+    return with_pieces(rendered, lambda p: attrs.evolve(p, text=f"<doc>{p.text.strip()}</doc>\n"))
+
+
+def kept_where(regions: Regions, keep: Callable[[Any], bool]) -> Rendered:
+    return lines(attrs.evolve(regions, documents=tuple(filter(keep, regions.documents))))
+
+
 FAULTS: dict[str, tuple[str, Strategy]] = {
+    "a repeated document is lost": (
+        "among `omitted`",
+        Odd(
+            lambda regions, _: lines(
+                attrs.evolve(regions, documents=tuple({d.text: d for d in regions.documents}.values()))
+            )
+        ),
+    ),
+    "documents of another type are lost": (
+        "among `omitted`",
+        Odd(lambda r, _: kept_where(r, lambda d: d.type == "rag")),
+    ),
+    "documents without a source are lost": ("among `omitted`", Odd(lambda r, _: kept_where(r, lambda d: d.source))),
+    "documents with vectors are lost": ("among `omitted`", Odd(lambda r, _: kept_where(r, lambda d: not d.embedding))),
+    "the second line is lost": (
+        "among `omitted`",
+        Odd(lambda _, rendered: with_pieces(rendered, lambda p: attrs.evolve(p, text=p.text.split("\n")[0] + "\n"))),
+    ),
+    "a text closes its tag": ("close the tag.*escape it", Odd(tagged)),
+    "it lays out nothing": (
+        "in some case",
+        Odd(
+            lambda regions, _: attrs.evolve(
+                kept_where(regions, lambda _: False),
+                omitted=tuple(Omitted(f"document {at}", None, "no") for at, _ in enumerate(regions.documents)),
+            )
+        ),
+    ),
+    "it chooses as it did at first": ("the same layout|the least", Keeping()),
     "a document is lost": ("among `omitted`", Odd(without_the_last)),
     "the instruction is lost": (
         "the instruction is laid out",
@@ -236,3 +287,37 @@ def test_a_strategy_with_choose_that_needs_the_regions_alone_is_rendered() -> No
 
     context = Assembler(strategy=Never(needs=Needs.REGIONS)).add_knowledge("a document", type="rag").build()
     assert context.system == "a document\n"
+
+
+class OfTables:
+    """Lays out tables alone, and loses the last one."""
+
+    def render(self, regions: Regions) -> Rendered:
+        tables = [each for each in regions.documents if each.text.startswith("| ")]
+        others = [
+            Omitted(f"document {at}", None, "no table")
+            for at, each in enumerate(regions.documents)
+            if each not in tables
+        ]
+        rendered = lines(attrs.evolve(regions, documents=tuple(tables[:1])))
+        return attrs.evolve(rendered, omitted=tuple(others))
+
+
+TABLES = ["| one |", "| two |", "| three |"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"texts": TABLES}, {"documents": [Document(text, type="rag") for text in TABLES]}],
+    ids=lambda given: next(iter(given)),
+)
+def test_a_fault_with_texts_of_a_form_is_found_in_those_that_are_given(given: dict[str, Any]) -> None:
+    with pytest.raises(ContractError, match="nothing was checked"):
+        check_strategy(OfTables(), max_examples=10)
+    with pytest.raises(ContractError, match="among `omitted`"):
+        check_strategy(OfTables(), max_examples=30, **given)
+
+
+def test_a_class_in_place_of_its_object_is_refused() -> None:
+    with pytest.raises(BudgetError, match=r"OfTables is a class.*call it"):
+        check_strategy(OfTables)  # type: ignore[arg-type]

@@ -1,0 +1,83 @@
+"""Conversations that hold whatever most policies act on, for the check of policies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+_LOG = "\n".join(f"line {number}: the request to /orders/{number * 7} took {number * 3} ms" for number in range(40))
+_TABLE = "| order | state |\n|---|---|\n" + "\n".join(f"| {number} | open |" for number in range(30))
+_CODE = "```python\n" + "\n".join(f"total_{number} = {number} + 1" for number in range(30)) + "\n```"
+_ROWS = json.dumps([{"order": number, "state": "open", "note": "none so far"} for number in range(20)])
+_PROSE = "It was late. The lorry stood at the gate. Nobody had the key. " * 8
+_OLDER = (_PROSE, _TABLE, _CODE, _ROWS, "Thanks, that helps.")
+"""What the assistant answered before: prose, a table, code, JSON, and one short line."""
+_STEPS = 6
+_SHORTEST = 16
+"""The shortest text by which a quotation is told from words that any reason may hold."""
+
+
+def showing() -> Iterator[dict[str, Any]]:
+    """Yield requests with older turns of several forms and many steps in the newest, as OpenAI and Anthropic have them.
+
+    Results are long, and two are equal. The second also holds the model's reasoning.
+    """
+    tool: dict[str, Any] = {
+        "type": "function",
+        "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}},
+    }
+    yield {"messages": [*_turns(_chat_step, None)], "tools": [tool]}
+    yield {"messages": [*_turns(_block_step, "signed")], "tools": [tool]}
+
+
+def _turns(step: Any, signature: str | None) -> Iterator[dict[str, Any]]:
+    for number, text in enumerate(_OLDER):
+        yield {"role": "user", "content": f"Question {number}: what became of it? {'And why? ' * (number % 3)}"}
+        yield from step(f"older_{number}", _LOG if number % 2 else _ROWS, signature)
+        yield {"role": "assistant", "content": _said(text, number, signature)}
+    yield {"role": "user", "content": "And what is open now?"}
+    for number in range(_STEPS):
+        yield from step(f"newest_{number}", f"{number} of these: {_LOG}", signature)
+
+
+def _said(text: str, number: int, signature: str | None) -> str | list[dict[str, Any]]:
+    if signature is None:
+        return text
+    return [{"type": "thinking", "thinking": f"Let me see. {number}", "signature": signature}, _text(text)]
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _chat_step(call_id: str, result: str, _: str | None) -> Iterator[dict[str, Any]]:
+    function = {"name": "look_up", "arguments": json.dumps({"where": f"in {call_id}", "words": "late lorry " * 9})}
+    yield {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+    }
+    yield {"role": "tool", "tool_call_id": call_id, "content": result}
+
+
+def _block_step(call_id: str, result: str, signature: str | None) -> Iterator[dict[str, Any]]:
+    thought = {"type": "thinking", "thinking": f"I should look in {call_id}.", "signature": signature}
+    given = {"where": f"in {call_id}", "words": "late lorry " * 9}
+    yield {
+        "role": "assistant",
+        "content": [thought, {"type": "tool_use", "id": call_id, "name": "look_up", "input": given}],
+    }
+    yield {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call_id, "content": result}]}
+
+
+def long_texts(raws: Sequence[object]) -> Iterator[str]:
+    """Yield every text in the dicts of a history that no reason holds by chance."""
+    for raw in raws:
+        if isinstance(raw, str):
+            if len(raw) >= _SHORTEST:
+                yield raw
+        elif isinstance(raw, Mapping):
+            yield from long_texts([*cast("Mapping[str, object]", raw).values()])
+        elif isinstance(raw, list | tuple):
+            yield from long_texts(cast("Sequence[object]", raw))
