@@ -8,11 +8,12 @@ from typing import Self, TypeVar
 import attrs
 
 from assembler.conversation.messages import Message
+from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, FormattingPricer, MergingPricer, Piece, Pricer, is_joining
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter
-from budgets.count import Difference, grade_of
+from budgets.count import NOTHING, Difference, grade_of
 
 Priced = TypeVar("Priced", bound=Count | Difference)
 
@@ -101,3 +102,36 @@ class GradedMergingPricer(GradedPricer, MergingPricer):
     def when_forgotten(self, message: Message) -> Message:
         """Delegate to the rules."""
         return self.rules.when_forgotten(message)
+
+
+def lenient_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
+    """Return the rules with a price of nothing for a message that they refuse: the least that it may cost.
+
+    For finding out what would be dropped even so. What stays must be priced by the rules.
+    """
+    if isinstance(rules, MergingPricer):
+        return _LenientMergingPricer(rules=rules, count=count)
+    return _LenientPricer(rules, count)
+
+
+def _or_nothing(rules: Pricer, message: Message) -> Count:
+    try:
+        return rules.message(message)
+    except UnsupportedContentError:
+        return NOTHING
+
+
+class _LenientPricer(GradedPricer):
+    __slots__ = ()
+
+    def message(self, message: Message) -> Count:
+        """Return the rules' price; nothing if they refuse the message."""
+        return _or_nothing(self.rules, message)
+
+
+class _LenientMergingPricer(GradedMergingPricer):
+    __slots__ = ()
+
+    def message(self, message: Message) -> Count:
+        """Return the rules' price; nothing if they refuse the message."""
+        return _or_nothing(self.rules, message)

@@ -124,9 +124,36 @@ def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:
 def _within_limits(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
     """The plan under the budget's limits, with `reserved` tokens guaranteed to the turns."""
     pricer = everything.settings.whole
-    if pricer is None:
+    if pricer is not None:
+        return _sealed(everything, pricer, start, reserved)
+    try:
         return _by_parts(everything, start, reserved)
-    return _sealed(everything, pricer, start, reserved)
+    except UnsupportedContentError:
+        if everything.settings.budget is None:
+            raise
+        return _without_unpriced(everything, start, reserved)
+
+
+def _without_unpriced(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
+    """The plan, if the policies drop each message without a price even though it is counted as nothing.
+
+    Raises `UnsupportedContentError` for one that stays.
+    """
+    strict, settings = everything.ledger, everything.settings.lenient
+    ledger = Ledger.of(everything.sight, settings.pricer, strict.first)
+    try:
+        plan = _by_parts(attrs.evolve(everything, settings=settings, ledger=ledger), start, reserved)
+    except TooLarge as overflow:
+        _refuse_unpriced(overflow.plan, strict)
+        raise
+    _refuse_unpriced(plan, strict)
+    return attrs.evolve(plan, settings=everything.settings)
+
+
+def _refuse_unpriced(plan: Planned, strict: Ledger) -> None:
+    """Raise `UnsupportedContentError` for a message without a price that stays."""
+    for index, message in plan.standing:
+        _ = strict.price(message) if index in plan.trimmed.changed else strict.message(index)
 
 
 def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:

@@ -115,6 +115,13 @@ class Settings:
         return attrs.evolve(self, rungs=tuple(map(stand_in, self.rungs)), session=Session())
 
     @found_once
+    def lenient(self) -> Settings:
+        """The same settings, under which a message without a price costs nothing. Made once."""
+        from assembler.dialects.graded import lenient_pricer  # for messages without a price alone
+
+        return attrs.evolve(self, pricer=lenient_pricer(self.pricer, counter_for(self.budget)))
+
+    @found_once
     def apart(self) -> Settings:
         """The same settings with a session of their own, which remembers nothing of any build. Made once."""
         return attrs.evolve(self, session=Session())

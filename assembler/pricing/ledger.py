@@ -78,6 +78,10 @@ class Ledger(Priced):
         pins = tuple(p for p in self.pins if p < length) if self._pins_until is None else self._pins_until(length)
         return attrs.evolve(self, sight=self._sight.until(length), pins=pins)
 
+    def under(self, pricer: Pricer) -> Ledger:
+        """The same turns by the prices of another pricer; itself if they are its own."""
+        return self if self._pricer is pricer else Ledger.of(self._sight, pricer, self.first, self.pins)
+
     def with_savings(self, savings: Mapping[int, Difference]) -> Ledger:
         """The ledger after some messages were rewritten or dropped inside their turns."""
         return attrs.evolve(self, savings=savings)

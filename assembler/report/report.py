@@ -304,7 +304,7 @@ def _row_of_dropped(start: int, stop: int, before: Tokens | None, why: str) -> R
 def _as_they_are(plan: Planned) -> Ledger:
     """Return the prices of the messages as they are now: builds do not check all dropped messages for changes."""
     if plan.last_length or plan.first <= plan.sight.head:
-        return plan.ledger
+        return plan.ledger.under(plan.settings.pricer)
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 
 
@@ -330,7 +330,9 @@ def _turn(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> R
         return Row("conversation", span_name(start, stop), before, before, "kept", "; ".join(reasons), stop - start)
     reasons.append(plan.trimmed.why_shortened(times))
     after = before + saved.tokens
-    return Row("conversation", span_name(start, stop), before, after, "shortened", "; ".join(reasons), stop - start)
+    by_rule = plan.ledger.under(plan.settings.pricer)
+    shown = before if by_rule is plan.ledger else _tokens_before(by_rule, start, stop)
+    return Row("conversation", span_name(start, stop), shown, after, "shortened", "; ".join(reasons), stop - start)
 
 
 def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
