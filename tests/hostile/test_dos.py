@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, AssemblyError, ConversationError, ToolError
+from assembler import Assembler, AssemblyError, ConversationError, ToolError, verify
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from budgets import Budget, TokenCountError, tiktoken_counter
 from tests.hostile.case_file import Case, case, cases
@@ -111,6 +111,16 @@ def test_a_deep_message_is_refused() -> None:
 def test_deep_arguments_are_refused() -> None:
     with pytest.raises(ConversationError):
         Assembler().add_messages(called({"q": deep(case("A4-deep-arguments")["input"]["levels"])}))
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("dialect", APIS)
+def test_verify_ends_on_a_body_that_holds_itself(dialect: Any) -> None:
+    block: dict[str, Any] = {"type": "tool_result", "role": "user", "cache_control": {"type": "ephemeral"}}
+    block["content"] = block["parts"] = [block, block]
+    for key in ("messages", "contents", "input", "system", "tools"):
+        body = {"messages": [{"role": "user", "content": "q"}], key: [block]}
+        assert all(violation.rule for violation in verify(body, dialect=dialect))
 
 
 def test_a_circular_message_is_refused() -> None:

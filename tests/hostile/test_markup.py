@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import pytest
@@ -99,6 +99,18 @@ def test_an_object_that_offers_html_is_escaped_by_what_it_says() -> None:
 
     (only,) = elements(Assembler().add_knowledge(Offers(), type="rag").build().system)  # type: ignore[arg-type]
     assert only.text == "\na & b </context>\n"
+
+
+class Closed:
+    """An object that lets nobody ask for anything."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+def test_an_object_that_raises_when_it_is_asked_for_html_is_no_text() -> None:
+    with pytest.raises(MarkupError, match="expected text"):
+        Assembler().add_instruction(cast("str", Closed()))
 
 
 def test_what_an_object_prints_as_cannot_call_itself_escaped() -> None:

@@ -65,3 +65,13 @@ def test_a_number_beyond_what_python_prints_is_refused_whatever_class_it_is_of()
     for odd in (10**700, Huge(10**700)):
         with pytest.raises(ConversationError, match="more digits"):
             Assembler(dialect="openai_chat").add_message({"role": "user", "content": "hi", "metadata": {"n": odd}})
+
+
+@pytest.mark.parametrize("signature", [{"a": 1}, ["a"], 7, True])
+def test_a_thought_signature_that_is_no_text_is_refused(signature: Any) -> None:
+    call = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": signature}
+    history = [{"role": "user", "parts": [{"text": "q"}]}, {"role": "model", "parts": [call]}]
+    with pytest.raises(ConversationError, match="thought signature"):
+        Assembler(dialect="gemini").add_messages(history).build()
+    with pytest.raises(ConversationError, match="thought signature"):
+        count_request({"contents": history}, dialect="gemini")

@@ -233,7 +233,12 @@ def either(part: Raw, snake: str, camel: str) -> Any:
 def gemini_part(part: Raw, index: int) -> Part:
     """A part of Gemini's, in the API's camelCase or the SDK's snake_case."""
     if (call := either(part, "function_call", "functionCall")) is not None:
-        signature = either(part, "thought_signature", "thoughtSignature")
+        signature: object = either(part, "thought_signature", "thoughtSignature")
+        if not isinstance(signature, str | bytes | None):
+            kind = type(signature).__name__
+            raise ConversationError(
+                f"a thought signature is a {kind}; pass it as it came, base64 or bytes", index=index
+            )
         return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
     if (response := either(part, "function_response", "functionResponse")) is not None:
         return _gemini_result(response, index)

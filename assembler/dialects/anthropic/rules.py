@@ -7,6 +7,7 @@ thinking block was edited (half of A15); an emptied signature is the one trace t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 import attrs
@@ -192,12 +193,17 @@ def _wrong_marks(request: Place) -> Iterator[Violation]:
 
 
 def _held_blocks(message: Place) -> Iterator[Place]:
-    """Yield the blocks of a message in order, each before those in its content: a result may hold search results."""
-    left = [*message.at("content").objects()][::-1]
+    """Yield the blocks of a message in order, each before those in its content: a result may hold search results.
+
+    A dict that is there more often than a request may have marks is not yielded again, as it may hold itself.
+    """
+    left, times = [*message.at("content").objects()][::-1], Counter[int]()
     while left:
         block = left.pop()
-        yield block
-        left += [*block.at("content").objects()][::-1]
+        times[id(block.value)] += 1
+        if times[id(block.value)] <= A13_MOST + 1:
+            yield block
+            left += [*block.at("content").objects()][::-1]
 
 
 A13_MOST = 4
