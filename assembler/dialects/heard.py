@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.extra_fields import loses_fields_of_answers
 from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_left_out_for, is_sent_whole
+from assembler.conversation.messages.responses import RESPONSES, torn_reasoning
 from assembler.dialects.dialect import Dialect, ReasoningDialect
 from assembler.dialects.left_beside import loses_citations
 
+Placed: TypeAlias = Iterable[tuple[int, Message]]
+"""Messages with their indexes in the history."""
 
-def hears_all(dialect: Dialect, message: Message) -> bool:
+
+def sent_whole(dialect: Dialect, messages: Placed) -> set[int]:
+    """Return the indexes of the messages that the request has in full. O(parts)."""
+    return {
+        index
+        for index, message in _not_torn(dialect, messages)
+        if (message.shallow and not message.beside and [*map(type, message.parts)] == [str])  # most are one text
+        or _hears_all(dialect, message)
+    }
+
+
+def sent_at_all(dialect: Dialect, messages: Placed) -> set[int]:
+    """Return the indexes of the messages of which the request has any part. O(parts)."""
+    return {index for index, message in _not_torn(dialect, messages) if _hears_any(dialect, message)}
+
+
+def _not_torn(dialect: Dialect, messages: Placed) -> Placed:
+    """Return the messages without the reasoning that Responses refuses because nothing follows it."""
+    if dialect.api.shape != RESPONSES:
+        return messages
+    placed = [*messages]
+    torn = torn_reasoning([message for _, message in placed])
+    return [one for place, one in enumerate(placed) if place not in torn]
+
+
+def _hears_all(dialect: Dialect, message: Message) -> bool:
     """True if the request has every part of the message, with its reasoning and its citations. O(parts)."""
     shape = dialect.api.shape
     if not MAY_BE_LOST.isdisjoint(map(type, message.parts)) and (
@@ -22,7 +51,7 @@ def hears_all(dialect: Dialect, message: Message) -> bool:
     return not loses_citations(message, shape) and not loses_fields_of_answers(message, shape)
 
 
-def hears_any(dialect: Dialect, message: Message) -> bool:
+def _hears_any(dialect: Dialect, message: Message) -> bool:
     """True if the request has any part of the message. O(parts)."""
     if is_left_out_for(message, dialect.api.shape):
         return False

@@ -259,13 +259,16 @@ def _note_fields(fields: _Raw, notes: Notes, kept: frozenset[str] = _NO_KEYS) ->
             alone = fields_of(held)
             for part in items_of(held) if alone is None else [alone]:
                 known = fields_in(part)
-                if "type" not in known or _kind(known) in _READ:
+                if known.keys() != _POINTS and ("type" not in known or _kind(known) in _READ):
                     _note_fields(known, notes)
         elif key not in _TOLD:
             word = _WORD.get(key, FIELDS)
             said = len(items_of(held))
             notes[FIELDS if word == CITATIONS and not said else word] += said or 1  # or a switch that asks for them
 
+
+_POINTS = {POINT}
+"""The keys of a part that is only a mark. It is counted among the parts."""
 
 _NOTHING: tuple[object, ...] = (None, False, [], ())
 _READ = frozenset(

@@ -16,8 +16,8 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
-from assembler.conversation.messages.items_in_lists import as_responses_sends
-from assembler.conversation.messages.responses import RESPONSES, sendable
+from assembler.conversation.messages.items_in_lists import as_responses_sends, is_sent_thought
+from assembler.conversation.messages.responses import RESPONSES
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
@@ -53,15 +53,21 @@ def in_items(message: Message) -> Sequence[Message]:
     """Split a message for Responses, where each text, result and call is an item. The calls are billed together."""
     sent = as_responses_sends(adapt_message(message, RESPONSES))
     calls = [part for part in sent.parts if type(part) is Call]
-    heard = [part for part in sent.parts if type(part) is not Thinking or sendable(sent)]
+    heard = [part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent)]
     said = [list(group) for speaks, group in itertools.groupby(heard, _speaks) if speaks]
-    alone = [[part] for part in sent.parts if type(part) is not Call and not _speaks(part)]
+    alone = [[part] for part in heard if type(part) is not Call and not _speaks(part)]
     return _each(sent, [*said, *alone, *([calls] if calls else [])])
 
 
 def _each(message: Message, groups: Sequence[Sequence[Part]]) -> Sequence[Message]:
     """Return a message for each group of parts, or the message itself if there is at most one group."""
-    return [attrs.evolve(message, parts=tuple(parts)) for parts in groups] if len(groups) > 1 else [message]
+    return [_of_parts(message, tuple(parts)) for parts in groups] if len(groups) > 1 else [message]
+
+
+def _of_parts(message: Message, parts: tuple[Part, ...]) -> Message:
+    if len(parts) == 1 and type(thought := parts[0]) is Thinking:  # alone it is sent as an item, wherever it was found
+        return attrs.evolve(message, parts=parts, shape=RESPONSES, seen=thought.raw)
+    return attrs.evolve(message, parts=parts)
 
 
 def _speaks(part: Part) -> bool:

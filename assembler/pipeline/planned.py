@@ -14,7 +14,7 @@ from assembler.conversation.messages.edit import write_like
 from assembler.conversation.turns import Open, open_at_the_end, unanswered_error
 from assembler.dialects import Emission
 from assembler.dialects.emit import emit_added, emit_layout
-from assembler.dialects.heard import hears_all, hears_any
+from assembler.dialects.heard import sent_at_all, sent_whole
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.decisions import Decided, decisions_of
 from assembler.pipeline.draft import Draft
@@ -361,19 +361,12 @@ class Planned:
     @found_once
     def _whole(self) -> set[int]:
         """The indexes of the messages after the head that are sent unchanged and in full."""
-        dialect = self.settings.dialect
-        whole = {
-            index
-            for index, message in self.standing
-            if (message.shallow and not message.beside and [*map(type, message.parts)] == [str])  # most are one text
-            or hears_all(dialect, message)
-        }
-        return whole - self.trimmed.changed.keys()
+        return sent_whole(self.settings.dialect, self.standing) - self.trimmed.changed.keys()
 
     @found_once
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or sent only in part, oldest first."""
-        heard = {i for i, message in self.standing if hears_any(self.settings.dialect, message)}
+        heard = sent_at_all(self.settings.dialect, self.standing)
         head = self.sight.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in heard else "dropped")

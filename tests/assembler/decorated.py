@@ -86,6 +86,12 @@ def _mark_of_anthropic(message: Dict) -> None:
     _chat_parts(message)[-1]["cache_control"] = {"type": "ephemeral"}
 
 
+_CONTROL: Dict = {"cache_control": {"type": "ephemeral", "ttl": FIELD}}
+_POINT: Dict = {"cachePoint": {"type": "default", "ttl": FIELD}}
+_STRAYS: tuple[Dict, ...] = (_POINT, {"cacheControl": FIELD}, {"cache_point": {"type": FIELD}})
+"""Marks as keys that no API has, and such as Anthropic has."""
+
+
 _IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
 _SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": UNREAD}}
 _CHAT_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
@@ -118,6 +124,17 @@ def _each(found: Callable[[Dict], Iterator[Dict]], **fields: Any) -> Decoration:
     def change(message: Dict) -> None:
         for entry in found(message):
             entry.update(copy.deepcopy(fields))
+
+    return change
+
+
+def _among(*parts: Dict, at: int) -> Decoration:
+    """Parts of the server's among those of a message: before its first part, between the others, or behind all."""
+
+    def change(message: Dict) -> None:
+        listed = message["parts"] if "parts" in message else _chat_parts(message)
+        place = min(at, len(listed))
+        listed[place:place] = copy.deepcopy([*parts])
 
     return change
 
@@ -195,6 +212,24 @@ _ITEMS: dict[str, tuple[Dict, ...]] = {
     ),
 }
 
+_FOUND_BY_NOVA: tuple[Dict, ...] = (
+    {"toolUse": {"toolUseId": "srv1", "name": "nova_grounding", "input": {}, "type": "server_tool_use"}},
+    {"toolResult": {"toolUseId": "srv1", "content": [{"text": SAID}], "type": "nova_grounding_result"}},
+)
+_RAN: tuple[Dict, ...] = (
+    {"executableCode": {"language": "PYTHON", "code": SAID}},
+    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": SAID}},
+)
+_RAN_BY_TOOL: tuple[Dict, ...] = (
+    {"toolCall": {"id": "t1", "toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["q"]}}},
+    {"toolResponse": {"id": "t1", "toolType": "GOOGLE_SEARCH_WEB", "response": {"output": SAID}}},
+)
+_CITED_BY_BEDROCK: Dict = {
+    "citationsContent": {"content": [{"text": SAID}], "citations": [{"title": FIELD, "sourceContent": []}]}
+}
+_LISTED_ITEM: Dict = {"type": "web_search_call", "id": "ws", "status": "completed", "results": [{"text": SAID}]}
+_LISTED_THOUGHT: Dict = {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": THOUGHT}]}
+
 # (kind, whose message, what is done to it). Kinds "image" and "unread" may be refused, typed; no other may.
 DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
     "openai_chat": [
@@ -215,6 +250,13 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("own field", "tool", lambda m: m.update(x_new=FIELD)),
         ("own key", "user", lambda m: m.update(content=[_text(SAID, x_new=FIELD)])),
         ("custom", "assistant", _custom),
+        ("mark", "tool", lambda m: m.update(content=[_text(SAID, **_CONTROL)])),
+        *(("mark", "tool", lambda m, by=by: m.update(content=[_text(SAID, **by)])) for by in _STRAYS),
+        *(("mark", "tool", lambda m, by=by: m.update(copy.deepcopy(by))) for by in (*_STRAYS, _CONTROL)),
+        *(("mark", "assistant", _each(_calls, **by)) for by in _STRAYS),
+        *(("mark", "user", lambda m, by=by: m.update(copy.deepcopy(by))) for by in _STRAYS),
+        ("listed", "assistant", lambda m: _chat_parts(m).append(copy.deepcopy(_LISTED_ITEM))),
+        ("listed", "tool", lambda m: m.update(content=[_text(SAID), copy.deepcopy(_LISTED_ITEM)])),
         ("nulls", "assistant", lambda m: m.update(function_call=None, refusal=None, annotations=[])),
     ],
     "anthropic": [
@@ -236,6 +278,14 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("paper", "user", lambda m: _chat_parts(m).append(dict(_PAPER))),
         ("paper", "tool", _each(_answers, content=[dict(_PAPER)])),
         ("mark", "tool", _each(_answers, content=[_text(SAID, cache_control={"type": "ephemeral"})])),
+        ("mark", "tool", _each(_answers, content=[_text(SAID, **_CONTROL)])),
+        *(("mark", "tool", _each(_answers, content=[_text(SAID, **by)])) for by in _STRAYS),
+        *(("shown", "tool", _each(_answers, content=[_text(SAID, **by), _IMAGE | by])) for by in _STRAYS),
+        *(("mark", "tool", _each(_answers, **by)) for by in _STRAYS),
+        *(("mark", "assistant", _each(_calls, **by)) for by in _STRAYS),
+        *(("searched", "assistant", _among(_SEARCHING, _SEARCHED, at=at)) for at in (1, 2, 3, 9)),
+        *(("unread", "assistant", _among(_SEARCH, at=at)) for at in (1, 2, 9)),
+        ("listed", "assistant", _among(_LISTED_ITEM, at=1)),
         ("own field", "user", lambda m: (_mark_of_anthropic(m), m.update(x_new=FIELD))),
         ("answer", "assistant", lambda m: m.update(type="message", id="msg_1", usage={"output_tokens": 1})),
     ],
@@ -250,6 +300,14 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("shown", "tool", _each(_answers, content=[{"text": SAID}, dict(_BEDROCK_IMAGE)])),
         ("found", "tool", _each(_answers, content=[{"searchResult": {"title": SAID, "content": [{"text": SAID}]}}])),
         ("json", "tool", _each(_answers, content=[{"json": {"k": SAID}}])),
+        ("mark", "tool", _each(_answers, content=[{"text": SAID}, {"cachePoint": {"type": "default"}}])),
+        *(("mark", "tool", _each(_answers, content=[{"text": SAID, **by}])) for by in (*_STRAYS, _CONTROL)),
+        *(("mark", "tool", _each(_answers, **by)) for by in (*_STRAYS, _CONTROL)),
+        *(("mark", "assistant", _each(_calls, **by)) for by in (*_STRAYS, _CONTROL)),
+        ("caller", "tool", _each(_answers, type=FIELD)),
+        ("caller", "assistant", _each(_calls, type=FIELD)),
+        *(("searched", "assistant", _among(*_FOUND_BY_NOVA, at=at)) for at in (0, 1, 2, 9)),
+        *(("cited", "assistant", _among(_CITED_BY_BEDROCK, at=at)) for at in (0, 1, 9)),
     ],
     "gemini": [
         ("image", "user", lambda m: m["parts"].append({"inline_data": {"mime_type": "image/png", "data": PNG}})),
@@ -263,6 +321,10 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("own key", "user", lambda m: m["parts"].append({"text": SAID, "partMetadata": {"x": FIELD}})),
         ("own field", "user", lambda m: m.update(x_new=FIELD)),
         ("unread", "user", lambda m: m["parts"].append({"dream": {"said": UNREAD}})),
+        *(("ran", "assistant", _among(*_RAN, at=at)) for at in (0, 1, 2, 9)),
+        *(("ran", "assistant", _among(*_RAN_BY_TOOL, at=at)) for at in (0, 1, 2, 9)),
+        *(("mark", "tool", _each(_answers, **by)) for by in (*_STRAYS, _CONTROL)),
+        *(("mark", "user", lambda m, by=by: m["parts"].append({"text": SAID, **by})) for by in (*_STRAYS, _CONTROL)),
     ],
     "openai_responses": [
         ("image", "user", lambda m: m.update(content=[_item_image(), {"type": "input_text", "text": SAID}])),
@@ -275,6 +337,18 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("caller", "function_call", lambda m: m.update(namespace=FIELD)),
         ("shown", "function_call_output", lambda m: m.update(output=[_item_text(), _item_image()])),
         ("own key", "function_call_output", lambda m: m.update(output=[{**_item_text(), "x_new": FIELD}])),
+        *(
+            ("mark", "function_call_output", lambda m, by=by: m.update(copy.deepcopy(by)))
+            for by in (*_STRAYS, _CONTROL)
+        ),
+        *(
+            ("mark", "function_call_output", lambda m, by=by: m.update(output=[{**_item_text(), **by}]))
+            for by in (*_STRAYS, _CONTROL)
+        ),
+        *(("mark", "function_call", lambda m, by=by: m.update(copy.deepcopy(by))) for by in (*_STRAYS, _CONTROL)),
+        ("listed", "user", lambda m: m.update(content=[_item_text(), copy.deepcopy(_LISTED_ITEM), _item_text()])),
+        ("listed", "assistant", lambda m: m.update(content=[_output_text(), copy.deepcopy(_LISTED_ITEM)])),
+        ("thought", "assistant", lambda m: m.update(content=[copy.deepcopy(_LISTED_THOUGHT), _output_text()])),
         *((kind, "history", _put_in(*items)) for kind, items in _ITEMS.items()),
         *((kind, "history", _put_between(*items)) for kind, items in _ITEMS.items()),
     ],
@@ -282,6 +356,8 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("thought", "assistant", lambda m: m.update(additional_kwargs={"reasoning_content": THOUGHT})),
         ("thought", "assistant", lambda m: m.update(reasoning_content=THOUGHT)),
         ("thought", "assistant", lambda m: m.update(content=[{"type": "reasoning", "reasoning": THOUGHT}, SAID])),
+        ("thought", "assistant", lambda m: m.update(content=[copy.deepcopy(_LISTED_THOUGHT), SAID])),
+        ("listed", "assistant", lambda m: m.update(content=[SAID, copy.deepcopy(_LISTED_ITEM)])),
         ("empty text", "user", lambda m: m.update(content=["", SAID])),
         ("image", "user", lambda m: m.update(content=[SAID, dict(_CHAT_IMAGE)])),
         ("shown", "tool", lambda m: m.update(content=[_text(SAID), dict(_CHAT_IMAGE)])),

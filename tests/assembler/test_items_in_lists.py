@@ -92,9 +92,18 @@ def test_reasoning_in_a_content_that_nothing_follows_is_left_out_and_noted(conte
     context = built("openai_responses", {"role": "assistant", "content": content})
     left_out = not any(item.get("type") == "reasoning" for item in context.request()["input"])
     assert left_out == (OF_ANTHROPIC not in content)
-    assert ("1 reasoning part(s) of another model left out" in context.notes()) == left_out
+    assert any("reasoning" in note and "left out" in note for note in context.notes()) == left_out
     assert [one.index for one in context.dropped] == ([1] if left_out else [])
     assert context.count == count_request(context.request(), dialect="openai_responses")
+
+
+def test_an_item_of_reasoning_that_nothing_follows_is_among_the_dropped_where_it_is_left_out() -> None:
+    """It was noted, and in no list: what is sent was judged message by message."""
+    for torn in (REASONED, {"role": "assistant", "content": [REASONED]}):
+        context = built("openai_responses", torn)
+        assert context.request()["input"] == [ASKED, ASKED]
+        assert [(one.index, one.outcome) for one in context.dropped] == [(1, "dropped")]
+        assert context.count == count_request(context.request(), dialect="openai_responses")
 
 
 KEPT_BY_LANGCHAIN: Dict = {

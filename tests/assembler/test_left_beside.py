@@ -199,6 +199,13 @@ def test_a_template_is_told_the_fields_that_it_may_read_and_no_mark() -> None:
     assert context.notes() == ("1 field(s) that only the template may read given to it",)
 
 
+def test_a_mark_inside_a_result_does_not_keep_a_template_from_its_words() -> None:
+    """It was refused as a part that no text can carry; Gemini refused it too."""
+    dialect = chat_template(TOKENIZERS["chatml"])
+    context = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(_BY_KEY["a result of Bedrock's"]).build()
+    assert context.notes() == (f"9 {MARKS}",)
+
+
 @pytest.mark.parametrize("name", DIALECTS)
 def test_words_alone_leave_nothing_to_note(name: str) -> None:
     history = [ASKED, {"role": "assistant", "content": "a"}, ASKED]

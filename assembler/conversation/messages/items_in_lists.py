@@ -18,7 +18,7 @@ from assembler.conversation.messages.responses import sendable
 
 
 def is_sent_thought(thought: Thinking, message: Message) -> bool:
-    """Whether Responses gets a reasoning part: an item, or one in a content before something that the model said.
+    """Whether Responses gets a reasoning part: an item, or one in a content that something of the model's follows.
 
     The API refuses reasoning that nothing of the model follows.
     """

@@ -11,7 +11,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.extra_fields import refusal_of
-from assembler.conversation.messages.foreign_parts import translated
+from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.waiting import Waiting, answer_to, asked_by
@@ -148,7 +148,7 @@ def _texts(message: Message) -> list[str]:
 
 def _result_texts(result: Result) -> list[str]:
     for part in result.parts:
-        if not isinstance(part, str):
+        if not isinstance(part, str) and not is_mark(part):
             raise _cannot_carry(part.kind)
     return [part for part in result.parts if isinstance(part, str)]
 

@@ -9,7 +9,8 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
-from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, sendable, without_torn
+from assembler.conversation.messages.items_in_lists import is_sent_thought
+from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_torn
 from assembler.conversation.turns import is_head
 from assembler.dialects.copies import NO_PARAMETERS
 from assembler.dialects.hosts.families import Family, family_of
@@ -106,7 +107,7 @@ class HostBill(JoiningPricer):
 
     def _reasoning(self, message: Message) -> Count:
         """Price reasoning items, which only Responses takes. It does not take the fields of a Chat message."""
-        thoughts = [part for part in message.parts if isinstance(part, Thinking)] if sendable(message) else []
+        thoughts = [part for part in message.parts if isinstance(part, Thinking) and is_sent_thought(part, message)]
         return total(price_reasoning(thought, self.count, FRAMING) for thought in thoughts)
 
     def _declared(self, tools: Sequence[Tool]) -> Sequence[Tool]:
