@@ -36,6 +36,8 @@ class Item:
     omitted: str = ""
     stands_in: bool = False
     content: Content | None = attrs.field(default=None, repr=False)
+    largest: tuple[int, str, Tokens] | None = None
+    """The largest of a turn's messages: its index, its role and its tokens. None for a turn of one."""
 
 
 def fixed_items(measured: Measured) -> Iterator[Item]:

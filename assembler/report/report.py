@@ -113,6 +113,9 @@ class Report:
 
         return report_text(self, whole(width, "width"))
 
+    def __repr__(self) -> str:
+        return f"Report(tokens={self.count.tokens}, grade={self.count.grade}, rows={len(self.rows)})"
+
     def __str__(self) -> str:
         import sys
 

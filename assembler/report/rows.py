@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
+from assembler.text.scripts import count_needed
 from budgets import Tokens
 
 Outcome: TypeAlias = Literal["kept", "shortened", "dropped"]
@@ -22,8 +24,17 @@ def span_name(start: int, stop: int) -> str:
 
 
 def shown_name(text: str) -> str:
-    """Return a name as one line, with replacements for characters that are invisible or move a terminal's cursor."""
-    return text if text.isprintable() else "".join(one if one.isprintable() else "�" for one in text)
+    """Return a name as one line, with replacements for characters that are invisible or move a terminal's cursor.
+
+    Joiners stay where a script or an emoji needs them.
+    """
+    if text.isprintable():
+        return text
+    needed = {run.start() for run in _JOINER.finditer(text) if count_needed(text, *run.span())}
+    return "".join(one if one.isprintable() or place in needed else "�" for place, one in enumerate(text))
+
+
+_JOINER = re.compile("(?<![\u200c\u200d])[\u200c\u200d](?![\u200c\u200d])")
 
 
 @attrs.frozen

@@ -274,6 +274,46 @@ def test_a_click_anywhere_on_a_row_opens_its_text_and_one_button_opens_all(look:
     assert looked.page.locator("tr.detail").count() == 0
 
 
+def test_the_largest_rows_come_first_where_they_are_asked_for_and_each_names_its_largest_message(
+    look: Callable[..., Any],
+) -> None:
+    """Nobody found the large result among a thousand turns: a turn is a row, and rows stood in their order alone."""
+    plan = plan_of(TrimOldest())
+    looked = look(plan.report.to_html())
+    page, button = looked.page, looked.page.locator("#largest")
+    before = page.locator("#items bdi").all_inner_texts()
+    button.click()
+    assert page.locator("#items .fold, #items .group").count() == 0
+    sizes = page.locator("#items tr[data-item] td.number").evaluate_all(
+        "cells => cells.map((cell) => Number((cell.querySelector('del') ?? cell).textContent.replace(/,/g, '')))"
+    )
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) > 20
+    turn = page.locator("tr[data-item]", has_text="messages 32-35").first
+    turn.locator("button").click()
+    history = session()
+    assert [at for at in range(32, 36) if history[at]["role"] == "tool"] == [34]
+    assert "message 34, tool: " in page.locator("tr.detail").inner_text()
+    turn.locator("button").click()
+    button.click()
+    assert page.locator("#items bdi").all_inner_texts() == before
+    assert looked.complaints == []
+
+
+def test_an_emoji_and_a_word_that_need_joiners_keep_them_in_a_name(look: Callable[..., Any]) -> None:
+    """A family became three people and two replacement characters."""
+    names = ("\U0001f468\u200d\U0001f469\u200d\U0001f467.md", "می\u200cخواهم.md", "क्\u200dष.md", "a\u200db.md")
+    assembler = Assembler(Budget(3_000, model="gpt-4o"))
+    for name in names:
+        assembler.add_knowledge("d", type="policy", source=name)
+    report = assembler.add_message(("user", "q")).build().report
+    looked = look(report.to_html())
+    shown = looked.page.locator("#items bdi").all_inner_texts()
+    assert [name for name in names if name in shown] == [*names[:3]]
+    assert "a\ufffdb.md" in shown
+    assert [name for name in names if name in str(report)] == [*names[:3]]
+
+
 def long_page(turns: int) -> str:
     history = [("user", f"words of turn {at} " * 3) for at in range(turns)]
     budget = Budget(40 * turns, max_output_tokens=1_000, counter=len, model=None)

@@ -18,8 +18,13 @@ const percent = (part, whole) => {
 
 const plural = (number, one, many = `${one}s`) => `${figure(number)} ${number === 1 ? one : many}`;
 
+// Scripts whose letters need joiners.
+const JOINING = ["Arabic", "Syriac", "Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala"].map((name) => `\\p{Script=${name}}`).join("");
+const JOINER = `(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D(?=\\p{Extended_Pictographic})|(?<=[${JOINING}])[\\u200C\\u200D](?=[${JOINING}])`;
+const HIDDEN = new RegExp(`(?!${JOINER})(?:[\\p{C}\\p{Zl}\\p{Zp}]|(?! )\\p{Zs})`, "gu");
+
 // One line in which nothing hides: what cannot be printed is a replacement character.
-const shown = (text) => String(text).replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, "\uFFFD");
+const shown = (text) => String(text).replace(HIDDEN, "\uFFFD");
 
 // A text as it stands, line breaks and all, without control characters and what turns direction.
 const prose = (text) => String(text).replace(/(?![\n\t])[\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]/gu, "\uFFFD");
@@ -37,8 +42,9 @@ const element = (name, attributes = {}, ...children) => {
 
 // The builds of a page, from what was written into it: rows are shared, and a build names them by runs.
 const buildsOf = (data) => {
-  const rows = data.rows.map(([region, name, before, after, outcome, grade, note, omitted, messages, kind, content, text]) => ({
+  const rows = data.rows.map(([region, name, before, after, outcome, grade, note, omitted, messages, kind, largest, content, text]) => ({
     region, name, before, after, outcome, messages, kind, content, text,
+    largest: largest && { index: largest[0], role: data.words[largest[1]], tokens: largest[2] },
     grade: data.words[grade], note: data.words[note], omitted: data.words[omitted],
   }));
   return data.builds.map((build, at) => ({

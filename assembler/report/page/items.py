@@ -18,7 +18,7 @@ from assembler.report.items import Item, fixed_items
 from assembler.report.page.rows import State
 from assembler.report.report import Report
 from assembler.report.rows import REGIONS, Row, span_name
-from budgets import AssemblyError, Count, Grade
+from budgets import AssemblyError, Count, Grade, Tokens
 
 _NEWEST, _PINNED = "newest turn", "pinned"
 
@@ -65,6 +65,7 @@ def _conversation(plan: Planned) -> Iterator[Item]:
 
 def _turn(plan: Planned, span: Span, count: Count | None, notes: Sequence[str]) -> Item:
     start, stop = span
+    messages = None if count is None else tuple(plan.sight.messages(start, stop))
     return Item(
         "conversation",
         span_name(start, stop),
@@ -76,8 +77,15 @@ def _turn(plan: Planned, span: Span, count: Count | None, notes: Sequence[str]) 
         pinned=_PINNED in notes,
         stable=_NEWEST not in notes,
         omitted="" if start >= plan.ledger.first else why_before(plan),
-        content=None if count is None else tuple(plan.sight.messages(start, stop)),
+        content=messages,
+        largest=None if messages is None or len(messages) < 2 else _largest(plan.ledger, start, messages),
     )
+
+
+def _largest(ledger: Ledger, start: int, messages: Sequence[Message]) -> tuple[int, str, Tokens]:
+    sizes = [ledger.message(start + at).tokens for at in range(len(messages))]
+    at = sizes.index(max(sizes))
+    return start + at, messages[at].role, sizes[at]
 
 
 def _count(ledger: Ledger, start: int, stop: int) -> Count | None:

@@ -166,8 +166,12 @@ const request = (() => {
     byId("own").disabled = window_ === build.window;
   };
 
+  // The rows that are searched for, the largest first, whatever became of them.
+  const largestFirst = (searched) => entriesOf(searched, false).filter((entry) => entry.kind === "row")
+    .sort((a, b) => (b.row.before ?? 0) - (a.row.before ?? 0) || a.place - b.place);
+
   // The entries of the list: a head for each region, the rows that are searched for, runs of dropped ones folded.
-  const entriesOf = (searched) => {
+  const entriesOf = (searched, folding = !searched) => {
     const entries = [], { rows } = build, states = rows.map((row, at) => stateOf(row, at, size));
     const newest = build.fromFile || !build.prefix ? -1 : rows.findLastIndex((row) => row.kind === TURN || row.kind === PINNED);
     const largest = rows.reduce((most, row) => Math.max(most, row.before ?? row.after ?? 0), 1);
@@ -180,7 +184,7 @@ const request = (() => {
         region = row.region;
         entries.push({ kind: "head", key: `head ${region}`, region });
       }
-      const begins = !searched && outcome === DROPPED && states[place - 1]?.outcome !== DROPPED;
+      const begins = folding && outcome === DROPPED && states[place - 1]?.outcome !== DROPPED;
       const fold = begins ? foldOf(rows.slice(place, runOf(states, place))) : null;
       if (fold) entries.push(fold);
       if (fold && !fold.open) { place += fold.rows - 1; continue; }
@@ -219,7 +223,9 @@ const request = (() => {
     const changes = changesShown();
     byId("summary").hidden = !changes;
     const searched = byId("search").value.trim().toLowerCase();
-    list.show(changes ? changes(searched) : entriesOf(searched));
+    const sorted = byId("largest").ariaPressed === "true";
+    byId("largest").hidden = Boolean(changes);
+    list.show(changes ? changes(searched) : sorted ? largestFirst(searched) : entriesOf(searched));
     byId("none").hidden = list.entries.length > 0;
   };
 
@@ -261,6 +267,7 @@ const request = (() => {
       ["name", row.name.length > 20 ? shown(row.name) : ""],
       ["whole", `${figure(row.before)} tokens${row.grade ? `, ${row.grade}` : ""}`],
       ["sent", `${figure(after)} tokens, ${percent(after, now().tokens)} of the request`],
+      ["largest", row.largest ? `message ${row.largest.index}, ${shown(row.largest.role)}: ${figure(row.largest.tokens)} tokens` : ""],
       ["why", shown(whyOf(row, outcome, now()))],
     ];
     const told = element("dl", {}, ...facts.filter(([, text]) => text).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
@@ -291,6 +298,10 @@ const request = (() => {
   byId("more").addEventListener("click", () => hop(1));
   byId("own").addEventListener("click", () => { show(build.window); byId("slider").focus(); });
   byId("search").addEventListener("input", drawItems);
+  byId("largest").addEventListener("click", () => {
+    byId("largest").ariaPressed = String(byId("largest").ariaPressed !== "true");
+    drawItems();
+  });
   byId("texts").addEventListener("click", () => {
     list.openAll(!list.allOpen);
     say("texts", list.allOpen ? "Close all" : "Open all");

@@ -64,6 +64,7 @@ class Rows:
             self.word(item.omitted),
             item.messages,
             _kind(item),
+            0 if item.largest is None else (item.largest[0], self.word(item.largest[1]), item.largest[2]),
             said,
             *([] if text is None else [text]),
         )

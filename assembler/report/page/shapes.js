@@ -42,7 +42,7 @@ const readFile = (name, text) => {
 
 const rowOf = (region, name, before, after, outcome, more = {}) => ({
   region: REGIONS.indexOf(region), name, before, after, outcome,
-  grade: "", note: "", omitted: "", messages: 0, kind: FIXED, content: 0, ...more,
+  grade: "", note: "", omitted: "", messages: 0, kind: FIXED, content: 0, largest: 0, ...more,
 });
 
 const buildOf = (regions, rows, more) => {

@@ -66,9 +66,10 @@ class Page(HTMLParser):
             {
                 "region": region, "name": name, "before": before, "after": after, "outcome": OUTCOMES[outcome],
                 "grade": words[grade], "note": words[note], "omitted": words[omitted], "messages": messages,
+                "largest": largest and (largest[0], words[largest[1]], largest[2]),
                 "turn": kind in (1, 2), "pinned": kind == 2, "stands_in": kind == 3, "text": (text or [None])[0],
             }
-            for region, name, before, after, outcome, grade, note, omitted, messages, kind, _, *text in rows
+            for region, name, before, after, outcome, grade, note, omitted, messages, kind, largest, _, *text in rows
         ]  # fmt: skip
 
     @property

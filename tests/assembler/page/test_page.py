@@ -262,6 +262,27 @@ def test_a_name_is_one_line_in_which_nothing_hides(text: str) -> None:
     assert len(shown_name(text)) == len(text)
 
 
+@pytest.mark.parametrize("name", ["\U0001f468\u200d\U0001f469\u200d\U0001f467", "می\u200cخواهم", "क्\u200dष"])
+def test_a_joiner_that_a_script_needs_stays_in_a_name(name: str) -> None:
+    assert shown_name(name) == name
+    assert shown_name(f"a\u200db {name}\u200d\u200d") == f"a�b {name}��"
+
+
+def test_a_report_at_the_end_of_a_cell_writes_one_line_beside_its_page() -> None:
+    """Of a report of a thousand rows it wrote a hundred thousand characters into the notebook, and nobody read them."""
+    history = [("user", f"question {at}") for at in range(200)]
+    report = Assembler(Budget(100_000, counter=len), dialect=plain).add_messages(history).build().report
+    assert len(repr(report)) < 80
+    assert str(report.count.tokens) in repr(report)
+
+
+def test_a_turn_of_several_messages_names_its_largest() -> None:
+    history: list[Any] = [("user", "q"), ("assistant", "a" * 50), ("user", "on"), ("user", "x" * 9), ("assistant", "b")]
+    made = Assembler(Budget(100_000, counter=len), dialect=plain).add_messages(history).plan()
+    found = [row["largest"] for row in Page(made.report.to_html()).rows if row["turn"]]
+    assert found == [(1, "assistant", 50), 0, (3, "user", 9)]
+
+
 @pytest.mark.parametrize("policy", [TrimOldest(note="older turns were cut"), Summarize(lambda *_: "they met")])
 def test_what_stands_in_for_dropped_turns_is_a_row_while_something_is_dropped(policy: Any) -> None:
     def page(window: int) -> Page:
