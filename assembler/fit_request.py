@@ -34,7 +34,8 @@ def fit_request(
     `dialect` is the API's, by default the assembler's own. Messages, tools, output format and tool choice are priced as
     `count_request` prices them, for the budget's model, even if the body names another. The assembler's instruction and
     knowledge are added; the tools are those of the body. All other keys stay as they are. A body that fits, and to
-    which nothing is added, is returned unchanged. Without a budget nothing is dropped.
+    which nothing is added, is returned unchanged. Without a budget nothing is dropped. If a cut leaves a running tool
+    loop that does not begin with thinking, Claude's `thinking` is left out, because the API refuses it then.
 
     Each call reads and prices the whole body: O(body). Each text is counted once in a process. Raises
     `ContextLengthError` if the policies cannot make it fit, and `ConversationError` or `ToolError` for a body that

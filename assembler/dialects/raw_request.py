@@ -39,6 +39,15 @@ class FormedDialect(Dialect, Protocol):
         ...
 
 
+@runtime_checkable
+class ThinkingDialect(Dialect, Protocol):
+    """A dialect of an API that refuses an option for thinking beside some messages."""
+
+    def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the body without an option for thinking that the API would refuse beside its messages."""
+        ...
+
+
 @attrs.frozen(eq=False)
 class RawRequest:
     """The body of an API's call. `body` is never changed, and no result shares a list or dict with it."""
@@ -77,7 +86,10 @@ class RawRequest:
         raise problem
 
     def around(self, layout: Layout, as_they_came: frozenset[str]) -> dict[str, Any]:
-        """Return the body with these regions in place of its own, except under the keys `as_they_came`."""
+        """Return the body with these regions in place of its own, except under the keys `as_they_came`.
+
+        Thinking is left out where the API would refuse it beside the messages that stay.
+        """
         written = (
             self.dialect.spell(layout)
             if isinstance(self.dialect, SpellingDialect)
@@ -86,7 +98,8 @@ class RawRequest:
         if isinstance(self.dialect, FormedDialect):
             written = self.dialect.in_form_of(self.body, written)
         stays = self.layout.options.keys() | as_they_came
-        return _merged(_only(self.copied(), stays), _without(written, as_they_came))
+        body = _merged(_only(self.copied(), stays), _without(written, as_they_came))
+        return self.dialect.thinking_as_allowed(body) if isinstance(self.dialect, ThinkingDialect) else body
 
 
 def _with_its_role(message: Message) -> object:

@@ -29,7 +29,7 @@ from assembler.dialects.blocks.blocks import (
     turns_to_send,
 )
 from assembler.dialects.blocks.pricing import as_sent, media_in, with_error_text, with_object, with_parts
-from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking
+from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking, without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import for_another_vocabulary
@@ -172,6 +172,10 @@ class Anthropic:
         if self.thinking is not None and self._must_not_think(grown["messages"]):
             return None
         return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
+
+    def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the body without `thinking` if a tool loop runs that does not begin with it."""
+        return without_thinking(body, ("thinking",), body["messages"])
 
     def _must_not_think(self, messages: Sequence[Block]) -> bool:
         return _word(self.thinking, _MODES) == "enabled" and loop_began_without_thinking(messages)

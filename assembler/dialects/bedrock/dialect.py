@@ -28,7 +28,7 @@ from assembler.dialects.blocks.blocks import (
     turns_to_add,
     turns_to_send,
 )
-from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking
+from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking, without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
@@ -143,6 +143,16 @@ class Bedrock:
         if self.thinking is not None and self._must_not_think(grown["messages"]):
             return None
         return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
+
+    def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the body without thinking of Claude's if a tool loop runs that does not begin with it."""
+        key = "additionalModelRequestFields"
+        asked = fields_in(body, key)
+        left = without_thinking(asked, _THINKING, body["messages"])
+        if len(left) == len(asked):
+            return body
+        beside = {name: value for name, value in body.items() if name != key}
+        return {**beside, key: left} if left else beside
 
     def _must_not_think(self, messages: Sequence[Block]) -> bool:
         asked = self.thinking or {}

@@ -1,4 +1,4 @@
-"""Bedrock Converse: rules B1 to B5."""
+"""Bedrock Converse: rules B1 to B6."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     for message in messages.objects():
         yield from _wrong_message(message)
     yield from _wrong_pairs(messages)
+    yield from _wrong_thinking(request)
     yield from _wrong_tools(request)
     yield from _too_many_marks(request)
 
@@ -138,6 +139,27 @@ def _wrong_pairs(messages: Place) -> Iterator[Violation]:
                 ref.place.path, f"a toolUseId of {len(ref.id)} characters, or with characters not allowed"
             )
     yield from find_unpaired(turns)
+
+
+def _wrong_thinking(request: Place) -> Iterator[Violation]:
+    """Yield a breach if Claude is asked to think in the middle of a tool loop that does not begin with thinking."""
+    extra, messages = request.at("additionalModelRequestFields"), request.at("messages").objects()
+    asked = [extra.at(key).at("type").text for key in ("thinking", "reasoning_config")]
+    spoken = [index for index, message in enumerate(messages) if message.at("role").text == "assistant"]
+    if "enabled" not in asked or not spoken or not _with(messages[spoken[-1]], "toolUse"):
+        return
+    start = spoken[-1]
+    while start >= 2 and _with(messages[start - 1], "toolResult"):
+        start -= 2
+    first = [message.at("content").objects()[:1] for message in (messages[start], messages[spoken[-1]])]
+    if all(block.at("reasoningContent").absent for blocks in first for block in blocks):
+        yield RULE["B6"].broken(
+            messages[spoken[-1]].path, "thinking is enabled, and this turn of calls does not begin with thinking"
+        )
+
+
+def _with(message: Place, key: str) -> bool:
+    return any(not block.at(key).absent for block in message.at("content").objects())
 
 
 def _wrong_tools(request: Place) -> Iterator[Violation]:

@@ -34,6 +34,14 @@ def loop_began_without_thinking(messages: Sequence[_Said]) -> bool:
     return not any(_begins_with_thinking(messages[place]) for place in (first, last))
 
 
+def without_thinking(asked: Mapping[str, Any], keys: Sequence[str], messages: Sequence[_Said]) -> dict[str, Any]:
+    """Return options without those under `keys` that enable thinking, if the API would refuse them beside messages."""
+    enabled = [key for key in keys if fields_in(asked, key).get("type") == "enabled"]
+    if not enabled or not loop_began_without_thinking(messages):
+        return dict(asked)
+    return {key: value for key, value in asked.items() if key not in enabled}
+
+
 def _holds(message: _Said, kinds: frozenset[str]) -> bool:
     return any(not kinds.isdisjoint(_kinds(block)) for block in items_of(message.get("content")))
 

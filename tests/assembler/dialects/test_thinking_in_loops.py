@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, Context, TrimSteps, count_request, verify
+from assembler import Assembler, Context, TrimSteps, count_request, fit_request, verify
 from assembler.dialects import Anthropic, Bedrock
 from budgets import Budget
 
@@ -91,3 +91,25 @@ def test_a_loop_whose_thinking_was_dropped_is_sent_without_asking_for_more(diale
 def test_adaptive_thinking_needs_no_loop_that_begins_with_it() -> None:
     dialect = Anthropic(thinking={"type": "adaptive"})
     assert _asks(_bot(dialect).add_messages([ASKED, *_step("a")]).build())
+
+
+@pytest.mark.parametrize("begins", [True, False])
+@pytest.mark.parametrize("dialect", [Anthropic(), Bedrock()])
+@pytest.mark.parametrize("beside", [{}, {"top_k": 5}])
+def test_a_body_of_the_caller_s_asks_for_thinking_only_while_its_loop_still_begins_with_it(
+    dialect: Anthropic | Bedrock, begins: bool, beside: Dict
+) -> None:
+    """The step that held the thinking was dropped, and the caller's own option stayed: refused by the API."""
+    thoughts = [THOUGHT] if begins else []
+    steps = [*_step("a", THOUGHT, result="word " * 300), *_step("b", result="word " * 300), *_step("c", *thoughts)]
+    body = Assembler(dialect=dialect).add_capability([TOOL]).add_messages([ASKED, *steps]).build().request()
+    key = "additionalModelRequestFields"
+    body |= {"thinking": ON, **beside} if dialect.name == "anthropic" else {key: {"thinking": ON, **beside}}
+    bot = Assembler(Budget(1_300, model=MODELS[dialect.name]), dialect=dialect, on_overflow=TrimSteps(keep=1))
+    fitted = fit_request(body, dialect=dialect, assembler=bot)
+    assert len(fitted["messages"]) < len(body["messages"])
+    assert not verify(fitted, dialect=dialect)
+    asked = fitted.get(key, {}) if dialect.name == "bedrock" else fitted
+    assert ("thinking" in asked) is begins
+    assert beside.items() <= asked.items()
+    assert begins or beside or key not in fitted

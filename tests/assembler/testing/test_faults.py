@@ -20,11 +20,11 @@ NOT_OF_A_HISTORY = {
     "openai_responses": {"S2", "L0", "T1", "T2", "T3", "T4"},
     "anthropic": {"S2", "L0", "T1", "T2", "T3", "T4", "A11", "A15", "A16"},
     "gemini": {"S2", "S3", "S4", "G8", "L0", "T1", "T2", "T3"},
-    "bedrock": {"S2", "S3", "L0", "T1", "T2", "T3", "T4", "N8"},
+    "bedrock": {"S2", "S3", "L0", "T1", "T2", "T3", "T4", "N8", "B6"},
     "mistral": {"S2", "L0", "T1", "T2", "T3"},
     "plain": {"S2", "S4", "L0", "T1", "T2", "T3", "N6", "N8", "N9"},
 }
-"""Rules without a breach: of tools (L0, T1 to T4), of what JSON carries (S2), of one model alone (A11, A15, A16, G8),
+"""Rules without a breach: of tools (L0, T1 to T4), of what JSON carries (S2), of one model (A11, A15, A16, B6, G8),
 those that no other dialect could tell from another rule (S3, S4), and of marks and thinking in the neutral spelling."""
 
 
