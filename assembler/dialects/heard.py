@@ -21,7 +21,7 @@ def sent_whole(dialect: Dialect, messages: Placed) -> set[int]:
     """Return the indexes of the messages that the request has in full. O(parts)."""
     return {
         index
-        for index, message in _not_torn(dialect, messages)
+        for index, message in (_not_torn(messages) if dialect.api.shape == RESPONSES else messages)
         if (message.shallow and not message.beside and [*map(type, message.parts)] == [str])  # most are one text
         or _hears_all(dialect, message)
     }
@@ -29,13 +29,12 @@ def sent_whole(dialect: Dialect, messages: Placed) -> set[int]:
 
 def sent_at_all(dialect: Dialect, messages: Placed) -> set[int]:
     """Return the indexes of the messages of which the request has any part. O(parts)."""
-    return {index for index, message in _not_torn(dialect, messages) if _hears_any(dialect, message)}
+    sendable = _not_torn(messages) if dialect.api.shape == RESPONSES else messages
+    return {index for index, message in sendable if _hears_any(dialect, message)}
 
 
-def _not_torn(dialect: Dialect, messages: Placed) -> Placed:
+def _not_torn(messages: Placed) -> Placed:
     """Return the messages without the reasoning that Responses refuses because nothing follows it."""
-    if dialect.api.shape != RESPONSES:
-        return messages
     placed = [*messages]
     torn = torn_reasoning([message for _, message in placed])
     return [one for place, one in enumerate(placed) if place not in torn]
