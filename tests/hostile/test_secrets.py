@@ -115,6 +115,12 @@ def refusals() -> dict[str, Callable[[], object]]:
             .build()
             .request()
         )
+        found[f"a type of media {dialect.name}"] = lambda dialect=dialect: (
+            Assembler(dialect=dialect)
+            .add_message({"role": "user", "parts": [{"fileData": {"mimeType": CANARY, "fileUri": CANARY}}]})
+            .build()
+            .request()
+        )
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.facts import MediaFacts, Source
 
@@ -11,6 +13,9 @@ _CURES = {
     "audio": 'add its length to the part, {"seconds": …}',
     "video": 'add its length to the part, {"seconds": …}',
 }
+
+
+_MIME = re.compile(r"[a-zA-Z]{1,20}/[\w.+-]{1,80}", re.ASCII)
 
 
 def a_part(kind: str) -> str:
@@ -25,7 +30,9 @@ def without_price(kind: str, why: str) -> UnsupportedContentError:
 
 def unpriced(facts: MediaFacts, provider: str) -> UnsupportedContentError:
     """The error for a part whose price would be a guess."""
-    named = f"{a_part(facts.kind)} part" + (f" ({facts.mime})" if facts.mime else "")
+    named = f"{a_part(facts.kind)} part"
+    if facts.mime and _MIME.fullmatch(facts.mime):  # a part may say anything here, and errors quote no content
+        named += f" ({facts.mime})"
     if facts.source is Source.TEXT:
         return UnsupportedContentError(f"{named} is text: count its text, not its size", kind=facts.kind)
     cure = _CURES.get(facts.kind)
