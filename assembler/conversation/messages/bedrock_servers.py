@@ -24,12 +24,13 @@ def without_served_calls(parts: tuple[Part, ...], came: Sequence[object]) -> tup
 
 
 def _served_ids(came: Sequence[object]) -> Iterator[str]:
+    """Yield the ids of the results beside their calls, if the type of either says that the server ran it."""
+    ran = {use.get("toolUseId") for raw in came if (use := fields_in(raw, "toolUse")).get("type") == "server_tool_use"}
     for raw in came:
-        use, answer = fields_in(raw, "toolUse"), fields_in(raw, "toolResult")
-        if use.get("type") == "server_tool_use" or "type" in answer:
-            named: object = (use or answer).get("toolUseId")
-            if isinstance(named, str):
-                yield named
+        answer = fields_in(raw, "toolResult")
+        named: object = answer.get("toolUseId")
+        if isinstance(named, str) and (named in ran or "type" in answer):
+            yield named
 
 
 def _opaque(part: Part, raw: object, served: set[str]) -> Part:

@@ -112,13 +112,15 @@ def _wrong_result(result: Place) -> Iterator[Violation]:
 
 
 def _served(message: Place) -> set[str | None]:
-    """Return the ids of the calls of the assistant's that the server ran: their results stand beside them."""
+    """Return the ids of the assistant's calls that the server ran, as a type says: their results are beside them."""
     if message.at("role").text != "assistant":
         return set()
     blocks = message.at("content").objects()
-    calls = [call for block in blocks if (call := block.at("toolUse")).at("type").text == "server_tool_use"]
-    results = [result for block in blocks if (result := block.at("toolResult")).at("type").text is not None]
-    return {found.at("toolUseId").text for found in (*calls, *results)}
+    typed = [
+        found for block in blocks for key in ("toolUse", "toolResult") if not (found := block.at(key)).at("type").absent
+    ]
+    results = {block.at("toolResult").at("toolUseId").text for block in blocks if not block.at("toolResult").absent}
+    return {found.at("toolUseId").text for found in typed} & results
 
 
 def _paired(message: Place) -> Turn:

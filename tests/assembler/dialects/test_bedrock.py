@@ -144,6 +144,20 @@ def test_a_search_that_nova_ran_stays_in_its_message_beside_a_call_of_the_caller
     assert "nova_grounding" not in str(elsewhere)
 
 
+def test_a_call_of_the_server_s_type_whose_result_is_not_beside_it_is_the_caller_s_to_answer() -> None:
+    use, answer = SEARCHED
+    history = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [answer]},
+    ]
+    context = Assembler(dialect=bedrock).add_capability([GROUNDING]).add_messages(history).build()
+    assert context.request()["messages"] == history
+    assert verify(context.request(), dialect=bedrock) == []
+    with pytest.raises(ConversationError, match="has no result"):
+        Assembler(dialect=bedrock).add_capability([GROUNDING]).add_messages([*history[:2], history[0]]).build()
+
+
 def test_a_search_that_nova_ran_needs_a_tool_beside_it() -> None:
     history = [{"role": "user", "content": [{"text": "q"}]}, {"role": "assistant", "content": SEARCHED}]
     history.append({"role": "user", "content": [{"text": "on"}]})
