@@ -20,7 +20,6 @@ from assembler.conversation.knowledge_host import Host, newest_question, newest_
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import staying
 from assembler.dialects import Dialect
-from assembler.errors import WrongTypeError
 from assembler.pipeline.settings import Settings, counter_for
 from assembler.policies.contract import verify_cut
 from assembler.policies.traits import CuttingRung, KeepsChosen, asks, without_mark
@@ -29,7 +28,7 @@ from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.regions import Regions
 from assembler.regions.tools.tool import tools_sent
-from assembler.strategies.strategy import Around, Continued, Needs, Rendered
+from assembler.strategies.strategy import Around, Continued, Needs, Rendered, laid_out_by
 from budgets import Budget, Count, Grade, Limit, TokenCountError, Tokens
 from budgets.apportion import apportion, split_framing
 from budgets.count import NOTHING, Difference, adds_at_seams, total
@@ -192,20 +191,11 @@ def _lay_out_with(
 ) -> tuple[Rendered, FixedPrices]:
     chooser = settings.chooser
     if choice is None or chooser is None:
-        rendered = _must_be_rendered(settings, settings.strategy.render(regions))
+        rendered = laid_out_by(settings.strategy, settings.strategy.render(regions), regions)
         return rendered, price_fixed(pricer, settings.dialect, rendered.pieces, head, regions)
     space = Chosen(regions, head, pricer, settings.dialect, choice, _adds_at_seams(settings))
-    rendered = _must_be_rendered(settings, chooser.choose(regions, space))
+    rendered = laid_out_by(settings.strategy, chooser.choose(regions, space), regions)
     return _join_rows(rendered, space.prices(rendered))
-
-
-def _must_be_rendered(settings: Settings, laid_out: object) -> Rendered:
-    if isinstance(laid_out, Rendered):
-        return laid_out
-    strategy = type(settings.strategy).__name__
-    raise WrongTypeError(
-        f"strategy {strategy}: it laid the regions out as {type(laid_out).__name__}; return a Rendered"
-    )
 
 
 def host_as_sent(rendered: Rendered, choice: Choice | None) -> FilledHost | None:

@@ -8,6 +8,7 @@ from typing import Protocol, cast, runtime_checkable
 
 import attrs
 
+from assembler.errors import WrongTypeError
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
@@ -95,8 +96,9 @@ class Strategy(Protocol):
     Contract: two pieces meet only where one ends with a line break and the next begins with a tag, so that the sum of
     their counts is the count of the whole (see `assembler.pricing.price_pieces`).
 
-    Every document is among `sources` or `omitted`, and no name and no reason quotes a text. A strategy that must know
-    the question, or how many tokens are left, declares `needs` and has a second method (see `ChoosingStrategy`).
+    Every document is among `sources` or `omitted`, and no name and no reason quotes a text. If all documents are gone,
+    or the instruction with all else, the build raises `BudgetError`. A strategy that must know the question, or how
+    many tokens are left, declares `needs` and has a second method (see `ChoosingStrategy`).
     `assembler.testing.check_strategy` holds a strategy to all of this.
     """
 
@@ -173,6 +175,25 @@ def chooser(strategy: object) -> ChoosingStrategy | None:
     if not chooses:
         raise BudgetError(f"strategy: {name} declares {needs} and has no method choose(regions, space); add one")
     return cast(ChoosingStrategy, strategy)
+
+
+def laid_out_by(strategy: object, answer: object, regions: Regions) -> Rendered:
+    """The layout that a strategy returned. Raises `WrongTypeError` for anything else, and `BudgetError` if it lost all
+    documents or the whole text without a word.
+    """
+    name = type(strategy).__name__
+    if not isinstance(answer, Rendered):
+        raise WrongTypeError(f"strategy {name}: it laid the regions out as {type(answer).__name__}; return a Rendered")
+    given, pieces = len(regions.documents), answer.every_piece
+    told = answer.sources or answer.omitted or any(piece.region == "knowledge" for piece in pieces)
+    if given and not told:
+        raise BudgetError(
+            f"strategy {name}: it lost {given} document(s) without a word; return those that are sent in sources, and "
+            "the others in omitted"
+        )
+    if regions.instruction and not pieces:
+        raise BudgetError(f"strategy {name}: it lost the instruction; return it as a piece")
+    return answer
 
 
 @runtime_checkable

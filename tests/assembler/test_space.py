@@ -14,8 +14,8 @@ from assembler.dialects import plain
 from assembler.errors import WrongTypeError
 from assembler.policies import KeepRelevant, Summarize, Truncate
 from assembler.pricing.pricer import Piece
-from assembler.strategies import Around, Needs, Rendered
-from budgets import Budget, Limit, tiktoken_counter
+from assembler.strategies import Around, Needs, Omitted, Rendered
+from budgets import Budget, BudgetError, Limit, tiktoken_counter
 
 WINDOW = 1_000
 OLD, QUESTION = "an older turn of the user's", "What is it?"
@@ -168,3 +168,26 @@ def test_a_strategy_that_returns_no_layout_is_named_with_what_to_return() -> Non
     assembler = Assembler(strategy=LaysOutText()).add_knowledge("A fact.", type="fact")
     with pytest.raises(WrongTypeError, match=r"LaysOutText: it laid the regions out as str; return a Rendered"):
         assembler.build()
+
+
+class LaysOutNothing:
+    """As a strategy does that forgets to return what it made."""
+
+    def __init__(self, *omitted: Omitted) -> None:
+        self.omitted = omitted
+
+    def render(self, regions: object) -> Rendered:
+        return Rendered(omitted=self.omitted)
+
+
+def test_a_strategy_that_loses_all_it_was_given_is_named_with_what_it_lost() -> None:
+    """Only the check of contracts said so, and a build sent the question alone."""
+    knowing = Assembler(strategy=LaysOutNothing()).add_knowledge("A fact.", type="fact")
+    with pytest.raises(BudgetError, match=r"LaysOutNothing: it lost 1 document\(s\).*in omitted"):
+        knowing.build()
+    with pytest.raises(BudgetError, match=r"LaysOutNothing: it lost the instruction"):
+        Assembler(strategy=LaysOutNothing()).add_instruction("Be brief.").plan()
+    assert not Assembler(strategy=LaysOutNothing()).build().messages
+    named = LaysOutNothing(Omitted("fact", None, "does not matter"))
+    rows = Assembler(strategy=named).add_knowledge("A fact.", type="fact").build().report.rows
+    assert ("fact", "does not matter") in [(row.name, row.reason) for row in rows]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from assembler import Assembler, Change, Cut, Passage, PricedTurns, TrimOldest
 from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
-from assembler.strategies import ChoosingStrategy, Needs, Piece, Regions, Rendered, Space, Strategy
+from assembler.strategies import ChoosingStrategy, Needs, Omitted, Piece, Regions, Rendered, Space, Strategy
 from budgets import Tokens
 
 
@@ -49,7 +49,8 @@ class Lines:
     def choose(self, regions: Regions, space: Space) -> Rendered:
         rendered = self.render(regions)
         left = space.left(rendered)
-        return rendered if left is None or left >= 0 else Rendered()
+        gone = (Omitted("all lines", None, "do not fit"),)
+        return rendered if left is None or left >= 0 else Rendered(omitted=gone)
 
 
 def taken() -> Assembler[None]:
