@@ -40,6 +40,18 @@ Parted: TypeAlias = Callable[[Message], Sequence[Message]]
 """Splits a message into the messages or items that the API gets, in the API's form."""
 
 
+def as_one(message: Message) -> Sequence[Message]:
+    """Return the message alone, for an API that gets it as one."""
+    return [message]
+
+
+def answers_alone(message: Message) -> Sequence[Message]:
+    """Split a message for an API that gets each result as a message of its own, and then everything else as one."""
+    results = [[part] for part in message.parts if type(part) is Result]
+    rest = [part for part in message.parts if type(part) is not Result]
+    return _each(message, [*results, *([rest] if rest else [])])
+
+
 def in_chat(message: Message) -> Sequence[Message]:
     """Split a message for Chat, where texts next to results follow them in a separate message."""
     sent = as_chat_sends(adapt_with_media(message, "openai"))
@@ -74,10 +86,11 @@ def _speaks(part: Part) -> bool:
     return isinstance(part, str | Media)
 
 
-def unknown_model_pricer(rules: Pricer, model: str | None, count: TokenCounter, parted: Parted = in_chat) -> Pricer:
+def unknown_model_pricer(rules: Pricer, model: str | None, count: TokenCounter, parted: Parted = as_one) -> Pricer:
     """Return the rules with wider bounds if the model has a name that is not OpenAI's, else the rules themselves.
 
-    A counter of the caller's own was chosen for its model, so the rules are not changed.
+    A counter of the caller's own was chosen for its model, so the rules are not changed. `parted` splits a message into
+    those that the API gets: each has its own bound.
     """
     if model is None:
         return rules
@@ -96,7 +109,7 @@ def guessed_pricer(
     model: str | None,
     count: TokenCounter,
     rules_of: Callable[[str, TokenCounter], Pricer],
-    parted: Parted = in_chat,
+    parted: Parted,
 ) -> Pricer | None:
     """Return the rules, with wider bounds, of the model whose name a deployment's name contains.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from assembler.drawn.conversations import Call, Conversation, Definition, Exchange, Step
-from assembler.drawn.spelling import Request, Spelling, text_or_parts
+from assembler.drawn.spelling import SCHEMA, WITH_ADDRESSES, Request, Spelling, text_or_parts
 
 
 def _tool(tool: Definition) -> Request:
@@ -66,6 +66,27 @@ def _plain(conversation: Conversation) -> Request:
     return {**request, "system": conversation.system, "messages": spoken}
 
 
-OPENAI_CHAT = Spelling("openai_chat", "messages", _openai_chat, _tool)
-MISTRAL = Spelling("mistral", "messages", _mistral, _tool, fewest_answers=1)
-PLAIN = Spelling("plain", "messages", _plain, _tool)
+OPENAI_CHAT = Spelling(
+    "openai_chat",
+    "messages",
+    _openai_chat,
+    _tool,
+    models=("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "deepseek-chat", "a-model-of-nobody"),
+    options={
+        "model": "gpt-4o",
+        "temperature": 0,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA, "strict": True}},
+    },
+    media=WITH_ADDRESSES,
+)
+MISTRAL = Spelling(
+    "mistral",
+    "messages",
+    _mistral,
+    _tool,
+    fewest_answers=1,
+    models=("mistral-small-latest", "open-mistral-nemo", "mistral-large-latest"),
+    options={"model": "m", "temperature": 0.5},
+    media=WITH_ADDRESSES,
+)
+PLAIN = Spelling("plain", "messages", _plain, _tool, models=(None,), options={"model": "m", "seed": 3})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
@@ -11,6 +11,7 @@ from assembler.drawn.conversations import Conversation, Definition
 from budgets.later import FromFolders
 
 Request: TypeAlias = dict[str, Any]
+Medium: TypeAlias = Literal["image", "image at an address", "document"]
 
 
 @attrs.frozen
@@ -23,7 +24,23 @@ class Spelling:
     tool: Callable[[Definition], Request]
     fewest_answers: int = 0
     """The least number of parts of an answer: 1 if the API refuses two user messages without an answer between."""
+    models: tuple[str | None, ...] = ("a-model-of-nobody",)
+    """Models to price requests for, the usual one first. None stands for no model."""
+    options: Mapping[str, Any] = attrs.field(factory=lambda: {"model": "m"})
+    """Keys of a call beside its regions."""
+    media: frozenset[Medium] = frozenset()
+    """What the API takes in a message of the user's. An image at an address is a kind of its own."""
 
+
+IMAGES_AND_PAPERS = frozenset[Medium](("image", "document"))
+WITH_ADDRESSES = IMAGES_AND_PAPERS | frozenset[Medium](("image at an address",))
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+"""An answer's schema, for `Spelling.options`."""
 
 SPELLINGS: Mapping[str, Spelling] = FromFolders("assembler.dialects", "drawn", "SPELLING")
 """Every spelling, by the name of its dialect: `drawn.py` in the dialect's folder, which shares no code with it."""

@@ -13,7 +13,7 @@ from assembler.text.fields import fields_of, items_of
 from budgets.count import NOTHING, Count, Grade
 
 _PRICED = (
-    "response_format text tool_choice tool_config toolConfig functions function_call outputConfig "
+    "response_format output_schema text tool_choice tool_config toolConfig functions function_call outputConfig "
     "output_config output_format generationConfig generation_config config response_schema responseSchema "
     "response_json_schema responseJsonSchema thinking reasoning thinking_config additionalModelRequestFields "
     "mcp_servers web_search_options plugins data_sources search_parameters cached_content previous_response_id "

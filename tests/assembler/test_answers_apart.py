@@ -10,18 +10,11 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, count_request
 from assembler.dialects import DIALECTS
+from assembler.drawn.conversations import Call, Conversation, Definition, Exchange, Property, Step
+from assembler.drawn.spelling import SPELLINGS
 from budgets import Budget
 from tests.scaled import scaled
 
-MODELS = {
-    "openai_chat": "gpt-4o",
-    "openai_responses": "gpt-4o",
-    "anthropic": "claude-sonnet-4-5",
-    "bedrock": "anthropic.claude-sonnet-4-5",
-    "gemini": "gemini-2.5-flash",
-    "mistral": "mistral-large-latest",
-    "plain": None,
-}
 NAME = "search"
 """The tool of every call."""
 
@@ -77,7 +70,7 @@ def _responses(calls: list[str | None], answers: list[str]) -> tuple[list[Any], 
     return asked, given
 
 
-SPELLINGS = {
+SPELLED = {
     "gemini": _gemini,
     "anthropic": _anthropic,
     "bedrock": _bedrock,
@@ -100,11 +93,11 @@ def _together(answers: list[Any], key: str) -> list[Any]:
 
 @st.composite
 def _histories(draw: st.DrawFn) -> list[Any]:
-    spelling = draw(st.sampled_from(sorted(SPELLINGS)))
+    spelling = draw(st.sampled_from(sorted(SPELLED)))
     answers = draw(st.lists(st.sampled_from(["sunny", '{"a": "é"}', 'said "no"', "1", ""]), min_size=1, max_size=4))
     named = spelling != "gemini" or draw(st.booleans())
     calls = [f"call_{place}" if named else None for place in range(len(answers))]
-    asked, given = SPELLINGS[spelling](calls, answers)
+    asked, given = SPELLED[spelling](calls, answers)
     key = HOLD_SEVERAL.get(spelling)
     if key is not None:
         if draw(st.booleans()):
@@ -115,11 +108,25 @@ def _histories(draw: st.DrawFn) -> list[Any]:
     return [opening.get(spelling, {"role": "user", "content": "Find it."}), *asked, *given]
 
 
-@pytest.mark.parametrize("dialect", sorted(MODELS))
+@st.composite
+def _of_its_own(draw: st.DrawFn, dialect: str) -> list[Any]:
+    """A step with several answers, in the form of the dialect's own drawn conversations."""
+    texts = draw(st.lists(st.sampled_from(["sunny", '{"a": "é"}', "1"]), min_size=1, max_size=4))
+    calls = tuple(Call(place, NAME, {"q": str(place)}, text, failed=False) for place, text in enumerate(texts))
+    step = Step(None, (), calls, tuple(draw(st.permutations(range(len(calls))))))
+    tool = Definition(NAME, "Searches.", (Property("q", 0, required=True),))
+    spelling = SPELLINGS[dialect]
+    spoken = Conversation(None, (Exchange(("Find it.",), None, (step,), None, ()),), (tool,))
+    read = DIALECTS[dialect].parse(spelling.request(spoken)).messages
+    return [raw for message in read for raw in (message.raw if isinstance(message.raw, list) else [message.raw])]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 @scaled(0.5)
-@given(history=_histories())
-def test_answers_cost_what_they_cost_in_the_request_that_goes_out(dialect: str, history: list[Any]) -> None:
-    model, spoken = MODELS[dialect], DIALECTS[dialect]
+@given(data=st.data())
+def test_answers_cost_what_they_cost_in_the_request_that_goes_out(dialect: str, data: st.DataObject) -> None:
+    history = data.draw(_histories() | _of_its_own(dialect))
+    model, spoken = SPELLINGS[dialect].models[0], DIALECTS[dialect]
     tools = [{"name": NAME, "parameters": {"type": "object", "properties": {"q": {"type": "string"}}}}]
     budget = Budget(1_000_000, model=model)
     context = Assembler(budget, dialect=spoken).add_capability(tools).add_messages(history).build()

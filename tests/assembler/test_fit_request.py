@@ -26,42 +26,11 @@ from assembler import (
     verify,
 )
 from assembler.dialects import DIALECTS, Dialect, anthropic, bedrock, gemini, openai_chat, openai_responses
+from assembler.drawn.spelling import SCHEMA, SPELLINGS
 from assembler.testing import requests
 from budgets import Budget, BudgetError
 from tests.scaled import scaled
 
-MODELS = {
-    "anthropic": "claude-sonnet-4-5",
-    "bedrock": "anthropic.claude-sonnet-4-5-20250929-v1:0",
-    "gemini": "gemini-2.5-pro",
-    "mistral": "mistral-small-latest",
-    "openai_chat": "gpt-4o",
-    "openai_responses": "gpt-4o",
-    "plain": None,
-}
-SCHEMA = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}},
-    "required": ["city"],
-    "additionalProperties": False,
-}
-OPTIONS: dict[str, dict[str, Any]] = {
-    "anthropic": {"max_tokens": 90, "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
-    "bedrock": {"modelId": "m", "inferenceConfig": {"maxTokens": 90}},
-    "gemini": {"model": "m"},
-    "mistral": {"model": "m", "temperature": 0.5},
-    "openai_chat": {
-        "model": "gpt-4o",
-        "temperature": 0,
-        "response_format": {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA, "strict": True}},
-    },
-    "openai_responses": {
-        "model": "gpt-4o",
-        "text": {"verbosity": "low", "format": {"type": "json_schema", "name": "place", "schema": SCHEMA}},
-        "metadata": {"user": "7"},
-    },
-    "plain": {"model": "m", "seed": 3},
-}
 LADDERS: list[list[Policy]] = [
     [TrimOldest()],
     [ClearToolResults(keep=0), TrimOldest(low_water=0.5), TrimSteps(keep=1)],
@@ -70,11 +39,11 @@ LADDERS: list[list[Policy]] = [
 
 
 def upper(body: Mapping[str, Any], dialect: Dialect) -> int:
-    return count_request(body, dialect=dialect, model=MODELS.get(dialect.name)).upper
+    return count_request(body, dialect=dialect, model=SPELLINGS[dialect.name].models[0]).upper
 
 
 def base(limit: int, dialect: Dialect, ladder: Any = None) -> Assembler:
-    budget = Budget(limit + 10, max_output_tokens=10, model=MODELS.get(dialect.name))
+    budget = Budget(limit + 10, max_output_tokens=10, model=SPELLINGS[dialect.name].models[0])
     return Assembler(budget, dialect=dialect, on_overflow=ladder or TrimOldest())
 
 
@@ -83,7 +52,7 @@ def base(limit: int, dialect: Dialect, ladder: Any = None) -> Assembler:
 @given(data=st.data())
 def test_what_comes_out_is_valid_fits_and_keeps_every_other_key(name: str, data: st.DataObject) -> None:
     dialect = DIALECTS[name]
-    body = {**data.draw(requests(dialect)), **data.draw(st.sampled_from([{}, OPTIONS.get(name, {})]))}
+    body = {**data.draw(requests(dialect)), **data.draw(st.sampled_from([{}, SPELLINGS[name].options]))}
     before, cost = copy.deepcopy(body), upper(body, dialect)
     limit = data.draw(st.one_of(st.integers(max(1, cost - 2), cost + 2), st.integers(1, max(1, cost))))
     try:
@@ -98,8 +67,8 @@ def test_what_comes_out_is_valid_fits_and_keeps_every_other_key(name: str, data:
     assert upper(fitted, dialect) <= limit
     if cost <= limit:
         assert fitted == body
-    assert {key: fitted[key] for key in body.keys() & OPTIONS.get(name, {}).keys()} == {
-        key: body[key] for key in body.keys() & OPTIONS.get(name, {}).keys()
+    assert {key: fitted[key] for key in body.keys() & SPELLINGS[name].options.keys()} == {
+        key: body[key] for key in body.keys() & SPELLINGS[name].options.keys()
     }
     assert fitted.keys() <= body.keys()
 
@@ -138,7 +107,7 @@ def turns(count: int) -> list[dict[str, Any]]:
 
 def test_an_output_format_that_costs_the_last_tokens_makes_a_turn_give_way() -> None:
     bare = {"messages": turns(5)}
-    asked = {**bare, "response_format": OPTIONS["openai_chat"]["response_format"]}
+    asked = {**bare, "response_format": SPELLINGS["openai_chat"].options["response_format"]}
     limit = upper(bare, openai_chat)
     assert fit_request(bare, dialect=openai_chat, assembler=base(limit, openai_chat)) == bare
     fitted = fit_request(asked, dialect=openai_chat, assembler=base(limit, openai_chat))

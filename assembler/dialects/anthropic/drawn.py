@@ -9,7 +9,7 @@ from assembler.drawn import breach
 from assembler.drawn.blocks import Blocks
 from assembler.drawn.conversations import Call, Conversation, Definition
 from assembler.drawn.engine import DrawFn
-from assembler.drawn.spelling import Request, Spelling
+from assembler.drawn.spelling import SCHEMA, WITH_ADDRESSES, Request, Spelling
 
 
 def _tool(tool: Definition) -> Request:
@@ -46,7 +46,15 @@ def _request(conversation: Conversation) -> Request:
     return {**system, "messages": messages, **({"tools": tools} if tools else {})}
 
 
-SPELLING = Spelling("anthropic", "messages", _request, _tool)
+SPELLING = Spelling(
+    "anthropic",
+    "messages",
+    _request,
+    _tool,
+    models=("claude-sonnet-4-5",),
+    options={"max_tokens": 90, "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+    media=WITH_ADDRESSES,
+)
 
 
 def _blocks(draw: DrawFn, request: Request, kind: str) -> tuple[list[Request], int]:

@@ -8,7 +8,7 @@ from typing import Any
 from assembler.drawn import breach
 from assembler.drawn.blocks import Blocks
 from assembler.drawn.conversations import Call, Conversation, Definition
-from assembler.drawn.spelling import Request, Spelling
+from assembler.drawn.spelling import IMAGES_AND_PAPERS, Request, Spelling
 
 
 def _tool(tool: Definition) -> Request:
@@ -47,7 +47,21 @@ def _request(conversation: Conversation) -> Request:
     }
 
 
-SPELLING = Spelling("bedrock", "messages", _request, _tool, fewest_answers=1)
+SPELLING = Spelling(
+    "bedrock",
+    "messages",
+    _request,
+    _tool,
+    fewest_answers=1,
+    models=(
+        "anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "claude-sonnet-4-5",
+        "amazon.nova-lite-v1:0",
+        "meta.llama3-3-70b-instruct-v1:0",
+    ),
+    options={"modelId": "m", "inferenceConfig": {"maxTokens": 90}},
+    media=IMAGES_AND_PAPERS,
+)
 
 
 def _added(block: Request) -> breach.Breach:

@@ -8,7 +8,7 @@ from assembler.drawn import breach
 from assembler.drawn.blocks import Blocks
 from assembler.drawn.conversations import Call, Conversation, Definition
 from assembler.drawn.engine import DrawFn
-from assembler.drawn.spelling import Request, Spelling
+from assembler.drawn.spelling import IMAGES_AND_PAPERS, Request, Spelling
 
 
 def _function(tool: Definition) -> Request:
@@ -50,7 +50,15 @@ def _request(conversation: Conversation) -> Request:
     return {"contents": _BLOCKS.messages(conversation), **({"config": config} if config else {})}
 
 
-SPELLING = Spelling("gemini", "contents", _request, _tool, fewest_answers=1)
+SPELLING = Spelling(
+    "gemini",
+    "contents",
+    _request,
+    _tool,
+    fewest_answers=1,
+    models=("gemini-2.5-flash", "gemini-2.5-pro", "gemini-3-pro-preview"),
+    media=IMAGES_AND_PAPERS,
+)
 
 
 def _model_speaks_first(draw: DrawFn, request: Request) -> None:

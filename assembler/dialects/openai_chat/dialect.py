@@ -41,7 +41,7 @@ from assembler.dialects.openai_chat.api import API
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.dialects.shown_beside import adapt_with_media, all_shown_beside
-from assembler.dialects.unknown_models import guessed_pricer, unknown_model_pricer
+from assembler.dialects.unknown_models import guessed_pricer, in_chat, unknown_model_pricer
 from assembler.errors import ConversationError
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import Pricer, answered_at_once
@@ -74,8 +74,8 @@ class OpenAIChat:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Return the price list of the model's family, or of the maker or host of a model that is not OpenAI's."""
-        own = unknown_model_pricer(OpenAIChatPricer(family_of(model), count, model), model, count)
-        other = upstream_pricer(model, count, "chat") or guessed_pricer(model, count, self.pricer)
+        own = unknown_model_pricer(OpenAIChatPricer(family_of(model), count, model), model, count, in_chat)
+        other = upstream_pricer(model, count, "chat") or guessed_pricer(model, count, self.pricer, in_chat)
         return graded_pricer(other or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:

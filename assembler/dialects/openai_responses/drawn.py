@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from assembler.drawn import breach
 from assembler.drawn.conversations import Conversation, Definition, Exchange, Step
-from assembler.drawn.spelling import Request, Spelling, text_or_parts
+from assembler.drawn.spelling import SCHEMA, WITH_ADDRESSES, Request, Spelling, text_or_parts
 
 
 def _tool(tool: Definition) -> Request:
@@ -57,7 +57,19 @@ def _request(conversation: Conversation) -> Request:
     return {**instructions, "input": items, **({"tools": tools} if tools else {})}
 
 
-SPELLING = Spelling("openai_responses", "input", _request, _tool)
+SPELLING = Spelling(
+    "openai_responses",
+    "input",
+    _request,
+    _tool,
+    models=("gpt-4o", "gpt-5", "a-model-of-nobody"),
+    options={
+        "model": "gpt-4o",
+        "text": {"verbosity": "low", "format": {"type": "json_schema", "name": "place", "schema": SCHEMA}},
+        "metadata": {"user": "7"},
+    },
+    media=WITH_ADDRESSES,
+)
 
 
 BREACHES: Mapping[str, breach.Breach] = {

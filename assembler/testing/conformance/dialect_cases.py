@@ -51,6 +51,7 @@ _FOUND = {
     "content": [{"title": "Northwest", "url": "n.example"}],
 }
 _USED: Mapping[str, Any] = {"type": "tool_use", "id": "c1", "name": "look", "input": {"corner": "northwest"}}
+_SEEN: Mapping[str, Any] = {"type": "tool_result", "tool_use_id": "c1", "content": "a road"}
 _FAILED = {"type": "tool_result", "tool_use_id": "c1", "content": "too dark to look", "is_error": True}
 
 OF_OTHERS: Mapping[str, History] = {
@@ -73,6 +74,17 @@ OF_OTHERS: Mapping[str, History] = {
         {"role": "user", "content": "Look around."},
         {"role": "assistant", "content": [{"type": "text", "text": "I look."}, _USED]},
         {"role": "user", "content": [_FAILED, {"type": "text", "text": "Again."}]},
+    ),
+    "two results in one message": (
+        {"role": "user", "content": "Look around."},
+        {"role": "assistant", "content": [_USED, {**_USED, "id": "c2"}]},
+        {"role": "user", "content": [{**_SEEN, "tool_use_id": call_id} for call_id in ("c1", "c2")]},
+    ),
+    "a cache mark of Bedrock": (
+        {"role": "user", "content": [{"text": "Look around."}, {"cachePoint": {"type": "default"}}]},
+    ),
+    "an empty text beside another": (
+        {"role": "user", "content": [{"type": "text", "text": "Look around."}, {"type": "text", "text": ""}]},
     ),
     "a greeting before the first question": (
         {"role": "assistant", "content": "Good morning, traveller."},
@@ -126,6 +138,9 @@ SEEN_OR_NOTED: Mapping[str, tuple[str, History]] = {
 }
 """What a request holds, or a note says that it was left out: a text in it, and the conversation."""
 
+_OF_ANY_API = ("a cache mark of Bedrock", "two results in one message", "an empty text beside another")
+"""What no dialect refuses."""
+STRANGER = "nobodys-model-1"
 _OF_MESSAGES = frozenset(("a speaker's name", "a field that nobody reads"))
 """What a template may be given and not show."""
 
@@ -173,16 +188,20 @@ class SeldomCases(Checked):
         self.sends_wishes()
         self.bills_what_others_say()
         self.prices_what_is_longer()
-        self.notes_reasoning()
+        self.notes_reasoning(body)
 
-    def _built(self, history: Iterable[object]) -> Context[Any] | None:
+    def _built(self, history: Iterable[object], budget: Budget | None = None) -> Context[Any] | None:
         """A context in a budget that is ample; None if the dialect refuses the conversation."""
-        budget = Budget(AMPLE, counter=len)
+        budget = budget or Budget(AMPLE, counter=len)
         assembler = Assembler(budget, dialect=self.dialect).add_capability([TOOL, OTHER_TOOL]).add_messages(history)
         try:
             return assembler.build()
         except ConversationError:
             return None
+
+    def _is_prompt(self, body: Mapping[str, Any]) -> bool:
+        """Whether requests are rendered prompts: then a template chooses what it shows of a message."""
+        return self.dialect.api.history not in body
 
     def says_or_notes_everything(self, body: Mapping[str, Any]) -> None:
         """Check what conversations seldom hold, and a tool's definition."""
@@ -190,9 +209,8 @@ class SeldomCases(Checked):
         for said in (TOOL["description"], *TOOL["parameters"]["properties"], "Be brief."):
             if said not in written:
                 raise self.broken(COMPLETE, f"{said!r} of a tool or of the instruction is gone")
-        template = self.dialect.api.history not in body  # a rendered prompt: the template chooses what it shows
         for what, (said, history) in SEEN_OR_NOTED.items():
-            if template and what in _OF_MESSAGES:
+            if self._is_prompt(body) and what in _OF_MESSAGES:
                 continue
             context = self._built(history)
             if context is not None and not context.notes() and said not in _written(context.request()):
@@ -229,12 +247,22 @@ class SeldomCases(Checked):
         """Check that parts of other APIs cost what is sent for them."""
         for said, history in OF_OTHERS.items():
             context = self._built(history)
+            if context is None and said in _OF_ANY_API:
+                raise self.broken(COMPLETE, f"{said} is refused; leave it out, with a note")
             if context is None:
                 continue
             sent = count_request(context.request(), dialect=self.dialect, counter=len)
             if context.count != sent:
                 problem = f"{said} costs {context.count}, its request {sent}; price what adapt_message(message) returns"
                 raise self.broken("it bills what it emits", problem)
+            unknown = self._built(history, Budget(AMPLE, model=STRANGER))
+            sent = count_request(context.request(), dialect=self.dialect, model=STRANGER)
+            if unknown is not None and unknown.count != sent:
+                problem = f"{said} costs {unknown.count} with an unknown model, its request {sent}"
+                step = (
+                    "pass unknown_model_pricer a function that splits a message as you send it, such as answers_alone"
+                )
+                raise self.broken("it bills what it emits", f"{problem}; {step}")
 
     def prices_what_is_longer(self) -> None:
         """Check that no text is free: a longer one costs more, at about the same rate as the others."""
@@ -259,7 +287,7 @@ class SeldomCases(Checked):
         except ConversationError:
             return None
 
-    def notes_reasoning(self) -> None:
+    def notes_reasoning(self, body: Mapping[str, Any]) -> None:
         """Check that reasoning is sent, or is among what is left out, as `sends_reasoning` says."""
         declares = isinstance(cast(object, self.dialect), ReasoningDialect)
         for spelling, fields in THOUGHTS.items():
@@ -269,8 +297,9 @@ class SeldomCases(Checked):
             sent, told = THOUGHT in _written(context.request()), bool(context.dropped or context.notes())
             if not sent and not told:
                 raise self.broken(COMPLETE, f"reasoning {spelling} is gone without a note; count it in notes")
-            if declares and sent is bool(context.dropped):
-                problem = f"reasoning {spelling} is {'sent' if sent else 'left out'}, and hears says that it is not"
+            if sent is bool(context.dropped) and not self._is_prompt(body):
+                said = "says that it is not" if declares else "is missing: without it, all is taken to be sent"
+                problem = f"reasoning {spelling} is {'sent' if sent else 'left out'}, and hears {said}"
                 raise self.broken("it hears the reasoning that it sends", problem)
 
 

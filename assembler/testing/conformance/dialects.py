@@ -34,7 +34,7 @@ from assembler.testing.conformance.broken import (
     refuse_class,
     with_own,
 )
-from assembler.testing.conformance.dialect_cases import COMPLETE, TOOL, UNNAMED, Rules, SeldomCases, strings
+from assembler.testing.conformance.dialect_cases import COMPLETE, STRANGER, TOOL, UNNAMED, Rules, SeldomCases, strings
 from assembler.testing.conversations import requests
 from assembler.text.fields import object_in
 from assembler.verify import DIALECTS as KNOWN
@@ -94,9 +94,6 @@ def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any
         if message["role"] == "tool":
             message["tool_call_id"] = named[message["tool_call_id"]]
     return request
-
-
-_STRANGER = "nobodys-model-1"
 
 
 class _Estimating:
@@ -284,7 +281,7 @@ class _Held(Checked):
 
     def guesses_for_a_stranger(self, body: Mapping[str, Any]) -> None:
         """Check that an unknown model's count is an estimate with another model's counter."""
-        told = count_request(body, dialect=self.dialect, model=_STRANGER)
+        told = count_request(body, dialect=self.dialect, model=STRANGER)
         asks = told.tokens != count_request(body, dialect=self.dialect, counter=len).tokens
         if asks and told.grade is not Grade.ESTIMATED:  # else it has a tokenizer of its own
             problem = f"its count for one is {told.grade}; return unknown_model_pricer(rules, model, count)"

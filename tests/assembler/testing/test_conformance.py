@@ -58,6 +58,11 @@ class Odd:
     def options(self, layout: Layout) -> dict[str, Any]:
         return openai_chat.options(layout)
 
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        rules: Any = openai_chat
+        heard: bool = rules.hears(thought, message)
+        return heard
+
     def emit(self, layout: Layout) -> Emission:
         emission: Emission = self.emitted(layout, openai_chat.emit(self.prepared(layout)))
         return emission
