@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import itertools
 import json
 import re
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, Context, UnsupportedContentError, count_request, verify
+from assembler import Assembler, AssemblyError, Context, UnsupportedContentError, count_request, verify
 from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.drawn.spelling import SPELLINGS, Medium
@@ -103,6 +105,8 @@ def test_from_every_api_to_every_other_each_text_goes_or_is_noted_and_nothing_go
         assert {violation.rule for violation in verify(request, dialect=name)} <= (NOT_KNOWN if own else set())
 
 
+MOST_BUILDS = 12
+"""Builds on the way of a conversation that grows."""
 NOT_KNOWN = {"G2", "S4", "S5"}
 """What the rules say of a part, an item or a field that they have in no list: an API may have it back all the same."""
 NOTED = {"t": "reasoning", "f": "left out", "u": "part(s) of another API"}
@@ -134,6 +138,33 @@ def test_whatever_a_history_holds_costs_the_build_what_it_costs_the_request(
         assert drawn.kinds & MAY_BE_REFUSED.keys()
         return
     assert context.count == count_request(context.request(), dialect=EVERY[name], model=model)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@scaled(0.3)
+@given(
+    drawn=st.sampled_from(FORMS).flatmap(decorated),
+    built_after=st.lists(st.booleans(), min_size=MOST_BUILDS, max_size=MOST_BUILDS),
+)
+def test_a_conversation_that_grows_is_sent_as_one_that_came_whole_whatever_it_holds(
+    name: str, drawn: Drawn, built_after: list[bool]
+) -> None:
+    whole, growing = (Assembler(dialect=EVERY[name]).add_capability([TOOL]) for _ in range(2))
+    try:
+        wanted = whole.add_messages(drawn.history).build()
+        wanted.request()
+    except UnsupportedContentError:
+        return
+    for message, builds in itertools.zip_longest(drawn.history, built_after[: len(drawn.history) - 1]):
+        growing.add_message(message)
+        if builds:
+            with contextlib.suppress(AssemblyError):  # a history that ends here may not be sent yet
+                growing.build().request()
+    grown = growing.build()
+    assert grown.request() == wanted.request()
+    assert grown.count == wanted.count
+    assert sorted(grown.notes()) == sorted(wanted.notes())
+    assert [(one.index, one.outcome) for one in grown.dropped] == [(one.index, one.outcome) for one in wanted.dropped]
 
 
 CASES: dict[str, Any] = json.loads(Path(__file__).with_suffix(".histories.json").read_text("utf-8"))
