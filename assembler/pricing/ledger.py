@@ -12,11 +12,13 @@ import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
+from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.wanted import Wanted
+from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import MergingPricer, Pricer
-from assembler.pricing.prices import Priced, Prices
+from assembler.pricing.prices import Priced, Prices, raise_named
 from assembler.pricing.timeline import Timeline
-from budgets import AssemblyError, Count, Grade, Tokens
+from budgets import AssemblyError, Count, Grade, TokenCountError, Tokens
 from budgets.count import Difference, total
 from budgets.value import Value
 
@@ -43,6 +45,26 @@ class TurnCost(Value):
     start: int
     stop: int
     tokens: Tokens
+
+
+_BESIDE_TEXT = 16
+"""Tokens: more than a message costs beyond its text."""
+_MANY = 2**62
+"""Tokens: more than any window has."""
+
+
+def _at_most(messages: list[Message]) -> Tokens:
+    """About the most tokens that a turn of texts may cost, without counting: a text has seldom more than characters.
+
+    `_MANY` if it holds anything else.
+    """
+    tokens = _BESIDE_TEXT * len(messages)
+    for message in messages:
+        part = message.parts[0] if message.shallow else None
+        if type(part) is not str or message.shape == RESPONSES:
+            return _MANY
+        tokens += len(part)
+    return tokens
 
 
 _NO_SAVINGS: Mapping[int, Difference] = {}
@@ -202,21 +224,49 @@ class Ledger(Priced):
         grows = known is not None and known[0] == self.first and not self._savings
         if grows and self.since(self.first).upper <= tokens_left:
             return True
-        used, fitting, running = 0, self.length, self.prices.running
-        for start, stop in self._sight.turns_newest_first():
-            if start < self.first:
-                break
-            whole = running.get(stop - 1)
-            used += self._summed(start, stop) if whole is None else whole
-            if used > tokens_left:
-                self.prices.beyond = (start, self.length, used)
-                self.prices.fitting = (tokens_left, fitting, self.length)
-                return False
-            fitting = start
+        used, fitting, turns = 0, self.length, self._sight.turns_newest_first()
+        while ahead := self._read_ahead(turns, tokens_left - used):
+            for start, stop in ahead:
+                used += self._whole(start, stop)
+                if used > tokens_left:
+                    self.prices.beyond = (start, self.length, used)
+                    self.prices.fitting = (tokens_left, fitting, self.length)
+                    return False
+                fitting = start
         if used > tokens_left:
             return False
         self.since(self.first)  # the next call continues from this sum
         return True
+
+    def _read_ahead(self, turns: Iterator[Span], tokens_left: Tokens) -> list[Span]:
+        """The next turns of texts alone that surely fit, priced at once, and the turn after them."""
+        ahead = list[Span]()
+        for start, stop in turns:
+            if start < self.first:
+                break
+            ahead.append((start, stop))
+            whole = self.prices.running.get(stop - 1)
+            tokens_left -= _at_most(self._sight.messages(start, stop)) if whole is None else whole
+            if tokens_left < 0:
+                break
+        if len(ahead) > 1:
+            self._price_texts(ahead[-2][0], ahead[0][1])
+        return ahead
+
+    def _price_texts(self, start: int, stop: int) -> None:
+        """Price messages of texts alone, of which none joins another, unless one is priced already.
+
+        In one loop, which takes an eighth less time than counting them between other work.
+        """
+        known = self.prices.messages
+        if any(known[start:stop]) or start - 1 in self.prices.thoughts:  # what follows a thought is noted
+            return
+        prices = list[Count]()
+        try:
+            prices.extend(map(self._pricer.message, self._sight.messages(start, stop)))
+        except (TokenCountError, UnsupportedContentError) as error:
+            raise_named(error, start + len(prices))
+        known[start:stop] = prices
 
     def may_fit(self, tokens_left: Tokens) -> bool:
         """Whether all turns, unchanged, might fit into `tokens_left` as they are sent, by the least that each may cost.

@@ -6,7 +6,7 @@ Prices are stored with the readings of a history, so drafts and forks that share
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import attrs
 
@@ -257,11 +257,8 @@ class Priced:
                     self.prices.overpriced.add(index)
             else:
                 price = self._pricer.message(message)
-        except TokenCountError as error:
-            raise error.at(f"conversation[{index}]") from error.__cause__ or error
-        except UnsupportedContentError as error:
-            error.index = index
-            raise
+        except (TokenCountError, UnsupportedContentError) as error:
+            raise_named(error, index)
         self.prices.messages[index] = price
         return price
 
@@ -381,6 +378,14 @@ class Priced:
     def keepsakes(self) -> Keepsakes:
         """Where a policy stores what it cannot recompute."""
         return self._sight.readings.keepsakes
+
+
+def raise_named(error: TokenCountError | UnsupportedContentError, index: int) -> NoReturn:
+    """Raise an error of the pricer again, with the index of its message."""
+    if isinstance(error, TokenCountError):
+        raise error.at(f"conversation[{index}]") from error.__cause__ or error
+    error.index = index
+    raise error
 
 
 def _calls_opened(message: Message) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import inspect
+import itertools
 import json
 import sys
 import tracemalloc
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, ContextLengthError, ConversationError, calibrate, count_request
 from assembler.batch.lines import answer as answer_row
+from assembler.conversation import readings
 from assembler.conversation.messages import Message, copies
 from assembler.conversation.readings import Readings, Span
 from assembler.dialects import DIALECTS, Dialect, openai_chat, plain
@@ -145,6 +147,24 @@ def test_a_cold_build_looks_at_what_it_keeps_and_one_turn_more(made: Callable[[i
     assert sorted(tally.asked()) == [text(index) for index in needed]
     # The first one is asked whether it is a system message.
     assert [index for index, message in enumerate(history) if message.reads] == [0, *needed]
+
+
+def test_a_cold_build_counts_texts_that_surely_fit_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = list[str]()
+    read = readings.read_message
+
+    def reading(raw: object, index: int) -> Message:
+        events.append("read")
+        return read(raw, index)
+
+    def counting(text: str) -> int:
+        events.append("count")
+        return len(text)
+
+    monkeypatch.setattr(readings, "read_message", reading)
+    context = assembler_of(counting, 401).add_messages(dicts(10_000)).build()
+    assert len(context.messages) == 400
+    assert len([*itertools.groupby(events)]) <= 60  # of 403 messages
 
 
 def test_a_cold_build_holds_four_references_for_each_message_that_it_does_not_read() -> None:
