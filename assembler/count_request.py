@@ -10,7 +10,7 @@ from assembler.dialects.by_name import dialect_for
 from assembler.dialects.reading import UNREADABLE, unreadable
 from assembler.errors import MessageTypeError
 from assembler.pricing.hosted import price_beside_tools
-from assembler.pricing.pricer import WholePricer, priced_request
+from assembler.pricing.pricer import is_whole, priced_request
 from assembler.pricing.server_state import held_count, refuse_unseen
 from assembler.pricing.unread_keys import price_unread_keys
 from assembler.validation import must_be, wrong
@@ -67,7 +67,7 @@ def _priced(
     layout = dialect.parse(request)
     refuse_unseen(layout.options, unseen)
     pricer = dialect.pricer(model, counter)
-    if isinstance(pricer, WholePricer):
+    if is_whole(pricer):
         dialect.emit(layout)  # raises for anything that this dialect cannot send
     beside = price_beside_tools(layout.options, layout.tools) + price_unread_keys(layout.options)
     return priced_request(pricer, layout) + beside

@@ -16,7 +16,7 @@ from assembler.pipeline.found_once import found_once
 from assembler.policies.policy import Policy
 from assembler.policies.refuse import Refuse
 from assembler.policies.traits import Rung, rung_of, stand_in, willing
-from assembler.pricing.pricer import FormattingPricer, MergingPricer, Pricer, WholePricer
+from assembler.pricing.pricer import FormattingPricer, MergingPricer, Pricer, WholePricer, is_merging, is_whole
 from assembler.regions.regions import Regions
 from assembler.strategies.chat_regions import ChatRegions
 from assembler.strategies.strategy import ChoosingStrategy, Strategy, chooser
@@ -54,12 +54,12 @@ class Settings:
     @found_once
     def whole(self) -> WholePricer | None:
         """The pricer, if only its counts of whole requests are exact: that of a chat template."""
-        return self.pricer if isinstance(self.pricer, WholePricer) else None
+        return self.pricer if is_whole(self.pricer) else None
 
     @found_once
     def merging(self) -> MergingPricer | None:
         """The pricer, if the API merges neighbouring messages, so that it prices requests as they are sent."""
-        return self.pricer if isinstance(self.pricer, MergingPricer) else None
+        return self.pricer if is_merging(self.pricer) else None
 
     @found_once
     def chooser(self) -> ChoosingStrategy | None:

@@ -15,7 +15,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.wanted import Wanted
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import MergingPricer, Pricer
+from assembler.pricing.pricer import MergingPricer, Pricer, is_merging
 from assembler.pricing.prices import Priced, Prices, raise_named
 from assembler.pricing.timeline import Timeline
 from budgets import AssemblyError, Count, Grade, TokenCountError, Tokens
@@ -276,7 +276,7 @@ class Ledger(Priced):
         known = self.prices.hopeless
         if known is not None and known[0] >= self.first and known[1] <= self.length and known[2] > tokens_left:
             return False
-        merging = self._pricer if isinstance(self._pricer, MergingPricer) else None
+        merging = self._pricer if is_merging(self._pricer) else None
         used, spared = 0, merging.spares() if merging is not None else 0
         joinable = self.run(self.length - 1).start if self.length > self.first else self.length
         for start, stop in self.turns():

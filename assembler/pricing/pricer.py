@@ -176,9 +176,9 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
     """
     if (left := standing(layout.messages)) is not layout.messages:
         layout = attrs.evolve(layout, messages=left)
-    if isinstance(pricer, WholePricer):
+    if is_whole(pricer):
         return pricer.whole(layout)
-    if not isinstance(pricer, MergingPricer):
+    if not is_merging(pricer):
         return priced_layout(pricer, layout)
     asked = max((0, *(place for place, message in enumerate(layout.messages) if pricer.forgets(message))))
     fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=()))
@@ -236,13 +236,23 @@ def _one(run: Sequence[Message]) -> Message:
 
 def is_joining(pricer: Pricer) -> TypeGuard[JoiningPricer]:
     """Whether the dialect of a pricer merges some neighbouring messages."""
-    return _joins(type(pricer))
+    return _has_members(type(pricer), JoiningPricer)
 
 
-# Cached, because a check against a protocol looks up every member, and it runs for each message.
+def is_merging(pricer: Pricer) -> TypeGuard[MergingPricer]:
+    """Whether the dialect of a pricer merges neighbouring messages into turns."""
+    return _has_members(type(pricer), MergingPricer)
+
+
+def is_whole(pricer: Pricer) -> TypeGuard[WholePricer]:
+    """Whether only a pricer's count of the whole request is exact."""
+    return _has_members(type(pricer), WholePricer)
+
+
+# Cached, because a check against a protocol looks up every member, and it runs for each message or bill.
 @functools.cache
-def _joins(kind: type) -> bool:
-    return issubclass(kind, JoiningPricer)
+def _has_members(kind: type, protocol: type) -> bool:
+    return issubclass(kind, protocol)
 
 
 def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
