@@ -60,6 +60,8 @@ class Family(Row):
     tool: Count
     described: Count = _FREE
     """What a declaration's description costs on top of its words."""
+    bills_line_breaks: bool = False
+    """Whether a line break in that description costs about half a token more, at most one."""
     parameters: Count
     """The schema of a declaration."""
     object: Count = _FREE

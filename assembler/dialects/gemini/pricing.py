@@ -23,7 +23,7 @@ from assembler.dialects.gemini.schema import price_schema
 from assembler.pricing.opaque import add_words
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_of
-from budgets.count import NOTHING, Count, TokenCounter, Tokens, total
+from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens, total
 
 ANSWER_FRAMING: Tokens = 30
 """Slack for the text of an output schema: the two that were billed cost their text and a few tokens."""
@@ -61,6 +61,8 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """Price a declaration: its words (name, descriptions, keys, enum values) and a framing for each of its elements."""
     texts = [tool.name, tool.description]
     framing = [family.tool, family.described if tool.description else NOTHING]
+    if family.bills_line_breaks and (breaks := tool.description.count("\n")):
+        framing.append(Count(breaks // 2, Grade.BOUNDED, upper=breaks))
     if tool.parameters:
         framing.extend(_parameters(tool.parameters, family, texts))
     answer = fields_of(tool.extra.get("response") or tool.extra.get("response_json_schema"))

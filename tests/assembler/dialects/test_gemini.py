@@ -14,7 +14,7 @@ from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
 from assembler.verify import verify
-from budgets import Budget
+from budgets import Budget, Count
 from tests.assembler.dialects.spoken import TOOLS, Dict, sent_again
 from tests.assembler.test_work import calls_of
 from tests.assembler.verify import conversations as valid
@@ -288,3 +288,22 @@ def test_a_declaration_shows_its_schema_where_it_is_google_s_own_and_hides_a_jso
         ).tokens
 
     assert cost("parameters") > cost("parameters_json_schema") + 10 * many
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "most"),
+    [
+        ("gemini-2.5-flash", 2, 4),
+        ("gemini-2.0-flash", 0, 0),
+        ("google-vertex/gemini-2.5-flash", 0, 0),
+        ("gemini-3-pro", 0, 0),
+    ],
+)
+def test_line_breaks_in_a_description_cost_gemini_2_5_half_a_token(model: str, more: int, most: int) -> None:
+    def priced(description: str) -> Count:
+        tools = [{"functionDeclarations": [{"name": "f", "description": description}]}]
+        body = {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "tools": tools}
+        return count_request(body, dialect="gemini", model=model, counter=lambda text: len(text.split()))
+
+    flat, broken = priced("a b c d e"), priced("a\nb\nc\nd\ne")
+    assert (broken.tokens - flat.tokens, broken.upper - flat.upper) == (more, most)
