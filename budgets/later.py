@@ -40,6 +40,11 @@ def in_order(table: ModuleType) -> list[Any]:
     return [getattr(table, name) for name in named]
 
 
+def homes_in(table: ModuleType) -> dict[str, str]:
+    """The modules of what a module gives out, by name. Loads none of them."""
+    return _read_stub(table)[0]
+
+
 def _read_stub(module: ModuleType) -> tuple[dict[str, str], tuple[str, ...]]:
     """Read the stub of a module: the module of each name, and the tables whose names it includes."""
     spec = module.__spec__

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from assembler.cli.request_file.options import named_in, takes_words_alone, types_of, words_of
+from assembler.cli.request_file.options import NamedIn, takes_words_alone, types_of, words_of
 from assembler.dialects import DIALECTS
 from assembler.policies import built_in as policies
 from assembler.strategies import built_in as strategies
@@ -57,7 +57,7 @@ def in_files(table: Any, what: str) -> str:
     """Return a table of what a request file can name: the name, the options, and what it does."""
     rows = [
         f"| `{name}` | {', '.join(_options(one.make, one.options, one.required)) or 'none'} | {_claim_of(one.make)} |"
-        for name, one in named_in(table).items()
+        for name, one in NamedIn(table).items()
     ]
     return _table(f"| {what} | options | what it does |", rows)
 

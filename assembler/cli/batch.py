@@ -17,7 +17,6 @@ from assembler.batch.finish import finish, log_of, refuse_strangers
 from assembler.batch.formats import FORMATS, OWN, Format
 from assembler.batch.lines import FAILED
 from assembler.batch.run import Progress, run
-from assembler.batch.shared_order import shared_order
 from assembler.cli.progress import rows_bar
 from assembler.cli.request_file.gather import assembler_of
 from assembler.cli.terminal import AsJson, show, show_json
@@ -122,6 +121,8 @@ def _assembled(source: Path, target: Path, spec: Path, kind: Format, order: Orde
     if order == "shared":
         if kind is not OWN:
             raise Place(COMMAND_LINE, "--order").error("expected given: a provider's own requests have no documents")
+        from assembler.batch.shared_order import shared_order  # most runs keep the order
+
         base, places = shared_order(source, base)
     if _is_its_own_log(kind, order):
         with rows_bar() as seen:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import ModuleType, NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
@@ -27,6 +27,7 @@ from assembler.cli.request_file.shapes import (
 )
 from assembler.files.place import Place
 from assembler.strategies.sources.selection import Best, Everything, Greedy, Selection
+from budgets.later import homes_in
 
 _SCALARS: Mapping[object, tuple[Reader[Any], str]] = {
     bool: (true_or_false, "true or false"),
@@ -44,11 +45,27 @@ _VALUES: Mapping[object, Mapping[str, object]] = {
 _LISTS = (frozenset, list, Sequence, Collection)
 
 
-def named_in(table: ModuleType) -> dict[str, Named[Any]]:
-    """Return the classes in a module that a file can name, by the name of the module that defines each."""
-    classes: Iterable[type] = (getattr(table, name) for name in dir(table))
-    named = {made.__module__.rpartition(".")[2]: named_options(made) for made in classes}
-    return {name: options for name, options in named.items() if options is not None}
+class NamedIn(Mapping[str, Named[Any]]):
+    """The classes of a table that a file can name, by the name of the module that defines each.
+
+    A class is loaded when it is looked up, since a file names few of them.
+    """
+
+    def __init__(self, table: ModuleType) -> None:
+        self._table = table
+        self._classes = {home.rpartition(".")[2]: name for name, home in homes_in(table).items()}
+
+    def __getitem__(self, name: str) -> Named[Any]:
+        options = named_options(getattr(self._table, self._classes[name]))
+        if options is None:
+            raise KeyError(name)
+        return options
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._classes if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def named_options(made: type) -> Named[Any] | None:

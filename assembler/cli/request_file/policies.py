@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from assembler import Policy
-from assembler.cli.request_file.options import named_in
+from assembler.cli.request_file.options import NamedIn
 from assembler.cli.request_file.shapes import Named, read_named
 from assembler.files.place import Place
 from assembler.policies import built_in
 
-POLICIES: Mapping[str, Named[Policy]] = named_in(built_in)
+POLICIES: Mapping[str, Named[Policy]] = NamedIn(built_in)
 """Every policy that a file can name. `Summarize` needs a function, and `Offload` a store."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assembler import CacheMarks, Strategy
-from assembler.cli.request_file.options import named_in
+from assembler.cli.request_file.options import NamedIn
 from assembler.cli.request_file.shapes import Named, Reader, mapping, one_of, read_named, refuse_unknown
 from assembler.dialects.marking import Lifetime
 from assembler.files.place import Place
@@ -18,7 +18,7 @@ from assembler.strategies import built_in
 
 _LIFETIME: Reader[Lifetime] = one_of({"5m": "5m", "1h": "1h"})
 
-STRATEGIES: Mapping[str, Named[Strategy]] = named_in(built_in)
+STRATEGIES: Mapping[str, Named[Strategy]] = NamedIn(built_in)
 """Every strategy that a file can name, with the options that are data."""
 
 
