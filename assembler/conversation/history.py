@@ -238,14 +238,7 @@ class Sight:
 
     def turns_newest_first(self) -> Iterator[Span]:
         """The turns, newest first, found as they are read."""
-        head, stop = self.head, self.length
-        starts = self.readings.starts
-        while stop > head:
-            start = starts.get(stop - 1)
-            if start is None:
-                start = self.readings.turn_start(stop - 1, head)
-            yield start, stop
-            stop = start
+        return self.readings.turns_newest_first(self.head, self.length)
 
     def turns_from(self, first: int) -> list[Span]:
         """The turns that begin at `first` or after it, oldest first. O(turns)."""
@@ -271,7 +264,7 @@ class Sight:
 
     def check(self, first: int) -> None:
         """Raise `ConversationError` if a turn from `first` on breaks the law of pairs. Calls at the end may be open."""
-        self.readings.check(first, self.turns_newest_first(), self.length)
+        self.readings.check(first, self.head, self.length)
 
     def first_changed(self, start: int, stop: int) -> int | None:
         """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""

@@ -7,7 +7,7 @@ holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterator, Sized
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import attrs
@@ -276,7 +276,17 @@ class Readings:
             waiting = self.open_calls(begins, index + 1) if known is None else known
         return waiting
 
-    def check(self, first: int, turns: Iterable[Span], length: int) -> None:
+    def turns_newest_first(self, head: int, length: int) -> Iterator[Span]:
+        """The turns after the head, newest first, found as they are read."""
+        starts, stop = self.starts, length
+        while stop > head:
+            start = starts.get(stop - 1)
+            if start is None:
+                start = self.turn_start(stop - 1, head)
+            yield start, stop
+            stop = start
+
+    def check(self, first: int, head: int, length: int) -> None:
         """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
 
         The newest may have open calls: the next messages may answer them. An older turn can no longer change, so it is
@@ -284,7 +294,7 @@ class Readings:
         """
         lawful, until = self._lawful
         newest = length
-        for start, stop in turns:
+        for start, stop in self.turns_newest_first(head, length):
             if start < first or (lawful <= first and stop <= until and stop < length):
                 break
             self.check_turn(start, stop, length)

@@ -307,8 +307,8 @@ class Planned:
 
     def _as_sent(self, pricer: MergingPricer) -> Count:
         """The count of the request as it is sent. O(what the last such request did not hold)."""
-        from assembler.pipeline.sent import price_request  # where messages go out merged alone
-        from assembler.pipeline.sizes import has_sizes, with_sizes
+        # where messages go out merged alone
+        from assembler.pipeline.sent import has_sizes, price_request, with_sizes
 
         dialect, request = self.settings.dialect, self.emission.request
         if has_sizes(self.spoken):

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import attrs
 
-from assembler.conversation.messages import Message
+from assembler.conversation.messages import Media, Message, Opaque, Result
 from assembler.dialects import Dialect
+from assembler.pricing.media.reading import GIVEN
+from assembler.pricing.opaque import is_measured
 from assembler.pricing.pricer import MergingPricer, price_beginning, price_sent, priced_layout
+from assembler.regions.layout import Layout
 from budgets import Count
 from budgets.count import total
 
@@ -94,9 +97,13 @@ def price_request(
 
     def read(start: int, stop: int) -> None:
         begins = [start, *(place for place in range(start + 1, stop) if _begins_step(entries, place)), stop]
+        messages = dialect.parse({key: entries[start:stop]}).messages
         for first, last in itertools.pairwise(begins):
+            each = messages[first - start : last - start]
+            if len(messages) != stop - start:  # some entries are read as one message
+                each = dialect.parse({key: entries[first:last]}).messages
             starts.append(first)
-            steps.append(Step.of(dialect.parse({key: entries[first:last]}).messages, pricer))
+            steps.append(Step.of(each, pricer))
 
     place, kept = (0, range(0)) if known is None else _kept(known, entries)
     if place:
@@ -166,3 +173,59 @@ def _candidates(known: PricedRequest, entries: Sequence[Any]) -> Iterator[tuple[
         second = known.entries[known.starts[1]]
         found = (place for place, entry in enumerate(entries) if entry == second)
         yield from ((place, 1) for place in found if _begins_step(entries, place))
+
+
+# No API takes the sizes that callers declare for their media. So a file behind a URL, whose `pages` the caller
+# declared, would have no price in a request that is read back, although its message has one.
+
+_Medium: TypeAlias = Media | Opaque
+_HOLDING = (Media, Opaque, Result)
+
+
+def has_sizes(originals: Sequence[Message]) -> bool:
+    """Whether the caller declared the size of any medium. O(parts)."""
+    return any(_given(medium) for medium in _media(originals))
+
+
+def with_sizes(sent: Layout, originals: Sequence[Message]) -> Layout:
+    """The request as it is sent, with the sizes that the messages `originals` declare for its media.
+
+    Media are matched by their order, so nothing is changed if one of them was not sent. O(parts).
+    """
+    known = _media(originals)
+    if [medium.kind for medium in known] != [medium.kind for medium in _media(sent.messages)]:
+        return sent
+    waiting = iter(known)
+    return attrs.evolve(sent, messages=[_sized(message, waiting) for message in sent.messages])
+
+
+def _media(messages: Sequence[Message]) -> list[_Medium]:
+    """Every image, document, audio and video, including those in results."""
+    holding = [part for message in messages for part in message.parts if type(part) in _HOLDING]
+    if not holding:
+        return []
+    inner = [held for part in holding for held in (part.parts if isinstance(part, Result) else (part,))]
+    return [part for part in inner if isinstance(part, Media | Opaque) and is_measured(part)]
+
+
+def _given(medium: _Medium) -> dict[str, Any]:
+    return {key: medium.raw[key] for key in GIVEN if key in medium.raw}
+
+
+def _sized(message: Message, waiting: Any) -> Message:
+    if not _media([message]):
+        return message
+    parts: list[Any] = []
+    for part in message.parts:
+        if isinstance(part, Result):
+            parts.append(attrs.evolve(part, parts=tuple(_with_size(held, waiting) for held in part.parts)))
+        else:
+            parts.append(_with_size(part, waiting))
+    return attrs.evolve(message, parts=tuple(parts))
+
+
+def _with_size(part: Any, waiting: Any) -> Any:
+    if not is_measured(part):
+        return part
+    raw: Mapping[str, Any] = {**part.raw, **_given(next(waiting))}
+    return attrs.evolve(part, raw=raw)

@@ -13,7 +13,7 @@ import attrs
 
 from assembler.conversation.compaction import since_compaction
 from assembler.conversation.messages import Media, Message, Thinking, read_message
-from assembler.conversation.messages.responses import in_steps, join_turns
+from assembler.conversation.messages.responses import RESPONSES, in_steps, join_turns
 from assembler.conversation.turns import head_length
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.api import API
@@ -28,7 +28,7 @@ from assembler.dialects.blocks.blocks import (
     turns_to_add,
     turns_to_send,
 )
-from assembler.dialects.blocks.pricing import as_sent, media_in, with_error_text, with_object, with_parts
+from assembler.dialects.blocks.pricing import as_sent, lone_text, media_in, with_error_text, with_object, with_parts
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking, without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
@@ -251,6 +251,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
 
     def message(self, message: Message) -> Count:
         """Price one message with its framing, with the bound for a merged turn. Raises for media without a price."""
+        if (text := lone_text(message)) is not None:
+            return self._graded(claude.price_lone_text(text, message.role, self.family, self.count))
         sent = as_sent(adapt_with_media(since_compaction(message), self.shape), sends)
         if sent is None:
             return Count(0)
@@ -261,6 +263,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one assistant turn, and the results of one step, as they are sent and billed."""
+        if all(lone_text(message) is not None and message.shape != RESPONSES for message in messages):
+            return messages
         return answered_at_once(join_turns(in_steps(messages)), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
@@ -277,7 +281,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
 
     def when_forgotten(self, message: Message) -> Message:
         """Return the message without reasoning."""
-        return claude.without_thinking(message)
+        return claude.without_thinking(message) if Thinking in map(type, message.parts) else message
 
     def options(self, layout: Layout) -> Difference:
         """Price thinking, a tool choice, an answer schema and a task budget, compared with none of them."""

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, assert_never
 import attrs
 
 from assembler.conversation.compaction import is_compacted
-from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.dialects.anthropic.families import (
     AFTER_RESULTS,
     BEGUN_BY_MODEL,
@@ -129,6 +129,12 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
             estimate_with_slack(max(0, family.parallel.tokens - PARALLEL_SAVES * len(calls)), 2 * len(calls) + 2)
         )
     return total([*framing, *(price_text(text, count) for text in texts)])
+
+
+def price_lone_text(text: str, role: Role, family: Family, count: TokenCounter) -> Count:
+    """Return what `price_message` does for a message of one text."""
+    price = family.message + price_text(text, count)
+    return price + family.inline_system if role in ("system", "developer") else price
 
 
 def price_beginning(first: Message) -> Difference | None:

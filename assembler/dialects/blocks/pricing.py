@@ -44,6 +44,14 @@ def with_error_text(part: Part) -> Part:
     return part if says else attrs.evolve(part, parts=(NO_ERROR_TEXT,))
 
 
+def lone_text(message: Message) -> str | None:
+    """Return the text of a message that holds nothing else, as most do: every API gets it as it came. Else None."""
+    if not message.shallow or len(message.parts) != 1 or message.beside or message.name is not None:
+        return None
+    (part,) = message.parts
+    return part if type(part) is str and part.strip() else None
+
+
 def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | None:
     """Return the message with the parts that are sent. Without any, a user's is `BLANK`, and an assistant's is None.
 
