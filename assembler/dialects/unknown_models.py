@@ -16,7 +16,6 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
-from assembler.conversation.messages.items_in_lists import as_responses_sends, is_sent_thought
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
@@ -63,6 +62,11 @@ def in_chat(message: Message) -> Sequence[Message]:
 
 def in_items(message: Message) -> Sequence[Message]:
     """Split a message for Responses, where each text, result and call is an item. The calls are billed together."""
+    from assembler.conversation.messages.items_in_lists import (
+        as_responses_sends,
+        is_sent_thought,
+    )  # for Responses alone
+
     sent = as_responses_sends(adapt_message(message, RESPONSES))
     calls = [part for part in sent.parts if type(part) is Call]
     heard = [part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent)]

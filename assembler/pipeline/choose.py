@@ -11,8 +11,8 @@ as one text.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -39,6 +39,8 @@ from budgets.value import Value
 if TYPE_CHECKING:
     from assembler.conversation.history import Sight
     from assembler.pipeline.gather import Gathered
+
+Priced = TypeVar("Priced")
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
@@ -174,15 +176,19 @@ def lay_out_regions(
     Raises `TokenCountError`, which names the item on which the counter failed, or all three regions if it is unknown.
     """
 
-    def lay_out(pricer: Pricer) -> tuple[Rendered, FixedPrices]:
-        return _lay_out_with(regions, head, settings, choice, pricer)
+    return naming_part(regions, head, settings, lambda pricer: _lay_out_with(regions, head, settings, choice, pricer))
 
+
+def naming_part(
+    regions: Regions, head: Sequence[Message], settings: Settings, price: Callable[[Pricer], Priced]
+) -> Priced:
+    """What `price` returns. If the counter fails in it, the error names the item whose text it was given."""
     try:
-        return lay_out(settings.pricer)
+        return price(settings.pricer)
     except TokenCountError as error:
         from assembler.pipeline.failing_part import failing_part  # for failures alone
 
-        part = failing_part(regions, head, settings, lay_out) or "instruction, capability or knowledge"
+        part = failing_part(regions, head, settings, price) or "instruction, capability or knowledge"
         raise error.at(part) from error.__cause__ or error
 
 

@@ -68,7 +68,7 @@ class Decided:
     def copy(self, owner: object) -> Decided:
         """A copy for another owner. From here on the two decide independently."""
         copy = Decided(owner)
-        copy.restored = self.restored
+        copy.restored, copy.bare = self.restored, self.bare
         copy.replayed, copy.held, copy.sealed, copy.standing = self.replayed, self.held, self.sealed, self.standing
         copy.copiers, copy.spelled, copy.sent = self.copiers, self.spelled, self.sent
         return copy

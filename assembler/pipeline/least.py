@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assembler.pipeline.choose import price_fixed
+from assembler.pipeline.choose import naming_part, price_fixed
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
@@ -22,6 +22,9 @@ def least_plan(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
     head, known = tuple(sight.messages(0, sight.head)), decisions_of(settings.session, ledger)
     bare = known.bare
     if bare is None or bare.regions is not draft.regions or bare.head != head:
-        prices = price_fixed(settings.pricer, settings.dialect, (), head, draft.regions)
+        regions = draft.regions
+        prices = naming_part(
+            regions, head, settings, lambda pricer: price_fixed(pricer, settings.dialect, (), head, regions)
+        )
         bare = known.bare = Measured(draft.regions, Rendered(), head, prices)
     return Planned(draft, settings, sight, bare, ledger, Trimmed(cut))

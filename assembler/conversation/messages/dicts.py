@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
-from assembler.conversation.messages.bedrock_servers import without_served_calls
 from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_beside, unread
 from assembler.conversation.messages.jsonable import sendable_copy
@@ -115,6 +114,8 @@ def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part,
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
         shape = "anthropic"  # an answer dumped by Anthropic's SDK: no other API accepts its id and usage
     if role == "assistant" and shape in _WITH_SERVED_CALLS and Call in map(type, parts):
+        from assembler.conversation.messages.bedrock_servers import without_served_calls  # for Bedrock's calls alone
+
         parts = without_served_calls(parts, items_of(seen["content"]))
     return parts, shape
 

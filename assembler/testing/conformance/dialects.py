@@ -105,8 +105,16 @@ class _Estimating:
         return len(text)
 
 
+_LEFT_TO_CALLERS = {"plain": ("N1", "N3")}
+"""Rules that a dialect of no API leaves to its callers: it sends a greeting before the first question and repeated call
+ids as they came."""
+
+
 def _known_rules(dialect: Dialect) -> Rules | None:
-    return (lambda request: verify(request, dialect=dialect.name)) if dialect.name in KNOWN else None
+    if dialect.name not in KNOWN:
+        return None
+    left = _LEFT_TO_CALLERS.get(dialect.name, ())
+    return lambda request: [found for found in verify(request, dialect=dialect.name) if found.rule not in left]
 
 
 @attrs.frozen

@@ -11,14 +11,14 @@ import attrs
 import pytest
 
 from assembler.conversation.messages import Call, Message, Thinking
-from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat, plain
+from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat
 from assembler.dialects.graded import RuledPricer
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.testing import ContractError, check_counter, check_dialect
-from assembler.verify import Violation, verify
+from assembler.verify import verify
 from budgets import (
     BudgetError,
     Count,
@@ -369,18 +369,9 @@ def test_a_dialect_that_fails_otherwise_or_says_nothing_is_found(dialect: Dialec
         check_dialect(dialect, max_examples=5)
 
 
-@pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
+@pytest.mark.parametrize("name", DIALECTS)
 def test_the_library_s_own_dialects_keep_the_contract(name: str) -> None:
     check_dialect(DIALECTS[name], max_examples=12)
-
-
-def faults_of_plain(request: Mapping[str, Any]) -> list[Violation]:
-    """Plain is no API: it sends repeated call ids (N3) and a greeting before the first question (N1) as they came."""
-    return [found for found in verify(request, dialect="plain") if found.rule not in ("N1", "N3")]
-
-
-def test_plain_keeps_the_contract_but_for_repeated_ids_and_greetings() -> None:
-    check_dialect(plain, rules=faults_of_plain, max_examples=12)
 
 
 def test_a_chat_template_keeps_the_contract() -> None:
