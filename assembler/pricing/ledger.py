@@ -225,29 +225,37 @@ class Ledger(Priced):
         if grows and self.since(self.first).upper <= tokens_left:
             return True
         used, fitting, turns = 0, self.length, self._sight.turns_newest_first()
-        while ahead := self._read_ahead(turns, tokens_left - used):
-            for start, stop in ahead:
-                used += self._whole(start, stop)
+        dearest, reach = 1.0, 0.0  # the first turn is priced alone: it shows what the counter makes of a text
+        while ahead := self._read_ahead(turns, reach):
+            for start, stop, at_most in ahead:
+                used += (cost := self._whole(start, stop))
                 if used > tokens_left:
                     self.prices.beyond = (start, self.length, used)
                     self.prices.fitting = (tokens_left, fitting, self.length)
                     return False
+                if cost > dearest * at_most:
+                    dearest = cost / at_most
                 fitting = start
+            reach = (tokens_left - used) / dearest
         if used > tokens_left:
             return False
         self.since(self.first)  # the next call continues from this sum
         return True
 
-    def _read_ahead(self, turns: Iterator[Span], tokens_left: Tokens) -> list[Span]:
-        """The next turns of texts alone that surely fit, priced at once, and the turn after them."""
-        ahead = list[Span]()
+    def _read_ahead(self, turns: Iterator[Span], reach: float) -> list[tuple[int, int, Tokens]]:
+        """The next turns of texts alone that may cost `reach` tokens together, priced at once, and the turn after them.
+
+        Each with about the most tokens that it may cost.
+        """
+        ahead = list[tuple[int, int, Tokens]]()
         for start, stop in turns:
             if start < self.first:
                 break
-            ahead.append((start, stop))
             whole = self.prices.running.get(stop - 1)
-            tokens_left -= _at_most(self._sight.messages(start, stop)) if whole is None else whole
-            if tokens_left < 0:
+            at_most = _at_most(self._sight.messages(start, stop)) if whole is None else whole
+            ahead.append((start, stop, at_most))
+            reach -= at_most
+            if reach < 0:
                 break
         if len(ahead) > 1:
             self._price_texts(ahead[-2][0], ahead[0][1])
