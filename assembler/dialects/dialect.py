@@ -96,6 +96,6 @@ class GrowingDialect(Protocol):
 class ReasoningDialect(Protocol):
     """A dialect of an API that does not take every model's reasoning."""
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         """True if this part of reasoning is sent with its message. `context.dropped` lists the others."""
         ...

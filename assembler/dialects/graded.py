@@ -39,9 +39,9 @@ class RuledPricer:
 
     rules: Pricer
 
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Delegate to the rules."""
-        return self.rules.joined(messages) if is_joining(self.rules) else messages
+        return self.rules.join(messages) if is_joining(self.rules) else messages
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Delegate to the rules."""
@@ -51,9 +51,9 @@ class RuledPricer:
         """Delegate to the rules."""
         return is_joining(self.rules) and self.rules.puts_answers_last()
 
-    def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Delegate to the rules."""
-        return self.rules.heard(messages) if is_joining(self.rules) else messages
+        return self.rules.drop_unsent(messages) if is_joining(self.rules) else messages
 
     def formatted(self) -> Self:
         """Delegate to the rules."""
@@ -95,13 +95,13 @@ class GradedMergingPricer(GradedPricer, MergingPricer):
         more = self.rules.beside(message, before)
         return None if more is None else grade_price(more, self.count)
 
-    def forgets(self, message: Message) -> bool:
+    def ends_reasoning(self, message: Message) -> bool:
         """Delegate to the rules."""
-        return self.rules.forgets(message)
+        return self.rules.ends_reasoning(message)
 
-    def when_forgotten(self, message: Message) -> Message:
+    def without_reasoning(self, message: Message) -> Message:
         """Delegate to the rules."""
-        return self.rules.when_forgotten(message)
+        return self.rules.without_reasoning(message)
 
 
 def lenient_pricer(rules: Pricer, count: TokenCounter) -> Pricer:

@@ -138,7 +138,7 @@ class Trimmed:
         if not passage.joins_changes(since):
             return self
         start = ledger.turn_start(since)
-        joined = self.savings.get(start, Difference()) + passage.joined(since)
+        joined = self.savings.get(start, Difference()) + passage.price_joining(since)
         return attrs.evolve(self, savings={**self.savings, start: joined}, length=ledger.length)
 
     def count(self, ledger: Ledger) -> Count:

@@ -14,7 +14,7 @@ from assembler.conversation.messages.edit import write_like
 from assembler.conversation.turns import Open, open_at_the_end, unanswered_error
 from assembler.dialects import Emission
 from assembler.dialects.emit import emit_added, emit_layout
-from assembler.dialects.heard import sent_at_all, sent_whole
+from assembler.dialects.sent_parts import sent_at_all, sent_whole
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.decisions import Decided, decisions_of
 from assembler.pipeline.draft import Draft
@@ -366,10 +366,10 @@ class Planned:
     @found_once
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or sent only in part, oldest first."""
-        heard = sent_at_all(self.settings.dialect, self.standing)
+        sent = sent_at_all(self.settings.dialect, self.standing)
         head = self.sight.head
         return [
-            Dropped(f"message-{i}", i, raw, "shortened" if i in heard else "dropped")
+            Dropped(f"message-{i}", i, raw, "shortened" if i in sent else "dropped")
             for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
             if i not in self._whole
         ]

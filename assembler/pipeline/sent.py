@@ -48,8 +48,8 @@ class Step:
     @classmethod
     def of(cls, messages: Sequence[Message], pricer: MergingPricer) -> Step:
         """A step, priced as if no later step asked a question."""
-        asks = max((place for place, message in enumerate(messages) if pricer.forgets(message)), default=-1)
-        thinks = any(pricer.when_forgotten(message) is not message for message in messages)
+        asks = max((place for place, message in enumerate(messages) if pricer.ends_reasoning(message)), default=-1)
+        thinks = any(pricer.without_reasoning(message) is not message for message in messages)
         return cls(messages, asks, thinks, max(asks, 0), price_sent(pricer, messages, max(asks, 0)))
 
     def without(self, forgotten: int, pricer: MergingPricer) -> Step:

@@ -208,7 +208,7 @@ def _may_cost_less(known: Standing, sight: Sight, pricer: MergingPricer) -> bool
         return False
     stayed = sight.messages(known.trimmed.cut.first_kept, known.length)
     beyond_text = [message for message in stayed if len(message.parts) != 1 or type(message.parts[0]) is not str]
-    return any(pricer.when_forgotten(message) is not message for message in beyond_text)
+    return any(pricer.without_reasoning(message) is not message for message in beyond_text)
 
 
 def first_changed(plan: Planned, last: Standing | None) -> int | None:

@@ -128,7 +128,7 @@ class StandingPassage:
             return False
         return any(index in self._changed for index in range(self._ledger.run(since - 1).start, since))
 
-    def joined(self, since: int) -> Difference:
+    def price_joining(self, since: int) -> Difference:
         """What the messages from `since` on cost more after the changed messages than after the originals.
 
         O(neighbours).

@@ -316,7 +316,7 @@ class Ledger(Priced):
     def _forgotten(self, index: int, merging: MergingPricer) -> Tokens:
         """What the message at `index` costs less once its reasoning is no longer billed."""
         message = self.reading(index)
-        left = merging.when_forgotten(message)
+        left = merging.without_reasoning(message)
         return 0 if left is message else merging.message(message).upper - merging.message(left).upper
 
     def newest_that_fit(self, tokens_left: Tokens, least: int) -> int:

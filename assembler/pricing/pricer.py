@@ -113,7 +113,7 @@ class WholePricer(Pricer, Protocol):
 class JoiningPricer(Pricer, Protocol):
     """A pricer of a dialect that merges some neighbouring messages and is billed for the merged one."""
 
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """The messages as they are sent: those of one turn of the model merged."""
         ...
 
@@ -125,7 +125,7 @@ class JoiningPricer(Pricer, Protocol):
         """Whether the results of a step are sent after everything that the model said in it."""
         return True
 
-    def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """The messages that are sent, of those that stay. Reasoning may need another item of the model after it."""
         return messages
 
@@ -151,11 +151,11 @@ class MergingPricer(Pricer, Protocol):
         """The most that a message may cost less than its price because it is sent in one turn with others."""
         return 2 * self.message(spoken("a")).upper
 
-    def forgets(self, message: Message) -> bool:
+    def ends_reasoning(self, message: Message) -> bool:
         """Whether reasoning before this message is no longer billed."""
         return False
 
-    def when_forgotten(self, message: Message) -> Message:
+    def without_reasoning(self, message: Message) -> Message:
         """The part of a message that is still billed before such a one; the message itself if all of it is."""
         return message
 
@@ -180,7 +180,7 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
         return pricer.whole(layout)
     if not is_merging(pricer):
         return priced_layout(pricer, layout)
-    asked = max((0, *(place for place, message in enumerate(layout.messages) if pricer.forgets(message))))
+    asked = max((0, *(place for place, message in enumerate(layout.messages) if pricer.ends_reasoning(message))))
     fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=()))
     return fixed + price_beginning(pricer, layout.messages) + price_sent(pricer, layout.messages, asked)
 
@@ -198,17 +198,17 @@ def priced_layout(pricer: Pricer, layout: Layout) -> Count:
 
 def price_all(pricer: Pricer, messages: Sequence[Message]) -> Count:
     """What all messages that stay cost in one request. Skips those that are not sent."""
-    return price_messages(pricer, pricer.heard(messages) if is_joining(pricer) else messages)
+    return price_messages(pricer, pricer.drop_unsent(messages) if is_joining(pricer) else messages)
 
 
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
     """What neighbouring messages cost in one request. Messages that are sent merged are priced merged."""
-    return total(map(pricer.message, pricer.joined(messages) if is_joining(pricer) else messages))
+    return total(map(pricer.message, pricer.join(messages) if is_joining(pricer) else messages))
 
 
 def price_sent(pricer: MergingPricer, messages: Sequence[Message], asked: int) -> Count:
     """What sent messages cost, with neighbours. Reasoning before the message at `asked` may no longer be billed."""
-    kept = [*map(pricer.when_forgotten, messages[:asked]), *messages[asked:]] if asked else messages
+    kept = [*map(pricer.without_reasoning, messages[:asked]), *messages[asked:]] if asked else messages
     price = price_messages(pricer.when_sent(), kept)
     for before, message in itertools.pairwise(kept):
         more = pricer.beside(message, before)

@@ -746,10 +746,10 @@ class Forgetting(MergingPricer):
     def beside(self, message: Any, before: Any) -> Difference:
         return Difference(1, upper=1) if before is None else Difference(10, upper=10)
 
-    def forgets(self, message: Any) -> bool:
+    def ends_reasoning(self, message: Any) -> bool:
         return message.parts[0] == "?"
 
-    def when_forgotten(self, message: Any) -> Any:
+    def without_reasoning(self, message: Any) -> Any:
         return spoken(message.parts[0].replace("hm", ""))
 
 

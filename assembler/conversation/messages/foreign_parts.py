@@ -294,8 +294,8 @@ def as_chat_sends(message: Message) -> Message:
         message = without_marks(message)
     if "" not in message.parts or (Result not in kinds and message.shape in (NEUTRAL, "openai")):
         return message
-    heard = tuple(part for part in message.parts if part != "")
-    return attrs.evolve(message, parts=heard or ("",))
+    kept = tuple(part for part in message.parts if part != "")
+    return attrs.evolve(message, parts=kept or ("",))
 
 
 LEFT_OUT = "part(s) of another API without content here left out"

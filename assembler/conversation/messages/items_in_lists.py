@@ -51,6 +51,6 @@ def as_responses_sends(message: Message) -> Message:
     kept: list[Part] = []
     for apart, group in itertools.groupby(message.parts, is_apart):
         stretch = list(group)
-        heard = [part for part in stretch if part != ""]
-        kept += stretch if apart or all(type(part) is Thinking for part in heard) else heard
+        filled = [part for part in stretch if part != ""]
+        kept += stretch if apart or all(type(part) is Thinking for part in filled) else filled
     return attrs.evolve(message, parts=tuple(kept))

@@ -145,10 +145,17 @@ def _thinking(part: Raw, index: int) -> Thinking:
     return Thinking(text if isinstance(text, str) else "", part)
 
 
+_CALLS = (
+    "{id, function: {name, arguments}}, {id, name, args}, {type: 'tool_use', id, name, input}, "
+    "{function_call: {name, args}} or {type: 'function_call', call_id, name, arguments}"
+)
+"""The keys of a call in each spelling."""
+
+
 def call_of(name: object, given: object, *, id: object, index: int, signature: str | bytes | None = None) -> Call:
     """A call from its name and arguments, a JSON text or an object. Raises `ConversationError` for anything else."""
     if not isinstance(name, str) or not name:
-        raise ConversationError("a tool call has no name", index=index, call_id=_id(id))
+        raise ConversationError(f"a tool call has no name; expected {_CALLS}", index=index, call_id=_id(id))
     if type(given) is str and given.isascii():
         return Call(_id(id), name, given, None, signature)
     if isinstance(given, str):

@@ -132,7 +132,7 @@ class Anthropic:
             options["tool_choice"] = {"type": words[choice]} if choice in words else {"type": "tool", "name": choice}
         return options
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         """True for Claude's own reasoning with its signature."""
         return own_thought(thought) is not None
 
@@ -142,7 +142,7 @@ class Anthropic:
         turns = turns_to_send(self, layout, writer, self.ending)
         refuse_undefined_tools(turns, layout)
         request: dict[str, Any] = {}
-        system = writer.system_field(layout.system, writer.heard(layout.head))
+        system = writer.system_field(layout.system, writer.adapt(layout.head))
         if system:
             request["system"] = system
         request["messages"] = [_message(turn) for turn in turns]
@@ -261,7 +261,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         price = total(map(self._media, media_in(sent)), price)
         return self._graded(price + bound_fields(message, self.count) if self.shape == "openai" else price)
 
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one assistant turn, and the results of one step, as they are sent and billed."""
         if all(lone_text(message) is not None and message.shape != RESPONSES for message in messages):
             return messages
@@ -275,11 +275,11 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         """Price a message's position: an assistant's opening adds a user turn, and user messages may share a turn."""
         return claude.price_beginning(message) if before is None else claude.price_behind(message, before, self.family)
 
-    def forgets(self, message: Message) -> bool:
+    def ends_reasoning(self, message: Message) -> bool:
         """True for a question up to Claude 4.5: the API then drops all earlier reasoning, unbilled."""
         return not self.family.keeps_thinking and claude.asks(message)
 
-    def when_forgotten(self, message: Message) -> Message:
+    def without_reasoning(self, message: Message) -> Message:
         """Return the message without reasoning."""
         return claude.without_thinking(message) if Thinking in map(type, message.parts) else message
 

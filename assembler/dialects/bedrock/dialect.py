@@ -104,7 +104,7 @@ class Bedrock:
             options["toolChoice"] = {words[choice]: {}} if choice in words else {"tool": {"name": choice}}
         return options
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         """True for reasoning in Converse's own form, and for Claude's with its signature."""
         return own_thought(thought) is not None
 
@@ -114,7 +114,7 @@ class Bedrock:
         turns = turns_to_send(self, layout, writer, Ending.USER)
         refuse_undefined_tools(turns, layout)
         request: dict[str, Any] = {}
-        system = writer.system(layout.system, writer.heard(layout.head))
+        system = writer.system(layout.system, writer.adapt(layout.head))
         if system:
             request["system"] = system
         request["messages"] = list(map(_message, turns))

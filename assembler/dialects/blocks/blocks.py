@@ -132,7 +132,7 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
 
 def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
     """Return the turns of a request. Raises `ConversationError` for a conversation that cannot be sent yet."""
-    turns = turns_of(writer.heard(in_steps(layout.messages)), writer)
+    turns = turns_of(writer.adapt(in_steps(layout.messages)), writer)
     refuse_ending(turns, dialect.name, ending)
     return turns
 
@@ -149,7 +149,7 @@ def turns_to_add(
     if before.notes or added[0].role != "assistant" or (writer.id_rule.needed and any(map(_names_no_call, added))):
         return None
     try:
-        turns = turns_of(writer.heard(in_steps(added)), writer, (Turn("user", {}),))[1:]
+        turns = turns_of(writer.adapt(in_steps(added)), writer, (Turn("user", {}),))[1:]
         refuse_ending(turns, dialect.name, ending)
     except ConversationError:
         return None

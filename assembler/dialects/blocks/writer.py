@@ -90,7 +90,7 @@ class Writer(abc.ABC):
             case _ as never:
                 assert_never(never)
 
-    def heard(self, messages: Iterable[Message]) -> list[Message]:
+    def adapt(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages with foreign parts adapted to this API, and note what is lost."""
         listed = [*messages]
         note_left(listed, self.shape, self.notes)

@@ -109,7 +109,7 @@ class Gemini:
             options["tool_config"] = {"function_calling_config": mode}
         return options
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         """True for Gemini's own reasoning."""
         return sends(thought, message.shape)
 
@@ -118,7 +118,7 @@ class Gemini:
         writer = GeminiWriter()
         turns = turns_to_send(self, layout, writer, Ending.USER)
         config: dict[str, Any] = {}
-        system = writer.system_instruction(layout.system, writer.heard(layout.head))
+        system = writer.system_instruction(layout.system, writer.adapt(layout.head))
         if system:
             config["system_instruction"] = system
         if layout.tools:
@@ -223,15 +223,15 @@ class GeminiPricer(MergingPricer, JoiningPricer):
             price += bound_fields(message, self.count)
         return self._graded(total(map(self._media, media_in(sent)), price))
 
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""
         return join_turns(in_steps(messages))
 
-    def forgets(self, message: Message) -> bool:
+    def ends_reasoning(self, message: Message) -> bool:
         """True for user words with 2.5: thought signatures before them are free."""
         return self.family.forgets_signatures and google.asks(message)
 
-    def when_forgotten(self, message: Message) -> Message:
+    def without_reasoning(self, message: Message) -> Message:
         """Return the message without the signatures of its calls."""
         return google.without_signatures(message)
 

@@ -45,9 +45,9 @@ class GeminiWriter(Writer):
     id_rule = IdRule(re.compile(r"[ -~]+"), needed=False)
     tool_name = _NAME
 
-    def heard(self, messages: Iterable[Message]) -> list[Message]:
+    def adapt(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages adapted to this API, with pictures and files of answers after them."""
-        return super().heard(all_shown_beside([*messages], _SHAPE, self.notes))
+        return super().adapt(all_shown_beside([*messages], _SHAPE, self.notes))
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """Return a text part; an empty one only with a thought signature, which Gemini 3 wants back."""

@@ -116,7 +116,7 @@ class HostBill(JoiningPricer):
             return tools
         return [tool if tool.parameters else attrs.evolve(tool, parameters=NO_PARAMETERS) for tool in tools]
 
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""
         return join_steps(messages) if self.api == "chat" else join_turns(messages)
 
@@ -124,7 +124,7 @@ class HostBill(JoiningPricer):
         """True on Chat. Responses accepts an item of the model between two outputs."""
         return self.api == "chat"
 
-    def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """On Responses, return the messages without reasoning items that no item of the model follows."""
         return messages if self.api == "chat" else without_torn(messages)
 

@@ -73,7 +73,7 @@ class Mistral:
         options = openai_chat.options(layout)
         return options | {"tool_choice": "any"} if options.get("tool_choice") == "required" else options
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         """True for Mistral's own reasoning."""
         return own_thinking(thought)
 

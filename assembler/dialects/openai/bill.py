@@ -143,7 +143,7 @@ class OpenAIChatPricer(OpenAIBill):
                 return Count(self.envelope) + price_results(answers, self.family, self.count)
         return self._composed(message)
 
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""
         if not all(map(_is_of_texts, messages)):  # texts alone need no rearranging
             messages = answers_first(all_shown_beside(join_steps(messages), "openai"))

@@ -75,7 +75,7 @@ class OpenAIChat:
             return choice
         return {"response_format": {"type": "json_schema", "json_schema": named_schema(layout.output)}} | choice
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         """True for reasoning in a message field, and for reasoning parts of compatible APIs."""
         return not is_foreign_thought(thought) or stays(thought, message)
 

@@ -98,7 +98,7 @@ class OpenAIResponses:
             return choice
         return {"text": {"format": {"type": "json_schema", **named_schema(layout.output)}}} | choice
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         """True for reasoning items of this API, also in a message's content."""
         return is_sent_thought(thought, message)
 
@@ -178,7 +178,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(message) else 0
         return bill + Count(self.envelope + replayed) + price_calls(calls, self.family, self.count)
 
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""
         return join_turns(messages)
 
@@ -186,7 +186,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         """False: this API accepts an item of the model between two outputs."""
         return False
 
-    def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages without reasoning items that no item of the model follows."""
         return without_torn(messages)
 

@@ -299,8 +299,8 @@ class SeldomCases(Checked):
                 raise self.broken(COMPLETE, f"reasoning {spelling} is gone without a note; count it in notes")
             if sent is bool(context.dropped) and not self._is_prompt(body):
                 said = "says that it is not" if declares else "is missing: without it, all is taken to be sent"
-                problem = f"reasoning {spelling} is {'sent' if sent else 'left out'}, and hears {said}"
-                raise self.broken("it hears the reasoning that it sends", problem)
+                problem = f"reasoning {spelling} is {'sent' if sent else 'left out'}, and sends_reasoning {said}"
+                raise self.broken("it declares the reasoning that it sends", problem)
 
 
 def strings(value: object) -> Iterator[str]:

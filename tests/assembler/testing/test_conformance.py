@@ -58,9 +58,9 @@ class Odd:
     def options(self, layout: Layout) -> dict[str, Any]:
         return openai_chat.options(layout)
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         rules: Any = openai_chat
-        heard: bool = rules.hears(thought, message)
+        heard: bool = rules.sends_reasoning(thought, message)
         return heard
 
     def emit(self, layout: Layout) -> Emission:
@@ -165,7 +165,7 @@ class Stuttering(Odd):
 class Deaf(Odd):
     """It says that it hears no reasoning, and sends what stands in a field of its own."""
 
-    def hears(self, thought: Thinking, message: Message) -> bool:
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         return False
 
 
@@ -310,7 +310,7 @@ FAULTS = {
     ),
     "an estimate is called exact": ("graded_pricer", Odd(priced=Boasting)),
     "what is added is said twice": ("grows as it emits.*emit_after differs", Stuttering()),
-    "reasoning is sent and said not to be": ("hears the reasoning.*in a field of its own is sent", Deaf()),
+    "reasoning is sent and said not to be": ("declares the reasoning.*in a field of its own is sent", Deaf()),
     "any model is one that it knows": ("nobody knows.*unknown_model_pricer", Knowing()),
     "a custom call is priced as it came": (
         "calls a custom tool costs.*adapt_message",

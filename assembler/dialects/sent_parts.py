@@ -23,14 +23,14 @@ def sent_whole(dialect: Dialect, messages: Placed) -> set[int]:
         index
         for index, message in (_not_torn(messages) if dialect.api.shape == RESPONSES else messages)
         if (message.shallow and not message.beside and [*map(type, message.parts)] == [str])  # most are one text
-        or _hears_all(dialect, message)
+        or _sends_all(dialect, message)
     }
 
 
 def sent_at_all(dialect: Dialect, messages: Placed) -> set[int]:
     """Return the indexes of the messages of which the request has any part. O(parts)."""
     sendable = _not_torn(messages) if dialect.api.shape == RESPONSES else messages
-    return {index for index, message in sendable if _hears_any(dialect, message)}
+    return {index for index, message in sendable if _sends_any(dialect, message)}
 
 
 def _not_torn(messages: Placed) -> Placed:
@@ -40,30 +40,30 @@ def _not_torn(messages: Placed) -> Placed:
     return [one for place, one in enumerate(placed) if place not in torn]
 
 
-def _hears_all(dialect: Dialect, message: Message) -> bool:
+def _sends_all(dialect: Dialect, message: Message) -> bool:
     """True if the request has every part of the message, with its reasoning and its citations. O(parts)."""
     shape = dialect.api.shape
     if not MAY_BE_LOST.isdisjoint(map(type, message.parts)) and (
-        not is_sent_whole(message, shape) or _unheard_thoughts(dialect, message)
+        not is_sent_whole(message, shape) or _unsent_reasoning(dialect, message)
     ):
         return False
     return not loses_citations(message, shape) and not loses_fields_of_answers(message, shape)
 
 
-def _hears_any(dialect: Dialect, message: Message) -> bool:
+def _sends_any(dialect: Dialect, message: Message) -> bool:
     """True if the request has any part of the message. O(parts)."""
     if is_left_out_for(message, dialect.api.shape):
         return False
-    return _unheard_thoughts(dialect, message) < len(message.parts) or not message.parts
+    return _unsent_reasoning(dialect, message) < len(message.parts) or not message.parts
 
 
-def _unheard_thoughts(dialect: Dialect, message: Message) -> int:
+def _unsent_reasoning(dialect: Dialect, message: Message) -> int:
     """Return how many reasoning parts of a message the dialect does not send."""
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if not thoughts or not _chooses(type(dialect)):
         return 0
     choosing: Any = dialect
-    return sum(not choosing.hears(thought, message) for thought in thoughts)
+    return sum(not choosing.sends_reasoning(thought, message) for thought in thoughts)
 
 
 # Cached by class: `isinstance` with a protocol looks at every member.
