@@ -8,6 +8,7 @@ import pytest
 
 from assembler import Assembler, ConversationError, count_request, verify
 from assembler.dialects import DIALECTS
+from budgets import Budget
 
 ASKED: dict[str, Any] = {"name": "f", "arguments": "{}"}
 GIVEN: dict[str, Any] = {"name": "g", "input": "x"}
@@ -75,3 +76,27 @@ def test_a_thought_signature_that_is_no_text_is_refused(signature: Any) -> None:
         Assembler(dialect="gemini").add_messages(history).build()
     with pytest.raises(ConversationError, match="thought signature"):
         count_request({"contents": history}, dialect="gemini")
+
+
+@pytest.mark.parametrize("part", ["x", None, 7, []])
+def test_a_part_of_a_function_response_that_is_no_object_is_refused(part: Any) -> None:
+    history = [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}, "parts": [part]}}]},
+    ]
+    with pytest.raises(ConversationError, match="function response"):
+        Assembler(dialect="gemini").add_messages(history).build()
+
+
+@pytest.mark.parametrize("detail", ["low", "high", "auto", None])
+@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses"])
+def test_a_picture_without_its_type_keeps_the_detail_that_it_is_billed_by(dialect: str, detail: str | None) -> None:
+    pixel = (
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+        "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
+    picture = {"image_url": {"url": pixel} if detail is None else {"url": pixel, "detail": detail}}
+    said = {"role": "user", "content": [{"type": "text", "text": "look"}, picture]}
+    context = Assembler(Budget(10_000, model="gpt-5"), dialect=dialect).add_message(said).build()
+    assert count_request(context.request(), dialect=dialect, model="gpt-5") == context.count

@@ -272,7 +272,9 @@ def _gemini_result(response: Raw, index: int) -> Result:
 
 def _shown(item: object, index: int) -> Media | Opaque:
     """A part of a function response beside its object: an image, a file (google-genai 3.4.0, FunctionResponsePart)."""
-    part = gemini_part(cast(Raw, item), index) if isinstance(item, Mapping) else None
+    if not isinstance(item, Mapping):
+        raise ConversationError(f"a part of a function response must be a dict, got {type(item).__name__}", index=index)
+    part = gemini_part(cast(Raw, item), index)
     return part if isinstance(part, Media | Opaque) else Opaque("part", cast(Raw, item), "gemini")
 
 

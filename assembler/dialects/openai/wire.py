@@ -303,7 +303,9 @@ def media_part(part: Media) -> dict[str, Any]:
     content = content_of(part)
     if part.kind == "image" and content is not None:
         url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"
-        asked: object = part.raw.get("detail")  # an item of Responses: the bill depends on the detail
+        # The bill depends on the detail: of an item of Responses, or of a part of Chat's without its type.
+        held: object = fields_in(part.raw, "image_url").get("detail")
+        asked: object = part.raw.get("detail") if held is None else held
         return {"type": "image_url", "image_url": {"url": url} if asked is None else {"url": url, "detail": asked}}
     if part.kind == "document" and isinstance(content, Inline):
         file = {"filename": "document.pdf", "file_data": f"data:{content.mime};base64,{content.data}"}

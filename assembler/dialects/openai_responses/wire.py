@@ -236,7 +236,8 @@ def _convert_part(part: Media) -> Item:
     """Convert another provider's image or document to Chat's form, and that to an item's part."""
     moved = media_part(part)
     if moved["type"] == "image_url":
-        return {"type": "input_image", "image_url": moved["image_url"]["url"], "detail": "auto"}
+        url = moved["image_url"]
+        return {"type": "input_image", "image_url": url["url"], "detail": url.get("detail", "auto")}
     if moved["type"] == "file":
         return {"type": "input_file", **moved["file"]}
     raise _cannot_carry(part.kind)
