@@ -1,4 +1,4 @@
-"""A bot without a framework, turn by turn, in two APIs: the loop that the docs show, over any client."""
+"""A bot without a framework, turn by turn, in three APIs: the loop that the docs show, over any client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from assembler import Assembler, Context, TrimOldest
-from assembler.dialects import openai_responses
+from assembler.dialects import bedrock, openai_responses
 from assembler.dialects.anthropic.dialect import Anthropic
 from budgets import Budget
 from tests.integrations.script import looked_up, question
@@ -79,7 +79,7 @@ RESPONSES = Api(
     ),
     kinds=("web_search", "file_search", "code_interpreter"),
     window=13_000,
-    more={"store": False, "include": ["reasoning.encrypted_content"]},
+    more={"model": "gpt-5", "store": False, "include": ["reasoning.encrypted_content"]},
     added=lambda answer: answer["output"],
     calls=_calls_of_items,
     answered=_outputs,
@@ -92,10 +92,35 @@ ANTHROPIC = Api(
     hosted=({"type": "web_search_20250305", "name": "web_search"},),
     kinds=("web_search",),
     window=13_000,
-    more={"max_tokens": 4_000, "thinking": THINKING},
+    more={"model": "claude-sonnet-4-5", "max_tokens": 4_000, "thinking": THINKING},
     added=lambda answer: [{"role": "assistant", "content": answer["content"]}],
     calls=_calls_of_blocks,
     answered=_results,
+)
+
+
+def _calls_of_converse(answer: Body) -> Iterator[tuple[str, str]]:
+    for block in answer["output"]["message"]["content"]:
+        if "toolUse" in block and "type" not in block["toolUse"]:
+            yield block["toolUse"]["toolUseId"], block["toolUse"]["input"]["question"]
+
+
+def _results_of_converse(results: list[tuple[str, str]]) -> list[Body]:
+    blocks = [{"toolResult": {"toolUseId": name, "content": [{"text": text}]}} for name, text in results]
+    return [{"role": "user", "content": blocks}] if blocks else []
+
+
+CONVERSE = Api(
+    dialect=bedrock,
+    model="amazon.nova-lite-v1:0",
+    path="/model/amazon.nova-lite-v1:0/converse",
+    hosted=({"systemTool": {"name": "nova_grounding"}},),
+    kinds=("nova_grounding",),
+    window=13_000,
+    more={},
+    added=lambda answer: [answer["output"]["message"]],
+    calls=_calls_of_converse,
+    answered=_results_of_converse,
 )
 
 
@@ -111,7 +136,7 @@ def lived_through(api: Api, post: Post, turns: int) -> tuple[Assembler, list[Con
         results: list[tuple[str, str]] | None = None
         while results is None or results:
             contexts.append(assembler.build())
-            answer = post({"model": api.model, **contexts[-1].request(), **api.more})
+            answer = post({**contexts[-1].request(), **api.more})
             results = [(name, looked_up(asked)) for name, asked in api.calls(answer)]
             for message in (*api.added(answer), *api.answered(results)):
                 assembler.add_message(message)

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.integrations.spoken import SEAL, Body, Said, arguments_of, calls_since
+from tests.integrations.spoken import FOUND, SEAL, Body, Said, arguments_of, calls_since
 
 
 class Converse:
@@ -33,7 +33,10 @@ class Converse:
         return (self._choice(body).get("tool") or {}).get("name")
 
     def calls_since_the_user(self, body: Body) -> int:
-        turns = [(message["role"], message["content"]) for message in body["messages"]]
+        turns = [
+            (message["role"], [block for block in message["content"] if not is_served(block)])
+            for message in body["messages"]
+        ]
         return calls_since(turns, call="toolUse", result="toolResult")
 
     def spell(self, number: int, said: Said, body: Body) -> Body:
@@ -51,11 +54,29 @@ class Converse:
     def _blocks(self, number: int, said: Said, body: Body) -> Iterator[Body]:
         if ((body.get("additionalModelRequestFields") or {}).get("thinking") or {}).get("type") == "enabled":
             yield {"reasoningContent": {"reasoningText": {"text": said.thought, "signature": SEAL}}}
+        if said.hosted is not None:
+            yield from _served(number)
         for place, call in enumerate(said.calls):
             named = {"toolUseId": f"tooluse_{number}_{place}", "name": call[0]}
             yield {"toolUse": {**named, "input": arguments_of(call)}}
         if said.text:
             yield {"text": said.text}
+
+
+def is_served(block: Body) -> bool:
+    """Whether a block is a call that the server ran, or its result."""
+    return "type" in (block.get("toolUse") or block.get("toolResult") or {})
+
+
+def _served(number: int) -> Iterator[Body]:
+    """A search of Nova's in the model's own message, and where a text of its answer was found."""
+    name, found = f"tooluse_srv_{number}", [{"text": FOUND}]
+    asked = {"toolUseId": name, "name": "nova_grounding", "input": {"query": f"walrus {number}"}}
+    yield {"toolUse": {**asked, "type": "server_tool_use"}}
+    done = {"toolUseId": name, "content": found, "status": "success", "type": "nova_grounding_result"}
+    yield {"toolResult": done}
+    cited = {"location": {"web": {"url": "https://example.org/a", "domain": "example.org"}}}
+    yield {"citationsContent": {"content": [{"text": "Clams, they say."}], "citations": [cited]}}
 
 
 def stream_of(answer: Body) -> bytes:

@@ -22,6 +22,7 @@ class Line:
     framework: str
     client: str
     hosted: str
+    """The kinds of its own calls that the server answered with."""
     calls: int
     over: list[str]
     invalid: list[str]
@@ -41,7 +42,6 @@ def line(
     dialect: Any,
     model: str,
     limit: int,
-    hosted: str = "",
     verbatim: bool = True,
 ) -> Line:
     """The line of a run, where `contexts` has what was priced for each request, in order."""
@@ -59,7 +59,7 @@ def line(
     for kind, item in _own_items(provider).items():
         if (words := _words_unpriced(item, dialect, model)) > 0:
             unpriced.append(f"{kind}: {words} tokens of its words are not in its price")
-    found = Line(framework, client, hosted, verdict.calls, over, verdict.invalid, unpriced)
+    found = Line(framework, client, ", ".join(sorted(provider.ran)), verdict.calls, over, verdict.invalid, unpriced)
     LINES.append(found)
     return found
 

@@ -48,6 +48,8 @@ class Provider:
     billed: list[int] = attrs.field(factory=list)
     refused: list[int] = attrs.field(factory=list)
     """How many requests it had taken at each refusal."""
+    ran: set[str] = attrs.field(factory=set)
+    """The kinds of its own calls that it answered with."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False, init=False)
 
     def refusal(self, path: str, body: Body) -> Body | None:
@@ -63,6 +65,8 @@ class Provider:
         speaker = next(speaker for ending, speaker in SPEAKERS.items() if ending in path)
         with self._lock:
             said = self._said(speaker, body)
+            if said.hosted is not None:
+                self.ran.add(said.hosted)
             answer = speaker.spell(len(self.bodies), said, body)
             if self.counts is not None:
                 self.billed.append(self.counts(body))

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from budgets import tiktoken_counter
+from tests.integrations.converse import is_served
 from tests.integrations.provider import Provider
 
 Body: TypeAlias = dict[str, Any]
@@ -255,12 +256,17 @@ def _broken_turns(body: Body, said: _Said) -> Iterator[str]:
     if not messages or messages[0]["role"] != "user" or messages[-1]["role"] != "user":
         yield "the conversation does not begin and end with the user"
     for place, message in enumerate(messages):
-        blocks: list[Body] = message["content"]
+        for block in message["content"]:
+            if is_served(block) and json.dumps(block, sort_keys=True) not in said.blocks:
+                yield f"message {place}: a call of the server's that it never said"
+        blocks: list[Body] = [block for block in message["content"] if not is_served(block)]
         if not blocks or any(not block["text"].strip() for block in blocks if "text" in block):
             yield f"message {place} has an empty text"
         calls = [block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block]
         after = messages[place + 1]["content"] if place + 1 < len(messages) else []
-        answers = [block["toolResult"]["toolUseId"] for block in after if "toolResult" in block]
+        answers = [
+            block["toolResult"]["toolUseId"] for block in after if "toolResult" in block and not is_served(block)
+        ]
         if sorted(calls) != sorted(answers):
             yield f"message {place}: calls {calls} get answers {answers}"
         for block in blocks:

@@ -10,12 +10,12 @@ import urllib.request
 
 import pytest
 
-from tests.integrations.bots import ANTHROPIC, RESPONSES, Api, Body, lived_through
+from tests.integrations.bots import ANTHROPIC, CONVERSE, RESPONSES, Api, Body, lived_through
 from tests.integrations.ledger import line
 from tests.integrations.provider import providing
 
 
-@pytest.mark.parametrize("api", [RESPONSES, ANTHROPIC], ids=["responses", "anthropic"])
+@pytest.mark.parametrize("api", [RESPONSES, ANTHROPIC, CONVERSE], ids=["responses", "anthropic", "converse"])
 def test_twelve_turns_with_tools_of_the_provider_are_valid_and_within_budget(api: Api) -> None:
     with providing(hosted=api.kinds, compacts=True) as provider:
 
@@ -28,6 +28,7 @@ def test_twelve_turns_with_tools_of_the_provider_are_valid_and_within_budget(api
         assert assembler.budget is not None
         limit = assembler.budget.input_limit
         found = line("none", "urllib", provider, contexts, dialect=api.dialect, model=api.model, limit=limit)
+    assert found.hosted == ", ".join(sorted(api.kinds))
     assert found.calls == 36
     assert any(context.dropped for context in contexts)
     assert (found.over, found.invalid, found.unpriced) == ([], [], [])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.integrations.bots import ANTHROPIC, RESPONSES, Api, Body, Post, lived_through
+from tests.integrations.bots import ANTHROPIC, CONVERSE, RESPONSES, Api, Body, Post, lived_through
 from tests.integrations.ledger import line
 from tests.integrations.provider import providing
 
@@ -30,12 +30,27 @@ def _anthropic(url: str) -> Post:
     return lambda body: _dumped(client.messages.create(**body))
 
 
+def _boto3(url: str) -> Post:
+    import boto3
+
+    client = boto3.client(
+        "bedrock-runtime",
+        region_name="us-east-1",
+        endpoint_url=url,
+        aws_access_key_id="x",
+        aws_secret_access_key="x",
+    )
+    return lambda body: client.converse(modelId=CONVERSE.model, **body)
+
+
 def _dumped(answer: Any) -> Body:
     return answer.model_dump(exclude_unset=True, mode="json")
 
 
 @pytest.mark.parametrize(
-    ("api", "client"), [(RESPONSES, _openai), (ANTHROPIC, _anthropic)], ids=["responses", "anthropic"]
+    ("api", "client"),
+    [(RESPONSES, _openai), (ANTHROPIC, _anthropic), (CONVERSE, _boto3)],
+    ids=["responses", "anthropic", "converse"],
 )
 def test_sixty_turns_with_tools_of_the_provider_are_valid_and_within_budget(
     api: Api, client: Callable[[str], Post]
@@ -44,6 +59,7 @@ def test_sixty_turns_with_tools_of_the_provider_are_valid_and_within_budget(
         assembler, contexts = lived_through(api, client(provider.url), TURNS)
         assert assembler.budget is not None
         limit = assembler.budget.input_limit
-        found = line("none", api.path, provider, contexts, dialect=api.dialect, model=api.model, limit=limit)
+        name = f"{client.__name__[1:]}, {api.path}"
+        found = line("none", name, provider, contexts, dialect=api.dialect, model=api.model, limit=limit)
     assert found.calls == 3 * TURNS
     assert (found.over, found.invalid, found.unpriced) == ([], [], [])
