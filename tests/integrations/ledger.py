@@ -22,7 +22,6 @@ class Line:
     framework: str
     client: str
     hosted: str
-    """The kinds of its own calls that the server answered with."""
     calls: int
     over: list[str]
     invalid: list[str]
@@ -42,9 +41,13 @@ def line(
     dialect: Any,
     model: str,
     limit: int,
+    hosted: str = "",
     verbatim: bool = True,
 ) -> Line:
-    """The line of a run, where `contexts` has what was priced for each request, in order."""
+    """The line of a run, where `contexts` has what was priced for each request, in order.
+
+    `hosted` names the server's tools; without it they are those that the server ran.
+    """
     verdict = judged(provider, limit, verbatim=verbatim)
     over = [*verdict.over]
     unpriced: list[str] = []
@@ -59,7 +62,9 @@ def line(
     for kind, item in _own_items(provider).items():
         if (words := _words_unpriced(item, dialect, model)) > 0:
             unpriced.append(f"{kind}: {words} tokens of its words are not in its price")
-    found = Line(framework, client, ", ".join(sorted(provider.ran)), verdict.calls, over, verdict.invalid, unpriced)
+    found = Line(
+        framework, client, hosted or ", ".join(sorted(provider.ran)), verdict.calls, over, verdict.invalid, unpriced
+    )
     LINES.append(found)
     return found
 
