@@ -8,7 +8,7 @@ from typing import Any, cast
 from assembler.dialects import Dialect
 from assembler.dialects.by_name import dialect_for
 from assembler.dialects.reading import UNREADABLE, unreadable
-from assembler.errors import MessageTypeError
+from assembler.errors import ConversationError, MessageTypeError
 from assembler.pricing.hosted import price_beside_tools
 from assembler.pricing.pricer import is_whole, priced_request
 from assembler.pricing.server_state import held_count, refuse_unseen
@@ -16,6 +16,7 @@ from assembler.pricing.unread_keys import price_unread_keys
 from assembler.validation import must_be, wrong
 from budgets import AssemblyError, Count, TokenCounter, Tokens, total_counter
 from budgets.counters.by_model import counter_for
+from budgets.errors import OfTheCaller
 
 
 def count_request(
@@ -41,6 +42,17 @@ def count_request(
         step = "; pass {'messages': messages}" if isinstance(cast(object, request), list) else ""
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request) + step)
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
+    with OfTheCaller("request", ConversationError):
+        return _counted(request, dialect, model, counter, held)
+
+
+def _counted(
+    request: Mapping[str, Any],
+    dialect: Dialect | str | None,
+    model: str | None,
+    counter: TokenCounter | None,
+    held: Tokens | Count | None,
+) -> Count:
     model = _named_in(request) if model is None else model
     spoken, beside = dialect_for(dialect, model), held_count(held)
     counted = counter_for(model) if counter is None else total_counter(counter)
@@ -57,7 +69,7 @@ def count_request(
 def _named_in(request: Mapping[str, Any]) -> str | None:
     """The model that a body names as `model`, or as Bedrock's `modelId`."""
     named: object = request.get("model", request.get("modelId"))
-    return named if isinstance(named, str) else None
+    return str.__str__(named) if isinstance(named, str) else None
 
 
 def _priced(

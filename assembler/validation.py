@@ -100,7 +100,7 @@ def finite_numbers(place: str, values: object) -> tuple[float, ...]:
 
 def iterates(value: object) -> bool:
     """Whether a value can be iterated. (An array without dimensions is an `Iterable`, but cannot.)"""
-    with contextlib.suppress(TypeError):
+    with contextlib.suppress(Exception):  # an object's own method can raise anything
         iter(cast("Iterable[object]", value))
         return True
     return False

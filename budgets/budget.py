@@ -31,6 +31,11 @@ def _callable_with_a_text(_budget: object, _field: object, counter: TokenCounter
         refuse_unusable(counter)
 
 
+def _plain_text(model: str | None) -> str | None:
+    """A model's name as a plain text: a subclass of `str` may have any methods."""
+    return str.__str__(model) if isinstance(model, str) else model
+
+
 def _a_name(_budget: object, _field: object, model: Any) -> None:
     if model is not None and not (isinstance(model, str) and model.strip()):
         raise BudgetError(
@@ -96,7 +101,7 @@ class Budget(Value):
     counter: TokenCounter | AwaitedCounter | None = attrs.field(
         default=None, kw_only=True, hash=False, repr=_describe_counter, validator=_callable_with_a_text
     )
-    model: str | None = attrs.field(default=None, kw_only=True, validator=_a_name)
+    model: str | None = attrs.field(default=None, kw_only=True, converter=_plain_text, validator=_a_name)
     limits: Mapping[str, Limit] = attrs.field(default=_NO_LIMITS, kw_only=True, hash=False)
 
     def __attrs_post_init__(self) -> None:

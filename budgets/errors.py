@@ -13,7 +13,8 @@ The errors about messages, markup, tools and prompts continue the tree in `assem
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from types import TracebackType
 from typing import Any, TypeVar
 
 
@@ -49,6 +50,42 @@ class Evidence(AssemblyError):  # noqa: N818 - a base class, never raised itself
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+
+class OfTheCaller:
+    """A context in which an object of the caller's is read: an exception of its own methods becomes an error of ours.
+
+    `error` makes it from a text. The exception is neither quoted nor chained, since it may quote what it was asked for.
+    Exceptions of this library's own code pass.
+    """
+
+    __slots__ = ("_error", "_given")
+
+    def __init__(self, given: str, error: Callable[[str], AssemblyError]) -> None:
+        self._given, self._error = given, error
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+        if kind is None or not isinstance(error, Exception) or isinstance(error, AssemblyError) or _is_ours(traceback):
+            return
+        said = self._error(
+            f"{self._given}: a method of its own raised {kind.__name__}; pass plain dicts, lists and texts"
+        )
+        try:
+            raise said
+        except AssemblyError:
+            said.__context__ = None
+            raise
+
+
+def _is_ours(traceback: TracebackType | None) -> bool:
+    """Whether the innermost frame is of this library."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    name = "" if traceback is None else str(traceback.tb_frame.f_globals.get("__name__"))
+    return name.partition(".")[0] in ("assembler", "budgets")
 
 
 def lone_surrogate(text: str) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from budgets.count import Tokens
-from budgets.errors import BudgetError
+from budgets.errors import BudgetError, OfTheCaller
 from budgets.numbers import LONGEST_WORD, share, whole, whole_tokens
 from budgets.value import Value
 
@@ -84,6 +84,9 @@ def limits_by_region(limits: object) -> Mapping[str, Limit]:
         raise BudgetError(f"limits is a {type(limits).__name__}: a mapping from region names to Limit is expected")
     given: Mapping[Any, Any] = limits  # pyright: ignore[reportUnknownVariableType]
     checked: dict[str, Limit] = {}
+    if type(given) is not dict:
+        with OfTheCaller("limits", BudgetError):
+            given = dict(given.items())
     for region, limit in given.items():
         if region not in REGIONS:
             shown = repr(region[:LONGEST_WORD]) if isinstance(region, str) else f"a {type(region).__name__}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from assembler.conversation.history import History
@@ -12,6 +12,7 @@ from assembler.conversation.turns import answers_the_server
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.validation import iterates
 from budgets import Count
+from budgets.errors import OfTheCaller
 
 READ_WHOLE = 256
 """Histories of up to so many messages are read in full when they are added, so that errors are raised at once. Of
@@ -80,11 +81,14 @@ def read_newest(history: History) -> bool:
     return start == head
 
 
-def listed_messages(messages: object) -> Iterable[object]:
+def listed_messages(messages: object) -> list[object]:
     """The messages of a list. Raises `MessageTypeError` for anything else."""
     kind, given = type(messages).__name__, messages
     if iterates(messages) and not isinstance(messages, str | bytes | Mapping):
-        return cast("Iterable[object]", messages)
+        if isinstance(messages, Iterator):  # what fails while it reads is not about the list
+            return [*messages]
+        with OfTheCaller("conversation", MessageTypeError):
+            return [*cast("Iterable[object]", messages)]
     raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; {_advise_instead(given)}")
 
 

@@ -13,9 +13,10 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
     """Return the dialect for a value or a name. Raises `BudgetError`, with a similar name if there is one."""
     given = cast(object, dialect)
     if isinstance(given, str):
-        known = DIALECTS.get(given)
+        name = str.__str__(given)  # a subclass may have any methods
+        known = DIALECTS.get(name)
         if known is None:
-            raise unknown_dialect(given, DIALECTS, _call(given))
+            raise unknown_dialect(name, DIALECTS, _call(name))
         return known
     if isinstance(given, type) or not (hasattr(given, "pricer") and hasattr(given, "emit")):
         raise BudgetError(

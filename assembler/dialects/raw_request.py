@@ -12,9 +12,11 @@ from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Dialect
 from assembler.dialects.reading import UNREADABLE, unreadable
+from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.text.fields import fields_in, fields_of, items_of
 from budgets import AssemblyError
+from budgets.errors import OfTheCaller
 
 TOOLS = frozenset({"tools", "functions", "toolConfig"})
 """The APIs' keys for tools, in the body or in its `config`."""
@@ -60,7 +62,8 @@ class RawRequest:
     def of(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
         """Read a body. Raises `ConversationError` or `ToolError` if it cannot be read."""
         try:
-            return cls(body, dialect, dialect.parse(body))
+            with OfTheCaller("request", ConversationError):
+                return cls(body, dialect, dialect.parse(body))
         except AssemblyError:
             raise
         except UNREADABLE as error:
@@ -80,7 +83,8 @@ class RawRequest:
     def copied(self) -> dict[str, Any]:
         """Return a deep copy of the body. Raises `ConversationError` if it contains itself or nests too deep."""
         try:
-            return own_fields(self.body)
+            with OfTheCaller("request", ConversationError):
+                return own_fields(self.body)
         except RecursionError as error:
             problem = unreadable(error)
         raise problem

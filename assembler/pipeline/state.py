@@ -26,6 +26,7 @@ from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 from assembler.pricing.ledger import Ledger
 from assembler.validation import wrong
 from budgets import Count, Grade
+from budgets.errors import OfTheCaller
 
 VERSION = 2
 """Version of the JSON value. Other versions are ignored, because a server may be rolled back."""
@@ -168,6 +169,11 @@ _CHANGED = "its messages have changed"
 
 
 def _read(state: object) -> _State | None:
+    with OfTheCaller("state", StateError):
+        return _read_state(state)
+
+
+def _read_state(state: object) -> _State | None:
     given = state
     version = cast("Mapping[str, object]", state).get("state") if isinstance(state, Mapping) else None
     if not isinstance(version, int):

@@ -20,6 +20,7 @@ from assembler.pricing.overflow import Overflow
 from assembler.text.fields import fields_of
 from assembler.validation import wrong
 from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
+from budgets.errors import OfTheCaller
 from budgets.later import FromFolders
 from budgets.numbers import index_of
 
@@ -274,6 +275,11 @@ def input_tokens(usage: object, dialect: str = "") -> Tokens:
 
     Raises `TokenCountError` if it has none.
     """
+    with OfTheCaller("usage", lambda said: TokenCountError("usage", said)):
+        return _input_tokens(usage, dialect)
+
+
+def _input_tokens(usage: object, dialect: str) -> Tokens:
     number = index_of(usage)
     if number is None:
         lines = (line for name in sorted(_APIS, key=lambda name: name != dialect) for line in _APIS[name].usage)

@@ -107,6 +107,6 @@ def _own(answer: object, name: str) -> Any:
 
 
 def _json(body: object) -> Iterator[str]:
-    with contextlib.suppress(RecursionError, ValueError):  # nested too deeply, or in itself: not from an API
+    with contextlib.suppress(Exception):  # nested too deeply, in itself, or an object of any class: not from an API
         plain = dict(cast("Mapping[object, object]", body)) if isinstance(body, Mapping) else body
         yield json.dumps(plain, default=repr, ensure_ascii=False, skipkeys=True)

@@ -13,6 +13,7 @@ from assembler.errors import MarkupError
 from assembler.text.checked import checked_text
 from assembler.validation import name_of_value, wrong
 from budgets import BudgetError
+from budgets.errors import OfTheCaller
 from budgets.patterns import compile_later
 from budgets.value import Value
 
@@ -159,11 +160,15 @@ def _vector(value: object, *, field: str) -> Sequence[float] | None:
     if not listed or isinstance(given, str | bytes | Mapping):
         raise BudgetError(wrong(field, "a list of numbers or None", value))
     if isinstance(given, list) and type(cast("object", given)) is not list:
-        return [*iter(cast("list[float]", given))]  # a subclass may have any `__len__`
+        with OfTheCaller(field, BudgetError):
+            return [*iter(cast("list[float]", given))]  # a subclass may have any `__len__`
     return cast("Sequence[float]", value)
 
 
 def _mapping(value: object, *, field: str) -> Mapping[str, Any] | None:
-    if value is None or isinstance(value, Mapping):
-        return cast("Mapping[str, Any] | None", value)
-    raise BudgetError(wrong(field, "a mapping (dict) or None", value))
+    if value is None or type(value) is dict:
+        return cast("dict[str, Any] | None", value)
+    if not isinstance(value, Mapping):
+        raise BudgetError(wrong(field, "a mapping (dict) or None", value))
+    with OfTheCaller(field, BudgetError):
+        return dict(cast("Mapping[str, Any]", value).items())

@@ -13,6 +13,7 @@ from assembler.regions.tools.models import is_model, model_schema
 from assembler.regions.tools.plain import plain
 from assembler.regions.tools.schema import Schema, refuse_unlisted, rewrite_schema
 from assembler.validation import must_be, name_of_value
+from budgets.errors import OfTheCaller
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """OpenAI API reference, response_format.json_schema.name, read 2026-11: letters, digits, `_` and `-`, at most 64."""
@@ -42,7 +43,8 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
         schema = rewrite_schema(model_schema(given, given.__name__), _closed)
         return _finished(schema, name or given.__name__)
     if isinstance(given, Mapping):
-        schema = cast("Schema", plain(cast("Mapping[str, object]", given), tool=name, path=("schema",)))
+        with OfTheCaller("output schema", ToolError):
+            schema = cast("Schema", plain(cast("Mapping[str, object]", given), tool=name, path=("schema",)))
         refuse_unlisted(schema, tool=name or "answer")
         title: object = schema.get("title")
         return _finished(schema, name or (title if isinstance(title, str) and _is_legal(title) else "answer"))

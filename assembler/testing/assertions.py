@@ -8,6 +8,7 @@ from typing import Any
 from assembler.count_request import count_request
 from assembler.dialects import Dialect
 from assembler.dialects.by_name import dialect_for
+from assembler.errors import MessageTypeError, WrongTypeError
 from assembler.pricing.pricer import Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.validation import wrong
@@ -39,7 +40,7 @@ def assert_fits(
     named = model or (budget.model if budget is not None else None) or request.get("model")
     if budget is None:
         if not isinstance(named, str):
-            raise TypeError("assert_fits needs model='gpt-4o' or budget=Budget(…): the request names no model")
+            raise WrongTypeError("assert_fits needs model='gpt-4o' or budget=Budget(…): the request names no model")
         budget = Budget.for_model(named, max_output_tokens=max_output_tokens)
     spoken = dialect_for(dialect, named)
     count = count_request(request, dialect=spoken, model=named, counter=budget.token_counter)
@@ -66,7 +67,7 @@ def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = 
 
 def _refuse_no_body(request: object) -> None:
     if not isinstance(request, Mapping):
-        raise TypeError(wrong("request", "the body of the API's call (a dict)", request))
+        raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request))
 
 
 def _overflow(count: Count, budget: Budget, layout: Layout, pricer: Pricer) -> Iterator[str]:

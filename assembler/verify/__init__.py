@@ -14,9 +14,10 @@ from assembler.verify.checker import DIALECTS, Checker
 from assembler.verify.foreign import S5, foreign_keys
 from assembler.verify.jsonable import unjsonable
 from assembler.verify.place import request_place
-from assembler.verify.shape import OBJECT, must_be
+from assembler.verify.shape import OBJECT, S2, must_be
 from assembler.verify.violation import Rule, Violation
 from budgets import BudgetError
+from budgets.errors import Evidence, OfTheCaller
 from budgets.models import dialect_of
 
 
@@ -27,6 +28,10 @@ class Named(Protocol):
     def name(self) -> str:
         """The dialect's name in `DIALECTS`."""
         ...
+
+
+class _UnreadableError(Evidence):
+    """An object in the request whose own methods raise. Never leaves this module."""
 
 
 def verify(
@@ -42,6 +47,14 @@ def verify(
     Linear; no recursion. Raises `BudgetError` for a dialect without rules. Rules and error texts come from public issue
     threads, read 2026-11; none was checked against a live endpoint.
     """
+    try:
+        with OfTheCaller("request", _UnreadableError):
+            return _found(request, dialect, model)
+    except _UnreadableError as error:
+        return [S2.broken("", str(error))]
+
+
+def _found(request: Mapping[str, Any], dialect: str | Named | None, model: str | None) -> list[Violation]:
     checker = _checker(_of_the_model(request, model) if dialect is None else dialect)
     root = request_place(request)
     found = [*must_be(root, OBJECT), *unjsonable(root.value, bytes_under=checker.bytes_under)]

@@ -15,7 +15,7 @@ import attrs
 from budgets.count import Tokens
 from budgets.errors import UnknownModelError
 from budgets.models.families import dialect_of, encoding_of, family_of
-from budgets.models.names import bare, candidates, refuse_no_name
+from budgets.models.names import bare, candidates, checked_name
 from budgets.value import Value
 
 __all__ = ["ModelFacts", "Row", "Table", "dialect_of", "encoding_of", "facts", "family_of", "known", "nearly"]
@@ -70,8 +70,7 @@ def facts(name: str) -> ModelFacts:
     Raises `UnknownModelError`, with the nearest known names, if no row and no rule of `budgets.models.names` covers the
     name, and `BudgetError` for anything that cannot be a name.
     """
-    refuse_no_name(name)
-    return _facts(name)
+    return _facts(checked_name(name))
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)

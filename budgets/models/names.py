@@ -103,20 +103,24 @@ def bare(name: str) -> str:
 
     It only looks at the spelling, so it accepts unknown names. Raises `BudgetError` for anything but a name.
     """
-    refuse_no_name(name)
-    *_, (_, spelled) = _readings(_plain(name))
+    *_, (_, spelled) = _readings(_plain(checked_name(name)))
     own = _VARIANT.sub("", spelled.rsplit("/", 1)[-1])
     if bedrock := _BEDROCK.fullmatch(own):
         own = _BEDROCK_VERSION.sub("", bedrock["model"])
     return _DASHED.sub(r"\1-\2.\3", _MAKER.sub("", own))
 
 
-def refuse_no_name(name: object) -> None:
-    """Raise `BudgetError` for anything but a text, and for a text that is too long to be a name."""
+def checked_name(name: object) -> str:
+    """The name as a plain text: a subclass of `str` may have any methods.
+
+    Raises `BudgetError` for anything but a text, and for a text that is too long to be a name.
+    """
     if not isinstance(name, str):
         raise BudgetError(f"model is a {type(name).__name__}, not a name")
+    name = str.__str__(name)
     if len(name) > LONGEST_NAME:
         raise BudgetError(f"model is a text of {len(name)} characters, not a name: names have at most {LONGEST_NAME}")
+    return name
 
 
 def _plain(name: str) -> str:

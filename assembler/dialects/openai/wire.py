@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
@@ -187,7 +189,7 @@ def _stands(seen: dict[str, Any]) -> bool:
     if PIN in seen or not _OF_NO_CALL.isdisjoint(seen) or not (content is None or isinstance(content, str)):
         return False
     held = list(seen.values())
-    if held.count(None) > (content is None):
+    if sum(map(operator.is_, held, itertools.repeat(None))) > (content is None):  # a text may compare as it likes
         return False
     for value in held:
         if type(value) is list and not value:

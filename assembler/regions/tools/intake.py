@@ -17,6 +17,7 @@ from assembler.regions.tools.reading import Reading, finish_tool
 from assembler.regions.tools.refusal import shown, tool_error
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_of
+from budgets.errors import OfTheCaller
 from budgets.later import in_order
 
 Reader: TypeAlias = Callable[[object], tuple[Reading, ...] | None]
@@ -37,6 +38,15 @@ def read_tools(tools: object) -> tuple[Tool, ...]:
     Raises `ToolError`, with the place in the list, for anything that cannot be read, and for a name that is given
     twice, even by equal definitions, since that is a mistake. A cache point of Bedrock is kept with the tool before it.
     """
+    if type(tools) in (list, tuple) and not tools:
+        return ()
+    if isinstance(tools, Iterator):  # what fails while it reads is not about the tools
+        tools = [*cast("Iterator[object]", tools)]
+    with OfTheCaller("tools", ToolError):
+        return _read_all(tools)
+
+
+def _read_all(tools: object) -> tuple[Tool, ...]:
     read: dict[str, tuple[int, Tool]] = {}
     for index, raw in enumerate(_listed(tools)):
         if (point := _point_in(raw)) is not None:

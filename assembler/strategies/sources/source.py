@@ -36,7 +36,17 @@ Identity: TypeAlias = tuple[str, float, str]
 def identity(document: Document) -> Identity:
     """The identity of a document: the name of what it is a part of, its position there, and its text."""
     name = _document_id(document) or document.source or ""
-    return str(name), position(document), document.text
+    return _as_text(name), position(document), document.text
+
+
+def _as_text(name: object) -> str:
+    """A name as a text. Python writes an integer of more than 4,300 digits in base 16 alone."""
+    try:
+        return str(name)
+    except ValueError:
+        if isinstance(name, int):
+            return f"{name:x}"
+        raise
 
 
 def position(document: Document) -> float:

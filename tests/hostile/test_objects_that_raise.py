@@ -1,0 +1,199 @@
+"""An object whose own methods raise is taken or refused with an error of ours, which does not quote its exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from assembler import (
+    Assembler,
+    CitedSources,
+    TrimOldest,
+    calibrate,
+    count_request,
+    fit_request,
+    overflow_of,
+    repair,
+    verify,
+)
+from assembler.rag import Order
+from assembler.testing import assert_fits, assert_valid
+from budgets import AssemblyError, Budget
+
+CANARY = "what a method was asked for"
+MESSAGE = {"role": "user", "content": "Where is it?"}
+SCHEMA = {"type": "object", "properties": {}}
+TOOL = {"name": "look", "description": "Looks.", "parameters": SCHEMA}
+
+
+class StrangeError(Exception):
+    """What no library raises."""
+
+
+class Fields(Mapping[str, Any]):
+    """A mapping that is no dict."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.fields = fields
+
+    def __getitem__(self, key: str) -> Any:
+        return self.fields[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+
+def raising(kind: type[Any], method: str) -> Any:
+    """A subclass with one method that raises."""
+
+    def fail(*_: object) -> Any:
+        raise StrangeError(CANARY)
+
+    return type(f"{kind.__name__}Raising", (kind,), {method: fail})
+
+
+def assembler() -> Assembler[Any]:
+    return Assembler(Budget(2_000, model="gpt-4o"), on_overflow=TrimOldest())
+
+
+def used(made: Assembler[Any]) -> None:
+    context = made.build()
+    context.request()
+    str(context.report)
+    made.add_message(("assistant", "Here.")).add_message(("user", "Thanks.")).build().request()
+
+
+def asked(made: Assembler[Any]) -> None:
+    used(made.add_message(MESSAGE))
+
+
+def cited(**fields: Any) -> None:
+    made = Assembler(Budget(2_000, model="gpt-4o"), strategy=CitedSources(order=Order.STABLE))
+    asked(made.add_knowledge("One.", type="t", **fields).add_knowledge("Two.", type="t", **fields))
+
+
+Door = Callable[[Any], object]
+MAPPINGS: dict[str, Door] = {
+    "a message": lambda kind: used(assembler().add_message(kind(MESSAGE))),
+    "messages": lambda kind: used(assembler().set_messages([kind(MESSAGE)])),
+    "a part": lambda kind: used(
+        assembler().add_message({"role": "user", "content": [kind({"type": "text", "text": "x"})]})
+    ),
+    "a tool": lambda kind: asked(assembler().set_tools([kind(TOOL)])),
+    "parameters": lambda kind: asked(assembler().set_tools([{**TOOL, "parameters": kind(SCHEMA)}])),
+    "metadata": lambda kind: cited(metadata=kind({"document_id": "d"})),
+    "a schema": lambda kind: asked(assembler().add_output_schema(kind(SCHEMA), name="answer")),
+    "a state": lambda kind: assembler().restore(kind(assembler().add_message(MESSAGE).build().state())),
+    "a bill": lambda kind: calibrate(assembler().add_message(MESSAGE).build(), kind({"prompt_tokens": 12})),
+    "a refusal": lambda kind: overflow_of(kind({"error": {"message": "maximum context length is 10 tokens"}})),
+    "limits": lambda kind: Budget(2_000, limits=kind({})),
+    "a body to count": lambda kind: count_request(kind({"messages": [MESSAGE]}), dialect="openai_chat", model="gpt-4o"),
+    "a body to fit": lambda kind: fit_request(kind({"messages": [MESSAGE]}), assembler=assembler()),
+    "messages to repair": lambda kind: repair([kind(MESSAGE)]),
+}
+TEXTS: dict[str, Door] = {
+    "a content": lambda kind: used(assembler().add_message({"role": "user", "content": kind("x")})),
+    "a role": lambda kind: used(assembler().add_message({"role": kind("user"), "content": "x"})),
+    "an instruction": lambda kind: asked(assembler().add_instruction(kind("x"))),
+    "knowledge": lambda kind: cited(source=kind("x")),
+    "a tool's name": lambda kind: asked(assembler().set_tools([{**TOOL, "name": kind("look")}])),
+    "a model": lambda kind: Budget.for_model(kind("gpt-4o")),
+    "the names of a count": lambda kind: count_request(
+        {"messages": [MESSAGE]}, dialect=kind("openai_chat"), model=kind("gpt-4o")
+    ),
+}
+LISTS: dict[str, Door] = {
+    "messages": lambda kind: used(assembler().set_messages(kind([MESSAGE]))),
+    "a content": lambda kind: used(
+        assembler().add_message({"role": "user", "content": kind([{"type": "text", "text": "x"}])})
+    ),
+    "tools": lambda kind: asked(assembler().set_tools(kind([TOOL]))),
+    "a vector": lambda kind: cited(embedding=kind([1.0, 2.0])),
+    "policies": lambda kind: Assembler(on_overflow=kind([TrimOldest()])),
+    "messages to count": lambda kind: count_request(
+        {"messages": kind([MESSAGE])}, dialect="openai_chat", model="gpt-4o"
+    ),
+    "messages to repair": lambda kind: repair(kind([MESSAGE])),
+}
+METHODS = (
+    "__len__",
+    "__getitem__",
+    "__eq__",
+    "__iter__",
+    "__contains__",
+    "__bool__",
+    "__hash__",
+    "__str__",
+    "__repr__",
+)
+OF_MAPPINGS = (*METHODS, "keys", "items", "get")
+OF_TEXTS = (*METHODS, "encode", "isascii", "strip", "startswith", "lower", "replace", "__format__", "__add__")
+
+
+def is_typed(door: Door, kind: Any) -> None:
+    """The object is taken, because the method is not needed, or refused in our own words."""
+    try:
+        door(kind)
+    except AssemblyError as error:
+        seen: BaseException | None = error
+        while seen is not None:
+            assert CANARY not in str(seen)
+            seen = seen.__cause__ or seen.__context__
+
+
+@pytest.mark.parametrize("method", OF_MAPPINGS)
+@pytest.mark.parametrize("kind", [dict, Fields])
+@pytest.mark.parametrize("door", MAPPINGS)
+def test_a_mapping_whose_method_raises_is_taken_or_refused_with_an_error_of_ours(
+    door: str, kind: type[Any], method: str
+) -> None:
+    is_typed(MAPPINGS[door], raising(kind, method))
+
+
+@pytest.mark.parametrize("method", OF_TEXTS)
+@pytest.mark.parametrize("door", TEXTS)
+def test_a_text_whose_method_raises_is_taken_or_refused_with_an_error_of_ours(door: str, method: str) -> None:
+    is_typed(TEXTS[door], raising(str, method))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("door", LISTS)
+def test_a_list_whose_method_raises_is_taken_or_refused_with_an_error_of_ours(door: str, method: str) -> None:
+    is_typed(LISTS[door], raising(list, method))
+
+
+@pytest.mark.parametrize("method", OF_MAPPINGS)
+@pytest.mark.parametrize("kind", [dict, Fields])
+def test_a_check_of_rules_tells_of_an_object_that_raises_as_of_any_that_json_cannot_carry(
+    kind: type[Any], method: str
+) -> None:
+    """It says of itself that other values are violations, never errors."""
+    made = raising(kind, method)
+    for body in (made({"messages": [MESSAGE]}), {"messages": [made(MESSAGE)]}):
+        assert {one.rule for one in verify(body, dialect="openai_chat")} <= {"S1", "S2"}
+
+
+def test_the_message_names_the_argument_and_the_exception() -> None:
+    with pytest.raises(AssemblyError, match=r"^tools: a method of its own raised StrangeError; pass plain dicts"):
+        assembler().set_tools([raising(Fields, "__iter__")(TOOL)])
+
+
+@pytest.mark.parametrize("body", [None, 5, "a text", [MESSAGE]])
+def test_an_assertion_refuses_what_is_no_body_with_an_error_of_ours(body: Any) -> None:
+    """It was a bare TypeError."""
+    with pytest.raises(AssemblyError, match="the body of the API's call"):
+        assert_fits(body, model="gpt-4o")
+    with pytest.raises(AssemblyError, match="the body of the API's call"):
+        assert_valid(body, dialect="openai_chat")
+    with pytest.raises(AssemblyError, match="assert_fits needs model="):
+        assert_fits({"messages": [MESSAGE]})
+
+
+def test_documents_are_ordered_by_an_id_of_any_length() -> None:
+    """Python writes no integer of more than 4,300 digits in base 10, and the order by identity raised ValueError."""
+    cited(metadata={"document_id": 10**5_000})
