@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Maker: TypeAlias = Callable[[str, TokenCounter], "Pricer"]
 
 _HOSTED = re.compile(
-    r"deepseek|r1-distill|llama|qwen|qwq|qvq|gpt-oss|grok|compound|kimi|moonshot|glm|command|c4ai|aya-"
+    r"deepseek|r1-distill|llama|gemma-?3|qwen|qwq|qvq|gpt-oss|grok|compound|kimi|moonshot|glm|command|c4ai|aya-"
 )
 """The makers with templates in `assembler.dialects.hosts.families`. A test compares the two."""
 

