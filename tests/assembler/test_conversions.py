@@ -7,6 +7,7 @@ import copy
 import itertools
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ def test_what_comes_in_goes_out_or_is_said_to_be_left_out(name: str, drawn: Draw
         assert letter != "f" or "left out" in report or (name == "chat_template" and _is_given(drawn, report))
         assert letter != "u" or ("part(s) of another API" in report and context.dropped)
     if name not in ("plain", "chat_template"):
+        assert _fields_noted(context.notes()) >= sum(times for mark, times in lost.items() if mark[0] == "f")
         # Whose a part or a field is that nobody knows, the message around it may not say: then the choice of the
         # dialect does, and it goes to the API that was asked for as it came, with the marks that it carries itself.
         own_words: set[str] = NOT_KNOWN if drawn.kinds & MAY_BE_UNKNOWN else set()
@@ -75,6 +77,12 @@ def test_what_comes_in_goes_out_or_is_said_to_be_left_out(name: str, drawn: Draw
 def _is_given(drawn: Drawn, report: str) -> bool:
     """Whether a template gets what its text does not show: a field, or a cache mark, which no server reads there."""
     return "given to it" in report or "mark" in drawn.kinds
+
+
+def _fields_noted(notes: Iterable[str]) -> int:
+    """How many fields, cache marks, citations and signatures the notes say were left out."""
+    told = [note for note in notes if note.endswith("left out") and re.search("field|mark|citation|signature", note)]
+    return sum(int(note.split()[0]) for note in told)
 
 
 MAY_BE_UNKNOWN = frozenset({"unread", "pair", "pair in parts", "own field", "own key", "caller", "signature"})
