@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import attrs
 
@@ -78,16 +78,20 @@ _MEANT = {word: region for region, words in _WORDS.items() for word in words.spl
 """Other names for the regions."""
 
 
+def _entries(limits: Mapping[Any, Any]) -> Iterable[tuple[Any, Any]]:
+    if type(limits) is dict:
+        return cast("dict[Any, Any]", limits).items()
+    with OfTheCaller("limits", BudgetError):
+        return [*limits.items()]
+
+
 def limits_by_region(limits: object) -> Mapping[str, Limit]:
     """A copy of `limits`. Raises BudgetError unless it is a mapping from region names to `Limit`."""
     if not isinstance(limits, Mapping):
         raise BudgetError(f"limits is a {type(limits).__name__}: a mapping from region names to Limit is expected")
     given: Mapping[Any, Any] = limits  # pyright: ignore[reportUnknownVariableType]
     checked: dict[str, Limit] = {}
-    if type(given) is not dict:
-        with OfTheCaller("limits", BudgetError):
-            given = dict(given.items())
-    for region, limit in given.items():
+    for region, limit in _entries(given):
         if region not in REGIONS:
             shown = repr(region[:LONGEST_WORD]) if isinstance(region, str) else f"a {type(region).__name__}"
             near = f"; did you mean {_MEANT[region]}?" if region in _MEANT else ""
