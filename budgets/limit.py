@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -79,8 +79,9 @@ _MEANT = {word: region for region, words in _WORDS.items() for word in words.spl
 
 
 def _entries(limits: Mapping[Any, Any]) -> Iterable[tuple[Any, Any]]:
-    if type(limits) is dict:
-        return cast("dict[Any, Any]", limits).items()
+    kind = type(limits)
+    if kind is dict:
+        return limits.items()
     with OfTheCaller("limits", BudgetError):
         return [*limits.items()]
 

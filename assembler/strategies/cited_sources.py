@@ -1,4 +1,4 @@
-"""`CitedSources`: sends knowledge as numbered sources that an answer can cite, without repeats, as many as fit."""
+"""`CitedSources`: sends knowledge as numbered sources that an answer can cite, without repeats, the best that fit."""
 
 from __future__ import annotations
 
@@ -100,6 +100,9 @@ class CitedSources:
     all sources together, without the words around them. `order` may be a function: it gets the chosen documents, best
     first, and returns them in reading order. `compress` is asked for a shorter text of each source if not all fit, and
     its result is used only if it costs less.
+
+    No source that is left out would fit beside those that stay. But `Greedy()`, the default selection, takes the best
+    first and never exchanges one for two smaller ones; `Best()` does, if their scores add up to more.
 
     With `Placement.QUESTION`, the words of `template` stand around sources and question. The sources stay in the system
     text if the question is not a single text, and with `Placement.TOOL` if the conversation does not end with a tool

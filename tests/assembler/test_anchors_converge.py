@@ -27,10 +27,14 @@ from assembler import (
 )
 from assembler.dialects import DIALECTS
 from assembler.pricing.calibration import MOST_DRIFT
+from assembler.strategies import Strategy
 from budgets import Budget, Grade
 from tests.scaled import scaled
 
+from .drawn import STRATEGIES
+
 CALLS = 50
+ON_ITS_OWN = STRATEGIES[0]
 
 
 @attrs.frozen
@@ -130,6 +134,8 @@ policies = st.sampled_from(
 )
 LEAST = (300, 1_600)
 """What fits the newest turns, a note and pins of any of these by rule, and the tools beside them."""
+WORDS_AROUND = 700
+"""What the facts and the words around them cost at most in any layout."""
 lengths = st.lists(st.integers(1, 30), min_size=3, max_size=12)
 
 
@@ -161,9 +167,18 @@ def tool(name: str) -> dict[str, Any]:
 TOOLS = tuple(map(tool, ("weather", "trains", "recipes")))
 
 
-def assembled(api: Api, window: int, policy: Policy | tuple[Policy, ...]) -> Assembler:
+FACTS = ("The line was closed in May.", "Trains leave at noon.", "The station has two halls.")
+"""What the strategies lay out, of 80 characters with the words around them or a few hundred."""
+
+
+def assembled(
+    api: Api, window: int, policy: Policy | tuple[Policy, ...], strategy: Strategy = ON_ITS_OWN, facts: int = 0
+) -> Assembler:
     budget = Budget(window, counter=len, model=api.model)
-    return Assembler(budget, dialect=DIALECTS[api.dialect], on_overflow=policy)
+    made = Assembler(budget, dialect=DIALECTS[api.dialect], on_overflow=policy, strategy=strategy)
+    for text in FACTS[:facts]:
+        made.add_knowledge(text, type="rag", score=0.5)
+    return made
 
 
 def bytes_of(context: Context) -> str:
@@ -194,6 +209,8 @@ class Caller:
     policy: Policy | tuple[Policy, ...]
     window: int
     live: Assembler
+    strategy: Strategy = ON_ITS_OWN
+    facts: int = 0
     first: int = 0
     before: list[dict[str, Any]] = attrs.field(factory=list[dict[str, Any]])
     anchor: CalibratedCounter | None = None
@@ -214,7 +231,8 @@ class Caller:
             assert bill <= self.window + over
             if not changed:  # other tools are another request, whose turns are chosen anew
                 assert context.first_kept >= self.first
-                self.keeps_its_prefix(context)
+                if self.facts == 0 and self.strategy is ON_ITS_OWN:  # else words around the question may move on
+                    self.keeps_its_prefix(context)
             if number % 9 == 0 or (context.first_kept and not self.first):
                 self.is_built_cold_too(context, history)
                 rows_add_up(context)
@@ -253,7 +271,7 @@ class Caller:
         return math.ceil(max(billed + more + self.drift, (ours + more) * (billed + 1) / ours))
 
     def is_built_cold_too(self, context: Context, history: list[dict[str, Any]]) -> None:
-        cold = assembled(self.api, self.window, self.policy).anchor(self.anchor)
+        cold = assembled(self.api, self.window, self.policy, self.strategy, self.facts).anchor(self.anchor)
         assert bytes_of(cold.set_tools(TOOLS[: self.tools]).add_messages(history).build()) == bytes_of(context)
 
 
@@ -266,14 +284,22 @@ class Caller:
     twice=st.booleans(),
     tools=st.lists(st.sampled_from([0, 0, 0, 1, 2, 3]), min_size=1, max_size=3),
     spare=st.integers(0, 200),
+    knows=st.tuples(st.sampled_from(STRATEGIES), st.integers(0, 3)),
 )
 def test_from_the_second_call_on_no_bill_is_above_the_limit_and_no_cut_is_taken_back(
-    api: Api, hidden: Hidden, policy: Policy, sizes: list[int], twice: bool, tools: list[int], spare: int
+    api: Api,
+    hidden: Hidden,
+    policy: Policy,
+    sizes: list[int],
+    twice: bool,
+    tools: list[int],
+    spare: int,
+    knows: tuple[Strategy, int],
 ) -> None:
     """Nothing is kept free beside what the bills have shown. Tools change every seventeen calls."""
-    window = hidden.most(LEAST[max(tools) > 0]) + spare
+    window = hidden.most(LEAST[max(tools) > 0] + WORDS_AROUND) + spare
     said = talk(CALLS + 1, sizes)
-    caller = Caller(api, hidden, policy, window, assembled(api, window, policy))
+    caller = Caller(api, hidden, policy, window, assembled(api, window, policy, *knows), *knows)
     for number in range(CALLS):
         history = said[: 2 * number + 1]
         caller.call(said_twice(history) if twice else history, number, tools[number // 17 % len(tools)])
