@@ -138,7 +138,7 @@ class BatchAssembler:
 
     def __call__(self, batch: Batch) -> dict[str, list[Any]]:
         """Return the columns of the requests. Raises `BatchError` for wrong columns, and with `Raise` a row's error."""
-        if not hasattr(batch, "keys"):
+        if isinstance(batch, type) or not hasattr(batch, "keys"):
             raise BatchError(f"expected a mapping from names to columns, got {type(batch).__name__}")
         names = list(batch)
         read = self.columns.found_in(names)

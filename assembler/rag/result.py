@@ -74,15 +74,23 @@ def listed(values: Iterable[_T], name: str) -> list[_T]:
 
 
 def _read(result: object, place: int) -> RetrievalResult:
+    try:
+        return _read_any(result, place)
+    except RecursionError:
+        pass  # outside of it, the error does not hold the whole stack
+    raise PromptError(f"retrieval result {place} holds itself, or results nested too deep; pass the innermost")
+
+
+def _read_any(result: object, place: int) -> RetrievalResult:
     if isinstance(result, RetrievalResult):
         return result
     given: object = result
     if isinstance(given, tuple) and len(cast("tuple[object, ...]", given)) == _PAIR:
         item, score = cast("tuple[object, object]", result)
-        return attrs.evolve(_read(item, place), score=_score(score, place))
+        return attrs.evolve(_read_any(item, place), score=_score(score, place))
     node = _field(result, "node")
     if node is not None and _content(node) is not None:
-        return attrs.evolve(_read(node, place), score=_score(_field(result, "score"), place))
+        return attrs.evolve(_read_any(node, place), score=_score(_field(result, "score"), place))
     text = _content(result)
     if text is None:
         raise PromptError(
@@ -95,10 +103,10 @@ def _read(result: object, place: int) -> RetrievalResult:
     return RetrievalResult(
         content=checked_text(text, field=f"retrieval result {place}"),
         score=_score(found["score"], place),
-        chunk_id=_text(found["chunk_id"]),
-        document_id=_text(found["document_id"]),
-        document_filename=_text(found["document_filename"]),
-        section_title=_text(found["section_title"]),
+        chunk_id=_text(found["chunk_id"], f"chunk_id of retrieval result {place}"),
+        document_id=_text(found["document_id"], f"document_id of retrieval result {place}"),
+        document_filename=_text(found["document_filename"], f"document_filename of retrieval result {place}"),
+        section_title=_text(found["section_title"], f"section_title of retrieval result {place}"),
         page_number=found["page_number"] if isinstance(found["page_number"], int | str) else None,
         embedding=found["embedding"],
         metadata=extra or None,
@@ -141,8 +149,12 @@ def _score(value: object, place: int) -> float:
     )
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+def _text(value: object, field: str) -> str | None:
+    try:
+        return None if value is None else str(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        kind = type(value).__name__
+    raise PromptError(f"{field} is a {kind} that cannot be written as text; pass a short text or number")
 
 
 def as_document(result: RetrievalResult) -> Document:

@@ -21,6 +21,7 @@ from assembler.prompts import read_prompt
 from assembler.rag.result import read_results
 from budgets import Budget, BudgetError, TokenCountError, UnknownModelError, models, tiktoken_counter
 from budgets.models.names import LONGEST_NAME
+from tests.hostile.test_dos import deep
 from tests.hostile.test_secrets import spoken_by
 
 CANARY = "xyzzy"
@@ -113,6 +114,19 @@ def test_a_file_that_cannot_be_read_leaves_no_trace_of_its_text(tmp_path: Path) 
         with pytest.raises((SpecError, BudgetError)) as refused:
             ask()
         assert not any(CANARY in said for said in spoken_by(refused.value))
+
+
+def test_a_retrieval_result_that_cannot_be_read_to_its_end_is_refused_by_its_place() -> None:
+    nested: Any = {"content": "x"}
+    paired: Any = {"content": "x"}
+    for _ in range(5_000):
+        nested, paired = {"content": "x", "node": nested}, (paired, 0.5)
+    loop: dict[str, Any] = {"content": "x"}
+    loop["node"] = loop
+    unwritable = ({"content": "x", "chunk_id": 10**5_000}, {"content": "x", "section_title": deep(9_000)})
+    for odd in (nested, paired, loop, *unwritable):
+        with pytest.raises(PromptError, match="retrieval result 1"):
+            read_results([{"content": "x"}, odd])
 
 
 def test_a_score_that_is_no_number_leaves_no_trace_of_itself() -> None:
