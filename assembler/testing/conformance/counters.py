@@ -77,8 +77,8 @@ class _Held(Checked):
             raise self.broken("an estimate errs high", f"{_WORD!r} costs 0: round up")
         if (found := self.count("")) != 0:
             raise self.broken('it counts "" as 0', f"got {found}; take off what it adds around a text")
-        self.takes_control_tokens_as_text()
         self.costs_more_if_longer()
+        self.takes_control_tokens_as_text()
         self.each_alone(texts, max_examples)
         self.tells_texts_apart()
         self.together()
@@ -111,10 +111,11 @@ class _Held(Checked):
         return tokens
 
     def takes_control_tokens_as_text(self) -> None:
-        for control, lookalike in _CONTROL.items():
+        several = {f"{control} " * 50: f"{like} " * 50 for control, like in _CONTROL.items()}
+        for control, lookalike in (_CONTROL | several).items():
             tokens, least = self.count(control), self.count(lookalike)
             if tokens < least / 2:
-                problem = f"{control!r} costs {tokens}, and {lookalike!r} {least}"
+                problem = f"{_brief(control)} costs {tokens}, and {_brief(lookalike)} {least}"
                 raise self.broken("a control token in a text is text", f"{problem}; count without special tokens")
 
     def costs_more_if_longer(self) -> None:

@@ -132,11 +132,44 @@ SEEN_OR_NOTED: Mapping[str, tuple[str, History]] = {
             },
         ),
     ),
+    "an image of Anthropic's": (
+        _PIXEL,
+        (
+            {
+                "role": "user",
+                "content": [
+                    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _PIXEL}},
+                    {"type": "text", "text": "What is this?"},
+                ],
+            },
+        ),
+    ),
     "a text in another script": ("привет, 世界", ({"role": "user", "content": "привет, 世界"},)),
     "the end of a long text": ("home", OF_OTHERS["a text of three thousand words"]),
     "an early message of many": ("step number 2", OF_OTHERS["sixty messages"]),
 }
 """What a request holds, or a note says that it was left out: a text in it, and the conversation."""
+
+GROWING: Sequence[History] = (
+    (
+        {"role": "user", "content": "Look around."},
+        {"role": "assistant", **THOUGHTS["under a signature"]},
+        {"role": "user", "content": "Why?"},
+        {"role": "assistant", "content": "Clouds."},
+        {"role": "user", "content": "Thanks."},
+    ),
+    tuple(
+        message
+        for _ in range(2)
+        for message in (
+            {"role": "user", "content": "Look around."},
+            {"role": "assistant", "content": [_USED]},
+            {"role": "user", "content": [_SEEN]},
+            {"role": "assistant", "content": "There is a road."},
+        )
+    )[:-1],
+)
+"""Conversations that `emit_after` may append to wrongly: one with a note, and one with a call id that comes again."""
 
 _OF_ANY_API = ("a cache mark of Bedrock", "two results in one message", "an empty text beside another")
 """What no dialect refuses."""

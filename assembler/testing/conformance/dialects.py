@@ -34,7 +34,16 @@ from assembler.testing.conformance.broken import (
     refuse_class,
     with_own,
 )
-from assembler.testing.conformance.dialect_cases import COMPLETE, STRANGER, TOOL, UNNAMED, Rules, SeldomCases, strings
+from assembler.testing.conformance.dialect_cases import (
+    COMPLETE,
+    GROWING,
+    STRANGER,
+    TOOL,
+    UNNAMED,
+    Rules,
+    SeldomCases,
+    strings,
+)
 from assembler.testing.conversations import requests
 from assembler.text.fields import object_in
 from assembler.verify import DIALECTS as KNOWN
@@ -129,6 +138,8 @@ class _Held(Checked):
         self.says_of_itself()
         self.nothing_and_the_unknown()
         self._drawn(with_own(WORDS, texts), max_examples)
+        for history in GROWING:
+            self.one({"messages": [*history], "tools": [TOOL]}, None)
         self._given(histories)
         body = self.ordinary()
         self.tells_calls_apart()

@@ -14,7 +14,7 @@ from assembler.context import Context
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import pinned_messages
 from assembler.drawn.engine import DrawFn, SearchStrategy, given, st
-from assembler.errors import PlanError
+from assembler.errors import ConversationError, PlanError
 from assembler.policies.contract import read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.policy import Policy
@@ -202,6 +202,8 @@ class _Held(Checked):
             return assembler.add_capability(window.request.get("tools", [])).add_messages(raws).build()
         except ContextLengthError:
             return None
+        except ConversationError as error:
+            raise self.broken("what is built is valid", str(error)) from None
 
     def _fixed(self, window: _Window) -> Tokens:
         raws: list[Any] = window.request["messages"]

@@ -35,16 +35,24 @@ def _turns(step: Any, signature: str | None) -> Iterator[dict[str, Any]]:
     for number, text in enumerate(_OLDER):
         yield {"role": "user", "content": f"Question {number}: what became of it? {'And why? ' * (number % 3)}"}
         yield from step(f"older_{number}", _LOG if number % 2 else _ROWS, signature)
+        if signature is not None:
+            yield {"role": "assistant", "content": [_thought(f"On to the answer {number}.", signature)]}
         yield {"role": "assistant", "content": _said(text, number, signature)}
     yield {"role": "user", "content": "And what is open now?"}
     for number in range(_STEPS):
+        if number == _STEPS - 1:
+            yield {"role": "assistant", "content": "One moment, please."}
         yield from step(f"newest_{number}", f"{number} of these: {_LOG}", signature)
 
 
 def _said(text: str, number: int, signature: str | None) -> str | list[dict[str, Any]]:
     if signature is None:
         return text
-    return [{"type": "thinking", "thinking": f"Let me see. {number}", "signature": signature}, _text(text)]
+    return [_thought(f"Let me see. {number}", signature), _text(text)]
+
+
+def _thought(text: str, signature: str | None) -> dict[str, Any]:
+    return {"type": "thinking", "thinking": text, "signature": signature}
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -62,7 +70,7 @@ def _chat_step(call_id: str, result: str, _: str | None) -> Iterator[dict[str, A
 
 
 def _block_step(call_id: str, result: str, signature: str | None) -> Iterator[dict[str, Any]]:
-    thought = {"type": "thinking", "thinking": f"I should look in {call_id}.", "signature": signature}
+    thought = _thought(f"I should look in {call_id}.", signature)
     given = {"where": f"in {call_id}", "words": "late lorry " * 9}
     yield {
         "role": "assistant",

@@ -81,6 +81,7 @@ class _Case:
     beside: Tokens
     answered: bool
     """Whether the conversation ends with the result of a tool."""
+    seam: Tokens
 
     def __str__(self) -> str:
         return f"{self.regions}, {[document.text for document in self.regions.documents]}, question {self.question!r}"
@@ -93,6 +94,7 @@ class _Case:
 
 _TEXTS = WORDS | st.builds("{}\n{}".format, WORDS, WORDS) | st.builds("{} {}".format, WORDS, WORDS)
 _TWICE = st.booleans()
+_SEAMS = st.sampled_from((0, 1))
 _VECTORS = ((1.0, 0.0), (0.0, 1.0))
 
 
@@ -121,7 +123,7 @@ def _around(draw: DrawFn, documents: Sequence[Document]) -> _Case:
     regions = Regions(draw(st.none() | WORDS), documents=tuple(documents))
     share = draw(st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)))
     beside = draw(st.integers(-EDGE, EDGE))
-    return _Case(regions, draw(st.none() | WORDS), share, beside, draw(st.booleans()))
+    return _Case(regions, draw(st.none() | WORDS), share, beside, draw(st.booleans()), draw(_SEAMS))
 
 
 @attrs.frozen
@@ -130,16 +132,19 @@ class _Characters:
 
     question: str | None
     tokens: Tokens | None
+    seam: Tokens
+    """What two neighbouring pieces cost more than each alone, as with a tokenizer whose counts do not add."""
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
         return [len(piece.text) for piece in pieces]
 
     def left(self, rendered: Rendered) -> Tokens | None:
-        return None if self.tokens is None else self.tokens - _cost(rendered)
+        return None if self.tokens is None else self.tokens - _cost(rendered, self.seam)
 
 
-def _cost(rendered: Rendered) -> Tokens:
-    return sum(len(piece.text) for piece in rendered.every_piece)
+def _cost(rendered: Rendered, seam: Tokens) -> Tokens:
+    pieces = rendered.every_piece
+    return sum(len(piece.text) for piece in pieces) + seam * len(pieces[1:])
 
 
 @attrs.frozen
@@ -256,7 +261,7 @@ class _Held(Checked):
         """Check its choice without a budget, with no tokens left, and with about the price of a layout."""
 
         def chosen(tokens: Tokens | None) -> Rendered:
-            space = _Characters(case.question, tokens)
+            space = _Characters(case.question, tokens, case.seam)
             rendered = self.laid_out(case.regions, lambda: strategy.choose(case.regions, space))
             if rendered.around is not None and case.question is None:
                 raise self.broken("text stands around a question that there is", "Space.question is None")
@@ -265,20 +270,20 @@ class _Held(Checked):
 
         def fitting(tokens: Tokens) -> Rendered:
             found = chosen(tokens)
-            cost = _cost(found)
+            cost = _cost(found, case.seam)
             if cost > max(tokens, least):
                 problem = f"{cost} tokens where {tokens} are left, and {least} where none are"
                 raise self.broken("what does not fit is the least that it lays out", problem)
             return found
 
-        least, most = _cost(chosen(-AMPLE)), _cost(chosen(None))
+        least, most = (_cost(chosen(tokens), case.seam) for tokens in (-AMPLE, None))
         tokens = round(least + case.share * (most - least)) + case.beside
         found = fitting(tokens)
-        fitting(_cost(found) - 1)  # the next smaller layout, at its edge
+        fitting(_cost(found, case.seam) - 1)  # the next smaller layout, at its edge
         for left, after_others in ((tokens, found), (None, chosen(None))):
             if self.unused is not None:
                 fresh = cast(ChoosingStrategy, copy.deepcopy(self.unused))
-                if fresh.choose(case.regions, _Characters(case.question, left)) != after_others:
+                if fresh.choose(case.regions, _Characters(case.question, left, case.seam)) != after_others:
                     problem = f"asked for {left} tokens after other windows it chooses otherwise than asked at once"
                     raise self.broken(_PURE, problem)
 
