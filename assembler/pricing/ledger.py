@@ -17,6 +17,7 @@ from assembler.conversation.wanted import Wanted
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import MergingPricer, Pricer, is_merging
 from assembler.pricing.prices import Priced, Prices, raise_named
+from assembler.pricing.text_sizes import MANY, most_tokens
 from assembler.pricing.timeline import Timeline
 from budgets import AssemblyError, Count, Grade, TokenCountError, Tokens
 from budgets.count import Difference, total
@@ -47,25 +48,8 @@ class TurnCost(Value):
     tokens: Tokens
 
 
-_BESIDE_TEXT = 16
-"""Tokens: more than a message costs beyond its text."""
-_MANY = 2**62
-"""Tokens: more than any window has."""
-
-
-def _at_most(messages: list[Message]) -> Tokens:
-    """About the most tokens that a turn of texts may cost, without counting: a text has seldom more than characters.
-
-    `_MANY` if it holds anything else.
-    """
-    tokens = _BESIDE_TEXT * len(messages)
-    for message in messages:
-        part = message.parts[0] if message.shallow else None
-        if type(part) is not str or message.shape == RESPONSES:
-            return _MANY
-        tokens += len(part)
-    return tokens
-
+_BLOCK = 128
+"""How many messages of texts a replay prices in one loop."""
 
 _NO_SAVINGS: Mapping[int, Difference] = {}
 
@@ -252,7 +236,7 @@ class Ledger(Priced):
             if start < self.first:
                 break
             whole = self.prices.running.get(stop - 1)
-            at_most = _at_most(self._sight.messages(start, stop)) if whole is None else whole
+            at_most = most_tokens(self._sight.messages(start, stop)) if whole is None else whole
             ahead.append((start, stop, at_most))
             reach -= at_most
             if reach < 0:
@@ -390,8 +374,17 @@ class Ledger(Priced):
         pinned = {begin for begin, _ in self.pinned_turns()}
         return [raw for index, raw in enumerate(raws, start) if self.turn_start(index) not in pinned]
 
+    def _price_blocks(self, start: int) -> None:
+        """Price the messages from `start` on that are texts alone, block by block; the others are left to `message`."""
+        for begin in range(start, self.length - _BLOCK + 1, _BLOCK):
+            messages = self._sight.messages(begin, begin + _BLOCK)
+            joins = begin > 0 and self._sight.message(begin - 1).shape == RESPONSES
+            if not joins and most_tokens(messages) < MANY:
+                self._price_texts(begin, begin + _BLOCK)
+
     def timeline(self) -> Timeline:
         """The prices of the whole history, oldest first, for policies that replay it. O(messages not priced before)."""
+        self._price_blocks(len(self.prices.sums.values) - 1)
         sums = self.prices.sums.reaching(self.length, lambda index: self.message(index).upper)
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
