@@ -110,3 +110,22 @@ def test_a_gemma_at_google_is_estimated_because_no_bill_was_recorded() -> None:
     gemma, gemini = (count_request(body, dialect="gemini", model=name) for name in ("gemma-3-27b-it", "gemini-3-pro"))
     assert (gemma.tokens, gemma.grade) == (gemini.tokens, Grade.ESTIMATED)
     assert gemma.upper > gemini.upper
+
+
+NESTED = {
+    "type": "object",
+    "properties": {
+        f"part_{place}": {"type": "object", "properties": {"of": {"type": "array", "items": {"type": "string"}}}}
+        for place in range(12)
+    },
+}
+INDENTED = {1: 765, 8: 5_441}
+"""The ids of Llama 3.2's template, which indents definitions, for so many tools with the schema `NESTED`."""
+
+
+@pytest.mark.parametrize("tools", INDENTED)
+def test_the_bound_of_an_unknown_model_holds_for_a_template_that_indents_definitions(tools: int) -> None:
+    function = {"description": "Puts parts together.", "parameters": NESTED}
+    defined = [{"type": "function", "function": {"name": f"assemble_{n}", **function}} for n in range(tools)]
+    body = {"messages": [ASKED], "tools": defined}
+    assert count_request(body, dialect="openai_chat", model="nobodys-model").upper >= INDENTED[tools]
