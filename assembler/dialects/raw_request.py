@@ -61,12 +61,16 @@ class RawRequest:
     @classmethod
     def of(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
         """Read a body. Raises `ConversationError` or `ToolError` if it cannot be read."""
+        with OfTheCaller("request", ConversationError):
+            return cls._read(body, dialect)
+
+    @classmethod
+    def _read(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
         try:
-            with OfTheCaller("request", ConversationError):
-                return cls(body, dialect, dialect.parse(body))
+            return cls(body, dialect, dialect.parse(body))
         except AssemblyError:
             raise
-        except UNREADABLE as error:
+        except UNREADABLE as error:  # of the dialect's own code, which may be the caller's
             problem = unreadable(error)
         raise problem
 
