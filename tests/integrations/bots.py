@@ -79,7 +79,7 @@ RESPONSES = Api(
     ),
     kinds=("web_search", "file_search", "code_interpreter"),
     window=13_000,
-    more={"model": "gpt-5", "store": False, "include": ["reasoning.encrypted_content"]},
+    more={"store": False, "include": ["reasoning.encrypted_content"]},
     added=lambda answer: answer["output"],
     calls=_calls_of_items,
     answered=_outputs,
@@ -92,7 +92,7 @@ ANTHROPIC = Api(
     hosted=({"type": "web_search_20250305", "name": "web_search"},),
     kinds=("web_search",),
     window=13_000,
-    more={"model": "claude-sonnet-4-5", "max_tokens": 4_000, "thinking": THINKING},
+    more={"max_tokens": 4_000, "thinking": THINKING},
     added=lambda answer: [{"role": "assistant", "content": answer["content"]}],
     calls=_calls_of_blocks,
     answered=_results,
@@ -136,7 +136,8 @@ def lived_through(api: Api, post: Post, turns: int) -> tuple[Assembler, list[Con
         results: list[tuple[str, str]] | None = None
         while results is None or results:
             contexts.append(assembler.build())
-            answer = post({**contexts[-1].request(), **api.more})
+            named = {} if api.model in api.path else {"model": api.model}
+            answer = post({**named, **contexts[-1].request(), **api.more})
             results = [(name, looked_up(asked)) for name, asked in api.calls(answer)]
             for message in (*api.added(answer), *api.answered(results)):
                 assembler.add_message(message)
