@@ -23,6 +23,9 @@ from budgets import AssemblyError, Count, Grade, TokenCountError, Tokens
 from budgets.count import Difference, total
 from budgets.value import Value
 
+_FARTHEST_AHEAD: Tokens = 2**53
+"""The most tokens to read ahead for: a window may be larger than any float."""
+
 
 @attrs.frozen(eq=False, repr=False)
 class Cut(Value):
@@ -220,7 +223,7 @@ class Ledger(Priced):
                 if cost > dearest * at_most:
                     dearest = cost / at_most
                 fitting = start
-            reach = (tokens_left - used) / dearest
+            reach = min(tokens_left - used, _FARTHEST_AHEAD) / dearest
         if used > tokens_left:
             return False
         self.since(self.first)  # the next call continues from this sum
