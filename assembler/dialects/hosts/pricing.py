@@ -76,8 +76,10 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> C
     return family.tooling + total(price_tool(tool, family, count) for tool in tools)
 
 
-def _quoted(part: Part, family: Family) -> Part:
-    return json.dumps(part, ensure_ascii=False) if family.quotes_results and isinstance(part, str) else part
+def _quoted(parts: Sequence[Part]) -> Sequence[Part]:
+    """The parts of a result with its texts as one JSON string, which is there even if it is empty."""
+    said = json.dumps("".join(part for part in parts if isinstance(part, str)), ensure_ascii=False)
+    return (said, *(part for part in parts if not isinstance(part, str)))
 
 
 def _tagged(call: Call, family: Family) -> Count:
@@ -121,7 +123,7 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.extend((part.name, part.arguments))
             return family.call + _tagged(part, family)
         case Result():
-            said = [_quoted(inner, family) for inner in part.parts]
+            said = _quoted(part.parts) if family.quotes_results else part.parts
             return family.result + total(_part(inner, family, texts) for inner in said)
         case Thinking():
             texts.append(part.text)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assembler import count_request
-from budgets import Grade
+from assembler import Assembler, count_request
+from budgets import Budget, Grade
 
 SCHEMA = {
     "type": "object",
@@ -48,6 +48,19 @@ def test_a_llama_of_any_host_costs_what_its_template_writes(said: str, model: st
 @pytest.mark.parametrize("said", LLAMA)
 def test_the_bound_of_a_llama_in_ollama_holds_for_its_makers_template(said: str) -> None:
     assert count_request(REQUESTS[said], dialect="openai_chat", model="llama3.2:3b").upper >= LLAMA[said]
+
+
+@pytest.mark.parametrize("answer", ["", [], [{"type": "text", "text": "It "}, {"type": "text", "text": '"rains".'}]])
+def test_a_result_of_no_text_or_of_several_is_quoted_as_it_is_sent(answer: object) -> None:
+    block = {"type": "tool_result", "tool_use_id": "a", "content": answer}
+    history = [
+        ASKED,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "weather", "input": {}}]},
+        {"role": "user", "content": [block]},
+    ]
+    budget = Budget(10_000, model="llama3.2:3b")
+    context = Assembler(budget, dialect="openai_chat").add_messages(history).build()
+    assert count_request(context.request(), dialect="openai_chat", model="llama3.2:3b") == context.count
 
 
 @pytest.mark.parametrize("model", ["open-mistral-nemo", "mistralai/Mistral-Nemo-Instruct-2407", "ministral-8b-2410"])
