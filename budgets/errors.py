@@ -70,13 +70,13 @@ class OfTheCaller:
     def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
         if kind is None or not isinstance(error, Exception) or isinstance(error, AssemblyError) or _is_ours(traceback):
             return
-        said = self._error(
+        problem = self._error(
             f"{self._given}: a method of its own raised {kind.__name__}; pass plain dicts, lists and texts"
         )
         try:
-            raise said
+            raise problem
         except AssemblyError:
-            said.__context__ = None
+            problem.__context__ = None
             raise
 
 

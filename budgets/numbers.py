@@ -156,8 +156,8 @@ def _refusal(function: Callable[..., object], word: str, known: tuple[str, ...],
 
 def _too_many(function: Callable[..., object], given: int, taken: tuple[str, ...], by_place: str) -> str:
     """The error text for too many positional arguments."""
-    said = f"{len(taken)} positional argument{'s' if len(taken) > 1 else ''} ({', '.join(taken)}), got {given}"
-    return f"{_name(function)} takes {said}; {by_place or 'name the others: name=value'}"
+    received = f"{len(taken)} positional argument{'s' if len(taken) > 1 else ''} ({', '.join(taken)}), got {given}"
+    return f"{_name(function)} takes {received}; {by_place or 'name the others: name=value'}"
 
 
 def _name(function: Callable[..., object]) -> str:

@@ -69,8 +69,8 @@ def _state(source: Path) -> tuple[int, int, int]:
 
 def _describe_run(base: Assembler, kind: Format) -> dict[str, Any]:
     draft, settings = base.inside
-    told = gathered_of(draft, draft.history.sight(), settings)
-    return told if kind is OWN else {**told, "format": kind.name}
+    gathered = gathered_of(draft, draft.history.sight(), settings)
+    return gathered if kind is OWN else {**gathered, "format": kind.name}
 
 
 def _continued(

@@ -68,8 +68,8 @@ def _count_words(found: Sequence[Violation], spoken: str) -> str:
     """Return the number of violations and of notes."""
     notes = sum(breach.note for breach in found)
     faults = len(found) - notes
-    said = f"{faults or 'no'} violation{'s'[: faults != 1]} of the rules of {spoken}"
-    return f"{said}, {notes} note{'s'[: notes != 1]}" if notes else said
+    verdict = f"{faults or 'no'} violation{'s'[: faults != 1]} of the rules of {spoken}"
+    return f"{verdict}, {notes} note{'s'[: notes != 1]}" if notes else verdict
 
 
 def _where(breach: Violation) -> str:

@@ -24,8 +24,8 @@ def stands_for_the_past(part: Part) -> bool:
     """Whether a part is a server's summary, which replaces everything before it."""
     if type(part) is not Opaque or part.kind != KIND:
         return False
-    said: object = part.raw.get("encrypted_content" if part.api == "responses" else "content")
-    return isinstance(said, str) and said != ""
+    text: object = part.raw.get("encrypted_content" if part.api == "responses" else "content")
+    return isinstance(text, str) and text != ""
 
 
 def is_compacted(message: Message) -> bool:

@@ -33,8 +33,8 @@ def _text_at(sight: Sight, index: int) -> bytes:
         message = sight.message(index)
     except ConversationError:  # a policy may drop a message that was never read
         return b"unread"
-    said = [message.role, message.name, message.pinned, list(message.parts)]
-    text = json.dumps(said, separators=(",", ":"), sort_keys=True, default=_plain)
+    fields = [message.role, message.name, message.pinned, list(message.parts)]
+    text = json.dumps(fields, separators=(",", ":"), sort_keys=True, default=_plain)
     return f"{len(text)}:{text}".encode()
 
 

@@ -158,10 +158,10 @@ _SPOKEN: Mapping[str, str] = {"mistral": "openai"}
 
 def _home_of(tool: Tool) -> str | None:
     """Return the shape of the API whose form a definition has. None for other forms, such as MCP's."""
-    came = fields_in(tool.seen)
-    if came.get("type") == "function":
-        return "openai" if "function" in came else RESPONSES
-    homes = (home for key, home in _SPELT.items() if key in came)
+    definition = fields_in(tool.seen)
+    if definition.get("type") == "function":
+        return "openai" if "function" in definition else RESPONSES
+    homes = (home for key, home in _SPELT.items() if key in definition)
     return next(homes, None)
 
 
@@ -234,13 +234,13 @@ def _marks(parts: Iterable[Part]) -> int:
 def _spelled(message: Message) -> Iterator[tuple[Part, _Raw]]:
     """Yield the dicts that the message's texts, calls, results and media were read from."""
     seen = fields_of(message.seen)
-    came, held = parts_as_they_came(message), message.parts
+    originals, held = parts_as_they_came(message), message.parts
     if message.shape == RESPONSES and (seen is None or "role" not in seen):
-        came = items_of(message.seen) if seen is None else [seen]
+        originals = items_of(message.seen) if seen is None else [seen]
     elif seen is not None and message.role == "tool" and message.shape != "gemini":
-        came = items_of(seen.get("content"))
+        originals = items_of(seen.get("content"))
         held = tuple(inner for part in message.parts if type(part) is Result for inner in part.parts)
-    for part, raw in zip(held, came, strict=False):
+    for part, raw in zip(held, originals, strict=False):
         if type(part) not in (Opaque, Thinking) and (fields := fields_of(raw)) is not None:
             yield part, fields
     calls = [part for part in message.parts if type(part) is Call]
@@ -263,8 +263,8 @@ def _note_fields(fields: _Raw, notes: Notes, kept: frozenset[str] = _NO_KEYS) ->
                     _note_fields(known, notes)
         elif key not in _TOLD:
             word = _WORD.get(key, FIELDS)
-            said = len(items_of(held))
-            notes[FIELDS if word == CITATIONS and not said else word] += said or 1  # or a switch that asks for them
+            number = len(items_of(held))
+            notes[FIELDS if word == CITATIONS and not number else word] += number or 1  # or a switch that asks for them
 
 
 _POINTS = {POINT}

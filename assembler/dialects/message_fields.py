@@ -69,8 +69,8 @@ def _unread(field: str, held: object, count: TokenCounter) -> Count:
 
 
 def _sound(held: object, count: TokenCounter) -> Count:
-    said: object = fields_in(held).get("transcript")
-    if not isinstance(said, str) or not said:
+    transcript: object = fields_in(held).get("transcript")
+    if not isinstance(transcript, str) or not transcript:
         return UNHEARD
-    words = count(said)
+    words = count(transcript)
     return Count(words * SOUND_A_WORD, Grade.ESTIMATED, upper=words * DEAREST_SOUND_A_WORD + FRAMING)

@@ -55,10 +55,10 @@ def shown_beside(message: Message, own: str) -> Message:
                 shown += [_label(part, _NAMED[own]), *media]
         parts.append(part)
     parts[last:last] = shown
-    came = [] if message.role == "tool" else [*items_of(fields_in(message.seen).get("content"))]
-    if came:  # one original for each part
-        came[last:last] = [None] * len(shown)
-    seen = {"content": came}
+    originals = [] if message.role == "tool" else [*items_of(fields_in(message.seen).get("content"))]
+    if originals:  # one original for each part
+        originals[last:last] = [None] * len(shown)
+    seen = {"content": originals}
     return Message("user", tuple(parts), message.raw, FOREIGN, seen, message.name, message.pinned)
 
 

@@ -74,9 +74,9 @@ def in_items(message: Message) -> Sequence[Message]:
     sent = as_responses_sends(adapt_message(message, RESPONSES))
     calls = [part for part in sent.parts if type(part) is Call]
     carried = [part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent)]
-    said = [list(group) for speaks, group in itertools.groupby(carried, _speaks) if speaks]
+    spans = [list(group) for speaks, group in itertools.groupby(carried, _speaks) if speaks]
     alone = [[part] for part in carried if type(part) is not Call and not _speaks(part)]
-    return _each(sent, [*said, *alone, *([calls] if calls else [])])
+    return _each(sent, [*spans, *alone, *([calls] if calls else [])])
 
 
 def _each(message: Message, groups: Sequence[Sequence[Part]]) -> Sequence[Message]:

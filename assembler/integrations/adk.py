@@ -177,18 +177,18 @@ def _summaries(llm_request: Any) -> int:
 
 
 def _content_dict(contents: Sequence[Any], head: int, summaries: int) -> list[dict[str, Any]]:
-    said: list[dict[str, Any]] = [{"parts": [], **content.model_dump(exclude_none=True)} for content in contents]
+    listed: list[dict[str, Any]] = [{"parts": [], **content.model_dump(exclude_none=True)} for content in contents]
     return [
-        *said[:head],
-        *({**one, "pinned": True} for one in said[head : head + summaries]),
-        *said[head + summaries :],
+        *listed[:head],
+        *({**one, "pinned": True} for one in listed[head : head + summaries]),
+        *listed[head + summaries :],
     ]
 
 
 def _rewritten(own: Any, before: Message, after: Message) -> Any:
     """Return a copy of a content with the texts that the policy left, and the same ids and signatures."""
-    said = cast("Mapping[str, Any]", after.raw)
-    return types.Content.model_validate({key: said[key] for key in ("role", "parts") if key in said})
+    listed = cast("Mapping[str, Any]", after.raw)
+    return types.Content.model_validate({key: listed[key] for key in ("role", "parts") if key in listed})
 
 
 def _of_summary(text: str) -> Any:

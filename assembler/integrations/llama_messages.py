@@ -49,10 +49,10 @@ def _side_calls(message: Any) -> list[Any]:
 
 def _plain(call: Any) -> dict[str, Any]:
     """Return a call of `additional_kwargs` as a dict: OpenAI's form, or LlamaIndex's own `ToolSelection`."""
-    said = cast("Mapping[str, Any]", call if isinstance(call, Mapping) else call.model_dump(exclude_none=True))
-    if "tool_name" in said:
-        return {"id": said.get("tool_id"), "name": said["tool_name"], "args": said.get("tool_kwargs")}
-    return plain_fields(said)
+    fields = cast("Mapping[str, Any]", call if isinstance(call, Mapping) else call.model_dump(exclude_none=True))
+    if "tool_name" in fields:
+        return {"id": fields.get("tool_id"), "name": fields["tool_name"], "args": fields.get("tool_kwargs")}
+    return plain_fields(fields)
 
 
 def _block_call(block: Any) -> dict[str, Any]:
@@ -123,14 +123,14 @@ def _called_with(block: Any, call: Call) -> Any:
 
 def _side_call(call: Any, calls: Mapping[str | None, Call]) -> Any:
     """Return a call of `additional_kwargs` with the arguments that are left of it."""
-    said = _plain(call)
-    now = calls.get(said.get("id"))
+    fields = _plain(call)
+    now = calls.get(fields.get("id"))
     if now is None:
         return call
     if isinstance(call, Mapping):
         spelled = cast("dict[str, Any]", call)
         return {**spelled, "function": {**spelled["function"], "arguments": now.arguments}}
-    if "args" in said:
+    if "args" in fields:
         return call.model_copy(update={"tool_kwargs": json.loads(now.arguments)})
     function = call.function.model_copy(update={"arguments": now.arguments})
     return call.model_copy(update={"function": function})

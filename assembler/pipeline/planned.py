@@ -186,8 +186,10 @@ class Planned:
             objects.append(write_like(raws(0, 1)[0], summary))
         if self.trimmed.changed or self.measured.host is not None:
             own = [raw for start, stop in self.stretches for raw in raws(start, stop)]
-            came = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
-            return objects + [came[i][1] if message is came[i][0] else message.raw for i, message in self.sent]
+            originals = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
+            return objects + [
+                originals[i][1] if message is originals[i][0] else message.raw for i, message in self.sent
+            ]
         newest = (self.trimmed.cut.first_kept, self.sight.length)
         for start, stop in self.stretches if self.ledger.pins else (newest,):
             objects += raws(start, stop)

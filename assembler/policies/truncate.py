@@ -64,8 +64,8 @@ class Truncate:
             message = passage.current(index)
             shorter = {place: short for place in places if (short := self._shorter(passage, index, place)) is not None}
             if shorter:
-                said = "text shortened" if len(shorter) == 1 else f"{len(shorter)} texts shortened"
-                yield Change({index: with_parts(message, shorter)}, said)
+                reason = "text shortened" if len(shorter) == 1 else f"{len(shorter)} texts shortened"
+                yield Change({index: with_parts(message, shorter)}, reason)
 
     def _shorter(self, passage: Passage, index: int, place: int) -> Part | None:
         part = passage.current(index).parts[place]

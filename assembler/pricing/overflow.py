@@ -58,14 +58,14 @@ def _read(words: Iterable[Words], plain: str) -> Iterator[Overflow]:
     """The numbers of each wording that the text contains."""
     for found in (one.found_in(plain) for one in words):
         if found is not None:
-            said = {name: tokens for name, tokens in found.groupdict().items() if tokens}
-            yield _overflow({name: int(tokens.replace(",", "")) for name, tokens in said.items()})
+            numbers = {name: tokens for name, tokens in found.groupdict().items() if tokens}
+            yield _overflow({name: int(tokens.replace(",", "")) for name, tokens in numbers.items()})
 
 
-def _overflow(said: Mapping[str, Tokens]) -> Overflow:
-    window, reserved = said.get("window"), said.get("reserved", 0)
-    used = said["total"] - reserved if "total" in said else said.get("used")
-    return Overflow(used, None if window is None else max(window - reserved, 0), said.get("excess"))
+def _overflow(numbers: Mapping[str, Tokens]) -> Overflow:
+    window, reserved = numbers.get("window"), numbers.get("reserved", 0)
+    used = numbers["total"] - reserved if "total" in numbers else numbers.get("used")
+    return Overflow(used, None if window is None else max(window - reserved, 0), numbers.get("excess"))
 
 
 def _texts(refusal: object, depth: int = 0) -> Iterator[str]:

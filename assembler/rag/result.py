@@ -125,8 +125,8 @@ def _content(item: object) -> str | None:
         return item
     get_content = getattr(item, "get_content", None)
     if callable(get_content):
-        said = get_content()
-        return said if isinstance(said, str) else None
+        content = get_content()
+        return content if isinstance(content, str) else None
     return next((text for name in _NAMES["content"] if isinstance(text := _field(item, name), str)), None)
 
 

@@ -191,8 +191,8 @@ def _strategy_notes(plan: Planned) -> tuple[str, ...]:
     strategy, rendered = plan.settings.strategy, plan.measured.rendered
     if not rendered.sources or not isinstance(strategy, NotingStrategy):
         return ()
-    said = (message for message in plan.spoken if message.role == "assistant")
-    return strategy.notes(rendered, (part for message in said for part in message.parts if isinstance(part, str)))
+    answers = (message for message in plan.spoken if message.role == "assistant")
+    return strategy.notes(rendered, (part for message in answers for part in message.parts if isinstance(part, str)))
 
 
 def _mark_notes(plan: Planned) -> tuple[str, ...]:

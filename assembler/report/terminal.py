@@ -97,16 +97,16 @@ def _item_table(report: Report, width: int) -> Iterator[str]:
     widest = min(_NAME, width - _BESIDE_THE_NAME) + max(0, min(width - WIDTH, _WIDER))
     name = min(widest, max([_NARROW, *(_columns(f"  {row.name}{_count_messages(row)} ") for row in report.rows)]))
     yield f"{'item':<{name}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
-    region, said = "", set[str]()
+    region, printed = "", set[str]()
     for row in sorted(report.rows, key=lambda row: REGIONS.index(row.region)):  # in the order of the table above
         if row.region != region:
             region = row.region
             yield f"{region}"
-        line, *below = _item(row, _briefly(row.reason) if row.reason in said else row.reason, name, width)
+        line, *below = _item(row, _briefly(row.reason) if row.reason in printed else row.reason, name, width)
         yield line
-        if row.reason not in said:  # a long reason is printed in full once
+        if row.reason not in printed:  # a long reason is printed in full once
             yield from below
-        said.add(row.reason)
+        printed.add(row.reason)
 
 
 def _briefly(reason: str) -> str:

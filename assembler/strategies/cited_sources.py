@@ -171,9 +171,11 @@ class CitedSources:
         stale = 0
         if rendered.sources and self.placement is not Placement.SYSTEM:
             stale = sum(1 for answer in answers if _CITING.search(answer))
-        said = f"{stale} earlier answer(s) cite sources by numbers that may mean other documents in this request"
+        warning = f"{stale} earlier answer(s) cite sources by numbers that may mean other documents in this request"
         return (
-            (f"{said}: take the markers out of old answers, or keep their sources in the system text",) if stale else ()
+            (f"{warning}: take the markers out of old answers, or keep their sources in the system text",)
+            if stale
+            else ()
         )
 
     def _distinct(self, sources: list[Source]) -> tuple[list[Source], list[Omitted]]:

@@ -185,8 +185,8 @@ def laid_out_by(strategy: object, answer: object, regions: Regions) -> Rendered:
     if not isinstance(answer, Rendered):
         raise WrongTypeError(f"strategy {name}: it laid the regions out as {type(answer).__name__}; return a Rendered")
     given, pieces = len(regions.documents), answer.every_piece
-    told = answer.sources or answer.omitted or any(piece.region == "knowledge" for piece in pieces)
-    if given and not told:
+    accounted = answer.sources or answer.omitted or any(piece.region == "knowledge" for piece in pieces)
+    if given and not accounted:
         raise BudgetError(
             f"strategy {name}: it lost {given} document(s) without a word; return those that are sent in sources, and "
             "the others in omitted"

@@ -142,11 +142,11 @@ class Lines(_Remembered[Tokens]):
             white, closed = after, closes
         return tokens
 
-    def _first(self, line: str, came: str) -> Tokens:
+    def _first(self, line: str, text: str) -> Tokens:
         """Tokens of the first line of the original text `came`, in which a blank may have been another character."""
         if not self.generation.opened_by_blank:
             return self[line]
-        if came[0] == " " == line[:1] != line[1:2]:
+        if text[0] == " " == line[:1] != line[1:2]:
             line = line[1:]
         if not line:
             return 1

@@ -215,36 +215,36 @@ def add_marks(spaced: str, *, capitals_from: int | None) -> str:
     classes = "".join(map(_class, chunk))
     runs = [(classes[run.start()], chunk[run.start() : run.end()]) for run in _RUNS.finditer(classes)]
     last = len(runs) - 1
-    said: list[str] = []
+    pieces: list[str] = []
     for place, (kind, body) in enumerate(runs):
         if kind == _LETTER:
-            said.append(_word(runs, place, capitals_from))
+            pieces.append(_word(runs, place, capitals_from))
         elif kind == _LOOSE:
-            said.append(WORD + body + ("" if place < last and runs[place + 1][0] == _LETTER else END))
+            pieces.append(WORD + body + ("" if place < last and runs[place + 1][0] == _LETTER else END))
         else:
             begin = place == 0 and spaced[0] == " " and _is_marked_at(kind, body, 0) and not _opens_word(runs, place)
             end = place == last and spaced[-1] == " " and _is_marked_at(kind, body, -1)
-            said.append((WORD if begin else "") + body + (END if end else ""))
-    return "".join(said)
+            pieces.append((WORD if begin else "") + body + (END if end else ""))
+    return "".join(pieces)
 
 
 def _ascii_marked(spaced: str, runs: list[str], capitals_from: int | None) -> str:
     """`add_marks` for ASCII, which has only letters, digits and signs, so runs of signs are never adjacent."""
-    said: list[str] = []
+    pieces: list[str] = []
     before = ""
     for body in runs:
         if body.isalpha():
             case, spelled = _ascii_case(body, capitals_from)
             begin = "" if before == "'" and body in _CONTRACTIONS else WORD
-            said.append(f"{case}{begin}{spelled}{END}")
+            pieces.append(f"{case}{begin}{spelled}{END}")
         else:
-            said.append(body)
+            pieces.append(body)
         before = body
     if spaced[-1] == " " and not before.isalnum():
-        said[-1] += END
+        pieces[-1] += END
     if spaced[0] == " " and not runs[0].isalnum() and not (runs[0] == "'" and len(runs) > 1 and runs[1].isalpha()):
-        said[0] = WORD + said[0]
-    return "".join(said)
+        pieces[0] = WORD + pieces[0]
+    return "".join(pieces)
 
 
 def _word(runs: list[tuple[str, str]], place: int, capitals_from: int | None) -> str:

@@ -163,8 +163,8 @@ def read_answer(name: str, answer: object, counter: object = None) -> Tokens:
         return answer
     tokens = index_of(answer)
     if tokens is None:
-        said = repr(answer) if answer is None or isinstance(answer, bool | float) else _kind(answer)
-        raise TokenCountError(name, f"returned {said} (int >= 0 expected){_advise_instead(counter, answer)}")
+        shown = repr(answer) if answer is None or isinstance(answer, bool | float) else _kind(answer)
+        raise TokenCountError(name, f"returned {shown} (int >= 0 expected){_advise_instead(counter, answer)}")
     if tokens < 0:
         raise TokenCountError(name, f"returned {tokens} (int >= 0 expected)")
     return tokens

@@ -34,18 +34,18 @@ def assembling(file: Path) -> Generator[None]:
 def assembler_of(path: Path) -> Assembler:
     """Return an assembler with the content of a request file and the files that it names. Raises `SpecError`."""
     root = Place(str(path))
-    said = read_request(root, read_yaml(path, root))
-    budget = _budget(root, said.get("model"), said.get("budget", {}))
+    request = read_request(root, read_yaml(path, root))
+    budget = _budget(root, request.get("model"), request.get("budget", {}))
     with root.answers_for():
-        assembler: Assembler[Any] = Assembler(budget, **{name: said[name] for name in _SETTINGS if name in said})
-    _add_fixed(assembler, said, root, path.parent)
-    for index, document in enumerate(said.get("knowledge", ())):
+        assembler: Assembler[Any] = Assembler(budget, **{name: request[name] for name in _SETTINGS if name in request})
+    _add_fixed(assembler, request, root, path.parent)
+    for index, document in enumerate(request.get("knowledge", ())):
         _add_document(assembler, document, root.key("knowledge").item(index), path.parent)
     return assembler
 
 
-def _add_fixed(assembler: Assembler, said: Mapping[str, Any], root: Place, folder: Path) -> None:
-    place, instruction = root.key("instruction"), said.get("instruction")
+def _add_fixed(assembler: Assembler, request: Mapping[str, Any], root: Place, folder: Path) -> None:
+    place, instruction = root.key("instruction"), request.get("instruction")
     if isinstance(instruction, Path):
         instruction = file_text(folder / instruction, place.key("file"), limit=LONGEST_TEXT)
     with place.answers_for():
@@ -56,7 +56,7 @@ def _add_fixed(assembler: Assembler, said: Mapping[str, Any], root: Place, folde
         ("messages", messages_value, (), assembler.add_messages),
     ):
         place = root.key(name)
-        value = _read(said.get(name, missing), reader, place, folder)
+        value = _read(request.get(name, missing), reader, place, folder)
         with place.answers_for():
             add(value)
 

@@ -21,16 +21,16 @@ def answers_first(messages: Sequence[Message]) -> Sequence[Message]:
     if not count_parted(messages):
         return messages
     ordered: list[Message] = []
-    said: list[Message] = []
+    later: list[Message] = []
     for place, message in enumerate(messages):
-        apart = said or _is_followed_by_answers(messages, place)
+        apart = later or _is_followed_by_answers(messages, place)
         if apart and _words(message):
             message, words = _in_two(message)
-            said.append(words)
+            later.append(words)
         ordered.append(message)
-        if said and not _is_followed_by_answers(messages, place):
-            ordered += said
-            said = []
+        if later and not _is_followed_by_answers(messages, place):
+            ordered += later
+            later = []
     return ordered
 
 
@@ -47,7 +47,7 @@ def _words(message: Message) -> tuple[Part, ...]:
 
 def count_parted(messages: Sequence[Message]) -> int:
     """How many messages hold words beside a result and are followed by another result of the same step. O(parts)."""
-    places = [at for at, said in enumerate(messages) if len(said.parts) > 1 and Result in map(type, said.parts)]
+    places = [at for at, later in enumerate(messages) if len(later.parts) > 1 and Result in map(type, later.parts)]
     return sum(_is_followed_by_answers(messages, at) and bool(_words(messages[at])) for at in places)
 
 

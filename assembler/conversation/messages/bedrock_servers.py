@@ -12,21 +12,23 @@ from assembler.conversation.messages.message import Opaque, Part
 from assembler.text.fields import fields_in
 
 
-def without_served_calls(parts: tuple[Part, ...], came: Sequence[object]) -> tuple[Part, ...]:
+def without_served_calls(parts: tuple[Part, ...], originals: Sequence[object]) -> tuple[Part, ...]:
     """The parts of a message of the model, with calls and results of the server as opaque parts. O(parts).
 
     `came` holds the caller's part for each.
     """
-    served = set(_served_ids(came))
+    served = set(_served_ids(originals))
     if not served:
         return parts
-    return tuple(_opaque(part, raw, served) for part, raw in zip(parts, came, strict=True))
+    return tuple(_opaque(part, raw, served) for part, raw in zip(parts, originals, strict=True))
 
 
-def _served_ids(came: Sequence[object]) -> Iterator[str]:
+def _served_ids(originals: Sequence[object]) -> Iterator[str]:
     """Yield the ids of the results beside their calls, if the type of either says that the server ran it."""
-    ran = {use.get("toolUseId") for raw in came if (use := fields_in(raw, "toolUse")).get("type") == "server_tool_use"}
-    for raw in came:
+    ran = {
+        use.get("toolUseId") for raw in originals if (use := fields_in(raw, "toolUse")).get("type") == "server_tool_use"
+    }
+    for raw in originals:
         answer = fields_in(raw, "toolResult")
         named: object = answer.get("toolUseId")
         if isinstance(named, str) and (named in ran or "type" in answer):

@@ -147,11 +147,11 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
         _write_function_call(seen, old[listed], new[listed])
 
 
-def _write_refusal(seen: dict[str, Any], said: Part | None) -> None:
+def _write_refusal(seen: dict[str, Any], text: Part | None) -> None:
     """The refusal of a message that says nothing else."""
     seen["content"] = None
-    if isinstance(said, str):
-        seen["refusal"] = said
+    if isinstance(text, str):
+        seen["refusal"] = text
     else:
         del seen["refusal"]
 

@@ -48,10 +48,10 @@ def words_beside(message: Message, own: str) -> dict[str, str]:
     """The texts in an answer's fields that the API of the shape `own` does not have: a refusal, an audio transcript."""
     if not message.beside or own in _HAVE_THEM:
         return {}
-    said = {key: message.seen.get(key) for key in message.beside if key in OF_ANSWERS}
-    audio = said.get("audio")
-    said["audio"] = cast(_Raw, audio).get("transcript") if isinstance(audio, Mapping) else None
-    return {key: words for key, words in said.items() if isinstance(words, str) and words.strip()}
+    value = {key: message.seen.get(key) for key in message.beside if key in OF_ANSWERS}
+    audio = value.get("audio")
+    value["audio"] = cast(_Raw, audio).get("transcript") if isinstance(audio, Mapping) else None
+    return {key: words for key, words in value.items() if isinstance(words, str) and words.strip()}
 
 
 def loses_fields_of_answers(message: Message, own: str) -> bool:
@@ -66,11 +66,11 @@ _HAVE_THEM = ("openai", "chat_template", "plain")
 
 def refusal_of(seen: _Raw) -> str | None:
     """The refusal of a Chat message that has no content and no calls; else None."""
-    said: object = seen.get("refusal")
-    if not isinstance(said, str) or seen.get("tool_calls") or seen.get("function_call"):
+    refusal: object = seen.get("refusal")
+    if not isinstance(refusal, str) or seen.get("tool_calls") or seen.get("function_call"):
         return None
     content: object = seen.get("content")
-    return said if content is None or (said and content in _EMPTY) else None
+    return refusal if content is None or (refusal and content in _EMPTY) else None
 
 
 _EMPTY: tuple[object, ...] = ("", [], ())
@@ -111,6 +111,6 @@ def _texts(held: object, field: str) -> Iterator[str]:
     for entry in cast("Iterable[object]", held) if isinstance(held, list | tuple) else ():
         fields: _Raw = cast(_Raw, entry) if isinstance(entry, Mapping) else {}
         for key in _SAID:
-            said = fields.get(key)
-            if isinstance(said, str):
-                yield checked_text(said, field=field)
+            value = fields.get(key)
+            if isinstance(value, str):
+                yield checked_text(value, field=field)

@@ -307,9 +307,9 @@ def translated(message: Message, own: str, done: Counter[str]) -> Message:
     new = adapt_message(message, own)
     if new is not message:
         before, after = _unread_in(message.parts) - len(_repeated_calls(message)), _unread_in(new.parts)
-        told = len(words_beside(message, own))
-        gone = _lost(message, new) + told
-        done.update({what: n for what, n in ((FOLDED, before - after - gone + told), (LEFT_OUT, gone)) if n > 0})
+        words = len(words_beside(message, own))
+        gone = _lost(message, new) + words
+        done.update({what: n for what, n in ((FOLDED, before - after - gone + words), (LEFT_OUT, gone)) if n > 0})
     return new
 
 

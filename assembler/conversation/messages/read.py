@@ -43,8 +43,8 @@ def read_message(raw: object, index: int) -> Message:
 
 def _read(raw: object, index: int) -> Message:
     given: Any = raw  # untyped, because the two type checkers narrow `raw` differently
-    if (said := registered_fields(given, index)) is not None:
-        return _read_fields(plain_fields(said), index, given)
+    if (registered := registered_fields(given, index)) is not None:
+        return _read_fields(plain_fields(registered), index, given)
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
         return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, fields)
@@ -117,8 +117,8 @@ def still_says(message: Message, raw: Any) -> bool:
 
 
 def _says(raw: object) -> object:
-    if (said := registered_fields(raw, 0)) is not None:
-        return plain_fields(said)
+    if (registered := registered_fields(raw, 0)) is not None:
+        return plain_fields(registered)
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
         return dict(fields) if _is_plain(fields) else plain_fields(fields)
@@ -171,8 +171,8 @@ def _streamed(fields: Mapping[str, Any]) -> bool:
     """Whether this is one chunk of a streamed chat completion, also of a compatible host."""
     choices = cast(object, fields.get("choices"))
     first = cast(object, choices[0]) if isinstance(choices, list) and choices else None
-    said = str(fields.get("object", ""))
-    return said.endswith(".chunk") or (isinstance(first, Mapping) and "delta" in first and "message" not in first)
+    kind = str(fields.get("object", ""))
+    return kind.endswith(".chunk") or (isinstance(first, Mapping) and "delta" in first and "message" not in first)
 
 
 def _has(raw: object, name: str) -> bool:

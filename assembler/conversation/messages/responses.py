@@ -329,15 +329,15 @@ def _one(run: list[Message]) -> Message:
     return Message(
         "assistant",
         parts,
-        [came for message in run for came in _listed(message.raw)],
+        [given for message in run for given in _listed(message.raw)],
         RESPONSES,
         [item for message in run for item in _listed(message.seen)],
         pinned=any(message.pinned for message in run),
     )
 
 
-def _listed(came: object) -> list[object]:
-    return cast("list[object]", came) if isinstance(came, list) else [came]
+def _listed(given: object) -> list[object]:
+    return cast("list[object]", given) if isinstance(given, list) else [given]
 
 
 def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:

@@ -111,15 +111,15 @@ class AnthropicWriter(Writer):
 
     def _answer(self, result: Result, given: object) -> object:
         """Return the content of a result without blank texts; None if nothing is left."""
-        came = items_of(given)
-        if not came and len(result.parts) == 1 and isinstance(result.parts[0], str):
+        originals = items_of(given)
+        if not originals and len(result.parts) == 1 and isinstance(result.parts[0], str):
             return result.parts[0] if result.parts[0].strip() else None
         blocks: list[Block] = []
         for place, part in enumerate(result.parts):
             if isinstance(part, str):
-                block = self.text(part, fields_of(came[place]) if came else None, _SHAPE)
+                block = self.text(part, fields_of(originals[place]) if originals else None, _SHAPE)
             else:
-                block = self.other(part, _SHAPE if came else NEUTRAL)
+                block = self.other(part, _SHAPE if originals else NEUTRAL)
             if block is not None:
                 blocks.append(block)
         return blocks or None
@@ -129,10 +129,10 @@ def own_thought(part: Thinking) -> Block | None:
     """Return reasoning as a block of this API; None for another model's."""
     if is_own_reasoning(part):
         return own_fields(part.raw)
-    said = _signed(part)
-    if said is None:
+    signed = _signed(part)
+    if signed is None:
         return None
-    return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
+    return {"type": "thinking", "thinking": signed.get("text", ""), "signature": signed["signature"]}
 
 
 def is_own_reasoning(part: Thinking) -> bool:
@@ -147,8 +147,8 @@ def _signed(part: Thinking) -> Raw | None:
 
     Signatures work across platforms, Bedrock included: Anthropic, "Extended thinking", read 2026-11.
     """
-    said = fields_in(part.raw, "reasoningContent", "reasoningText")
-    return said if isinstance(said.get("signature"), str) else None
+    signed = fields_in(part.raw, "reasoningContent", "reasoningText")
+    return signed if isinstance(signed.get("signature"), str) else None
 
 
 def sends(part: Part, shape: str) -> bool:
@@ -169,9 +169,9 @@ def tool_definition(tool: Tool) -> Block:
     """Return a tool's definition; one in Anthropic's own form is copied. The schema always has `"type": "object"`."""
     if tool.api is not None:
         return own_definition(tool)
-    came = fields_in(tool.seen)
-    if "input_schema" in came:
-        own = own_fields(came)
+    fields = fields_in(tool.seen)
+    if "input_schema" in fields:
+        own = own_fields(fields)
         own["input_schema"] = object_schema(own["input_schema"] or {})
         drop_marks_of_tool(own, _SHAPE)
         return own

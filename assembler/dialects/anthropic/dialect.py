@@ -313,8 +313,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         return Count(0, price.grade, price.upper) if text.startswith(_ACCOUNTED) else price
 
     def _media(self, part: Media) -> Count:
-        facts, said = read_media(part), total(claude.price_text(text, self.count) for text in _title_and_context(part))
-        beside = Count(said.tokens, Grade.ESTIMATED, said.upper) if said.upper else said
+        facts, named = read_media(part), total(claude.price_text(text, self.count) for text in _title_and_context(part))
+        beside = Count(named.tokens, Grade.ESTIMATED, named.upper) if named.upper else named
         if facts.source is Source.TEXT and facts.text is not None:
             return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT + beside
         high = self.family.image_side > pictures.STANDARD.longest_side

@@ -274,5 +274,5 @@ def _call_text(call: Call) -> list[str]:
     if given is None:
         return [call.name, call.arguments]
     values = {key: value if isinstance(value, str) else _json(value) for key, value in given.items()}
-    said = [f'<{_TAG}parameter name="{key}">{value}</{_TAG}parameter>' for key, value in values.items()]
-    return ["\n".join([f'<{_TAG}invoke name="{call.name}">', *said, f"</{_TAG}invoke>"])]
+    written = [f'<{_TAG}parameter name="{key}">{value}</{_TAG}parameter>' for key, value in values.items()]
+    return ["\n".join([f'<{_TAG}invoke name="{call.name}">', *written, f"</{_TAG}invoke>"])]

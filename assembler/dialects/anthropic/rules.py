@@ -133,10 +133,10 @@ def _wrong_text(place: Place, empty: Rule) -> Iterator[Violation]:
         yield RULE["A4"].broken(place.path, f"a text of whitespace only ({len(place.text)} characters)")
 
 
-def _paired(said: _Said) -> Turn:
-    calls = [block.at("id") for block in said.of_type("tool_use")] if said.role == "assistant" else []
-    answers = [block.at("tool_use_id") for block in said.of_type("tool_result")] if said.role == "user" else []
-    return Turn(said.place, said.role, refs(calls), refs(answers))
+def _paired(turn: _Said) -> Turn:
+    calls = [block.at("id") for block in turn.of_type("tool_use")] if turn.role == "assistant" else []
+    answers = [block.at("tool_use_id") for block in turn.of_type("tool_result")] if turn.role == "user" else []
+    return Turn(turn.place, turn.role, refs(calls), refs(answers))
 
 
 def _wrong_pairs(turns: list[_Said]) -> Iterator[Violation]:
@@ -152,8 +152,8 @@ def _wrong_pairs(turns: list[_Said]) -> Iterator[Violation]:
             yield RULE["A6"].broken(said.place.path, f"{late} of its tool_result blocks come after other content")
 
 
-def _late_results(said: _Said) -> int:
-    results = [block.at("type").text == "tool_result" for block in said.blocks]
+def _late_results(turn: _Said) -> int:
+    results = [block.at("type").text == "tool_result" for block in turn.blocks]
     leading = next((index for index, result in enumerate(results) if not result), len(results))
     return sum(results[leading:])
 
@@ -213,13 +213,13 @@ A13_MOST = 4
 def _missing_tools(request: Place, turns: list[_Said]) -> Iterator[Violation]:
     if request.at("tools").size:
         return
-    blocks = [block for said in turns for block in said.of_type("tool_use", "tool_result")]
+    blocks = [block for turn in turns for block in turn.of_type("tool_use", "tool_result")]
     if blocks:
         yield RULE["A14"].broken(blocks[0].path, f"{len(blocks)} tool_use and tool_result blocks, and no tools")
 
 
 def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
-    spoken = [index for index, said in enumerate(turns) if said.role == "assistant"]
+    spoken = [index for index, turn in enumerate(turns) if turn.role == "assistant"]
     if not spoken:
         return
     last = turns[spoken[-1]]
@@ -231,7 +231,7 @@ def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
     if request.at("thinking").at("type").text != "enabled" or not last.of_type("tool_use"):
         return
     first = turns[_loop_start(turns, spoken[-1])]
-    if not any(said.blocks[0].at("type").text in _THINKING for said in (first, last) if said.blocks):
+    if not any(turn.blocks[0].at("type").text in _THINKING for turn in (first, last) if turn.blocks):
         yield RULE["A15"].broken(
             last.place.path, "thinking is enabled, and this turn of calls does not begin with thinking"
         )

@@ -100,11 +100,11 @@ class BedrockWriter(Writer):
 
 def tool_spec(tool: Tool) -> list[Block]:
     """Return a tool's definition, and the cache point after it. One in Converse's own form is copied."""
-    came = fields_in(tool.seen)
+    fields = fields_in(tool.seen)
     if tool.api is not None:
         block = own_definition(tool)
-    elif "toolSpec" in came:
-        block = own_fields(came)
+    elif "toolSpec" in fields:
+        block = own_fields(fields)
         given = fields_in(block["toolSpec"], "inputSchema").get("json")
         block["toolSpec"]["inputSchema"] = {"json": object_schema(given or {})}
         drop_marks_of_tool(block, "bedrock")
@@ -124,6 +124,6 @@ def own_thought(part: Thinking) -> Block | None:
         return own_fields(part.raw)
     if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):
         # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
-        said = {"text": part.text, "signature": part.raw["signature"]}
-        return {"reasoningContent": {"reasoningText": said}}
+        signed = {"text": part.text, "signature": part.raw["signature"]}
+        return {"reasoningContent": {"reasoningText": signed}}
     return None

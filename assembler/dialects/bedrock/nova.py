@@ -98,8 +98,8 @@ class NovaPricer(MergingPricer):
         sent = as_sent(adapt_message(message, "bedrock"), sends)
         if sent is None:
             return NOTHING
-        said = with_parts(with_parts(sent, with_json_of_object), with_error_text)
-        return self.family.message + total(self._part(part) for part in said.parts)
+        billed = with_parts(with_parts(sent, with_json_of_object), with_error_text)
+        return self.family.message + total(self._part(part) for part in billed.parts)
 
     def options(self, layout: Layout) -> Difference:
         """Price reasoning, compared with none. Nothing is known about other keys."""

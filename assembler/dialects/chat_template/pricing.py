@@ -82,9 +82,9 @@ class ChatTemplatePricer:
         """Return the framing of a message: each call adds some, and each result is a separate message."""
         results = sum(type(part) is Result for part in message.parts)
         calls = sum(type(part) is Call for part in message.parts)
-        said = 1 if results < len(message.parts) or not results else 0
+        own = 1 if results < len(message.parts) or not results else 0
         each = self.traits.answered if message.role == "assistant" else self.traits.asked
-        return said * each + results * self.traits.asked + calls * self.traits.called
+        return own * each + results * self.traits.asked + calls * self.traits.called
 
     def _guess(self, texts: Sequence[str]) -> Count:
         return Count(sum(map(self.estimated, texts)), Grade.ESTIMATED)

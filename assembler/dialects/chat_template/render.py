@@ -134,8 +134,8 @@ class Renderer:
 
     def _refused(self, failure: Exception) -> ConversationError:
         """Return an error with the template's own words if they are in its code, else with the kind of failure."""
-        said = str(failure)
-        reason = f"it says {said!r}" if said and said in self.source else type(failure).__name__
+        text = str(failure)
+        reason = f"it says {text!r}" if text and text in self.source else type(failure).__name__
         return ConversationError(
             f"the chat template refuses this conversation: {reason}; change the roles, the calls or the template"
         )

@@ -53,14 +53,14 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
                 yield RULE["H2"].broken(turn.place.at("role").path, "a system message, which this template refuses")
 
 
-def _objects(template: str, said: tuple[re.Pattern[str], ...]) -> bool:
+def _objects(template: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     """True if an exception of the template has these words in this order. O(template)."""
-    return any(_in_order(found[1], said) for found in _RAISES.finditer(template))
+    return any(_in_order(found[1], patterns) for found in _RAISES.finditer(template))
 
 
-def _in_order(text: str, said: tuple[re.Pattern[str], ...]) -> bool:
+def _in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     place = 0
-    for words in said:
+    for words in patterns:
         found = words.search(text, place)
         if found is None:
             return False

@@ -157,8 +157,8 @@ def _rendered(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | 
 
 def _times(renderer: Renderer) -> tuple[int, int]:
     """Count how often a template writes the text of a user message, and of an assistant message, mid-conversation."""
-    said = [_text_message("user", _THREE), _text_message("assistant", _TWO), _text_message("user", _ONE)]
-    text = _rendered(renderer, said, None) or ""
+    messages = [_text_message("user", _THREE), _text_message("assistant", _TWO), _text_message("user", _ONE)]
+    text = _rendered(renderer, messages, None) or ""
     return max(text.count(_ONE), 1), max(text.count(_TWO), 1)
 
 
@@ -197,17 +197,17 @@ def _adds_up(
 ) -> bool:
     """True if a conversation of all the edge texts, in both roles, costs the sum of its parts."""
     texts = [*_EDGES, _ONE, *_EDGES]
-    said = [_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
+    messages = [_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
     framing = once + len(_EDGES) * (of_user + of_assistant) + of_user
     shown = sum(
         (answered_times if place % 2 else asked_times) * renderer.count(text) for place, text in enumerate(texts)
     )
-    return _prompt_tokens(renderer, said) == framing + shown
+    return _prompt_tokens(renderer, messages) == framing + shown
 
 
 def _calls(renderer: Renderer, called: list[Spoken], framing: Tokens) -> Tokens:
     """Return what a call and its result cost on top of their texts and the framing of two messages."""
-    short, long = (_prompt_tokens(renderer, said, [_TOOL]) for said in ([called[0], called[-1]], called))
+    short, long = (_prompt_tokens(renderer, messages, [_TOOL]) for messages in ([called[0], called[-1]], called))
     if short is None or long is None:
         return 0
     written = json.dumps({"q": f"{_VALUE}0"})

@@ -147,8 +147,8 @@ gemini = Gemini()
 def _turn(turn: Turn) -> list[Block]:
     """Return a turn's contents: the responses in a separate one, as the API demands, and everything else."""
     role = "model" if turn.side == "assistant" else "user"
-    said = [(turn.frame, turn.results), (turn.rest, turn.blocks)]
-    return [{**_sided(frame, role), "parts": parts} for frame, parts in said if parts]
+    framed = [(turn.frame, turn.results), (turn.rest, turn.blocks)]
+    return [{**_sided(frame, role), "parts": parts} for frame, parts in framed if parts]
 
 
 def _sided(frame: Block, role: str) -> Block:

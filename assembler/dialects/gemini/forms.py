@@ -40,12 +40,12 @@ def _is_of_the_sdk(body: Mapping[str, Any]) -> bool:
     return "config" in body or (body.keys() <= _OF_THE_SDK and not named.startswith("models/"))
 
 
-def _content(system: object, came: Mapping[str, Any]) -> object:
+def _content(system: object, given: Mapping[str, Any]) -> object:
     """Return the system text as a content, which REST requires, with a role only if it came with one."""
     fields = fields_of(system)
     if fields is None:
         return {"parts": [{"text": system}]} if isinstance(system, str) else {"parts": system}
-    return fields if "role" in came else {key: value for key, value in fields.items() if key != "role"}
+    return fields if "role" in given else {key: value for key, value in fields.items() if key != "role"}
 
 
 def _spelled(name: str, body: Mapping[str, Any]) -> str:

@@ -215,8 +215,8 @@ def with_json_schema(tools: Sequence[Tool]) -> frozenset[str]:
 
     O(declarations): those of one object share it.
     """
-    came = {id(tool.seen): tool.seen for tool in tools}
-    given = (items_of(either(fields_in(seen), "function_declarations")) for seen in came.values())
+    definitions = {id(tool.seen): tool.seen for tool in tools}
+    given = (items_of(either(fields_in(seen), "function_declarations")) for seen in definitions.values())
     declared = (fields_in(item) for items in given for item in items)
     own = {fields.get("name"): None for fields in declared if "parameters" in fields}
     return frozenset(tool.name for tool in tools if tool.name not in own)

@@ -87,10 +87,10 @@ class HostBill(JoiningPricer):
         rest: tuple[Part, ...] = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
         if self.api == "responses" and message.role == "assistant":
             rest = _as_one_text(rest)
-        said = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
+        alone = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
         if rest or not message.parts:
-            said.append(attrs.evolve(message, parts=rest))
-        bill = total(price_message(one, self.family, self.count) for one in said) + self._beside(message)
+            alone.append(attrs.evolve(message, parts=rest))
+        bill = total(price_message(one, self.family, self.count) for one in alone) + self._beside(message)
         if message.name is None or self.api == "responses":  # where names have no place
             return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)

@@ -191,8 +191,8 @@ class MistralPricer(MergingPricer):
 
     @property
     def _bridge(self) -> Count:
-        said = self.family.assistant + self._text(BRIDGE)
-        return Count(0, Grade.BOUNDED, upper=said.upper)
+        bridge = self.family.assistant + self._text(BRIDGE)
+        return Count(0, Grade.BOUNDED, upper=bridge.upper)
 
     def _tool_list(self, tools: Sequence[Tool]) -> Count:
         """Price all definitions as one JSON list between two control tokens."""
@@ -228,8 +228,8 @@ class MistralPricer(MergingPricer):
 
 
 def _texts_joined(result: Result, seam: str) -> tuple[str | Opaque, ...]:
-    said = seam.join(part for part in result.parts if isinstance(part, str) and part)
-    return (said, *(part for part in result.parts if isinstance(part, Opaque)))
+    text = seam.join(part for part in result.parts if isinstance(part, str) and part)
+    return (text, *(part for part in result.parts if isinstance(part, Opaque)))
 
 
 def _stripped(parts: tuple[Part, ...]) -> tuple[Part, ...]:

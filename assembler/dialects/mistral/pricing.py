@@ -27,8 +27,8 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     if not media:
         return hosted.price_message(message, family, count)
     rest = tuple(part for part in message.parts if not isinstance(part, Media))
-    said = hosted.price_message(attrs.evolve(message, parts=rest), family, count)
-    return total(map(_price_medium, media), said)
+    price = hosted.price_message(attrs.evolve(message, parts=rest), family, count)
+    return total(map(_price_medium, media), price)
 
 
 def _price_medium(part: Media) -> Count:

@@ -199,9 +199,9 @@ class OpenAIChatPricer(OpenAIBill):
             tokens += FUNCTION_ROLE
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
-        said = self.texts(tokens, result_texts(result))
+        price = self.texts(tokens, result_texts(result))
         beside = [self._medium(part) for part in result.parts if type(part) is Opaque]
-        return total(beside, said) if beside else said
+        return total(beside, price) if beside else price
 
     def _spoken(self, message: Message, parts: Sequence[object]) -> list[Count]:
         """Price the texts in their envelope, the media and the calls."""

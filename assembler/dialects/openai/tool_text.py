@@ -282,7 +282,7 @@ def _repeated(schema: Schema) -> int:
 
     8 recordings of 2 repositories, all with two types; the same request cost the text once in August 2026.
     """
-    kinds, said = schema.get("type"), schema.get("description")
-    if not isinstance(kinds, list) or not isinstance(said, str):
+    kinds, description = schema.get("type"), schema.get("description")
+    if not isinstance(kinds, list) or not isinstance(description, str):
         return 0
-    return len(cast("list[object]", kinds)) * (len(said.encode(errors="replace")) // 3 + 2)
+    return len(cast("list[object]", kinds)) * (len(description.encode(errors="replace")) // 3 + 2)

@@ -123,8 +123,8 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
     waiting: Waiting[tuple[Call, str]] = Waiting()
     joined = join_steps(messages)
     notes[ANSWERS_FIRST] += count_parted(joined)
-    for came in answers_first(all_shown_beside(joined, own, notes)):
-        message = came if came.sent is not None else translated(came, own, notes)
+    for original in answers_first(all_shown_beside(joined, own, notes)):
+        message = original if original.sent is not None else translated(original, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)
         elif (holds_opaque(message) or _has_strays(message)) and _goes_as_it_came(message):
@@ -378,9 +378,9 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
 
 
 def _definition(tool: Tool) -> dict[str, Any]:
-    came = fields_in(tool.seen)
-    if came.get("type") == "function" and fields_of(came.get("function")) is not None:
-        given = own_fields(came)
+    fields = fields_in(tool.seen)
+    if fields.get("type") == "function" and fields_of(fields.get("function")) is not None:
+        given = own_fields(fields)
         schema = given["function"].get("parameters")
         if schema and "type" not in schema:
             given["function"]["parameters"] = {"type": "object", **schema}

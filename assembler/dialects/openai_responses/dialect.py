@@ -152,16 +152,16 @@ class OpenAIResponsesPricer(OpenAIBill):
         """
         message = as_responses_sends(adapt_message(message, RESPONSES))
         calls: list[Call] = []
-        said: list[str | Media] = []
+        stretch: list[str | Media] = []
         bill = NOTHING
         for part in message.parts:
             if is_mark(part) or (type(part) is Thinking and not is_sent_thought(part, message)):
                 continue  # not sent: its neighbours form one item
             if isinstance(part, str | Media):
-                said.append(part)
+                stretch.append(part)
                 continue
-            bill += self._spoken(message, said)
-            said = []
+            bill += self._spoken(message, stretch)
+            stretch = []
             match part:
                 case Call():
                     calls.append(part)
@@ -172,7 +172,7 @@ class OpenAIResponsesPricer(OpenAIBill):
                     bill += price_reasoning(part, self.count, self.envelope)
                 case Opaque():
                     bill += self._opaque(part)
-        bill += self._spoken(message, said)
+        bill += self._spoken(message, stretch)
         if not calls:
             return bill
         replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(message) else 0
@@ -236,12 +236,12 @@ class OpenAIResponsesPricer(OpenAIBill):
         tokens = self.envelope + declared.tokens
         return Count(tokens, Grade.ESTIMATED, upper=tokens + max(0, declared.upper - declared.tokens) + each.upper // 8)
 
-    def _spoken(self, message: Message, said: Sequence[str | Media]) -> Count:
+    def _spoken(self, message: Message, stretch: Sequence[str | Media]) -> Count:
         """Price one item of texts and media that stand next to each other."""
-        texts = [part for part in said if isinstance(part, str)]
-        if len(texts) == len(said):
+        texts = [part for part in stretch if isinstance(part, str)]
+        if len(texts) == len(stretch):
             return self._written(message, texts)
-        media = total(self.medium(part) for part in said if isinstance(part, Media))
+        media = total(self.medium(part) for part in stretch if isinstance(part, Media))
         return media + (self._written(message, texts) if texts else Count(self.envelope))
 
     def _written(self, message: Message, texts: Sequence[str]) -> Count:
@@ -264,9 +264,11 @@ def _as_shown(tool: Tool) -> Tool:
     fields = fields_in(tool.seen)
     if "function" not in fields or "name" not in fields:
         return tool
-    said: object = fields.get("description")
+    description: object = fields.get("description")
     return attrs.evolve(
-        tool, description=said if isinstance(said, str) else "", parameters=fields_in(fields, "parameters")
+        tool,
+        description=description if isinstance(description, str) else "",
+        parameters=fields_in(fields, "parameters"),
     )
 
 

@@ -54,8 +54,8 @@ TORN = "reasoning item(s) that nothing of the model follows left out"
 
 def _as_they_came(message: Message, notes: Notes) -> Iterator[Item]:
     seen: object = message.seen
-    for came in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
-        item: Item = came.copy() if message.shallow else private_copy(came)
+    for given in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
+        item: Item = given.copy() if message.shallow else private_copy(given)
         item.pop(PIN, None)
         notes[MARKS] += drop_marks(item, RESPONSES)
         for key in ("content", "output"):
@@ -128,13 +128,13 @@ def _named(name: str, notes: Notes) -> str:
     return legal
 
 
-def _respell(came: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
+def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     """Write a message of another API: an item for each stretch of content, each call and each result, in order."""
     content: list[str | Media | Opaque] = []
-    message = translated(came, RESPONSES, notes)
+    message = translated(original, RESPONSES, notes)
     notes[SILENT] += message.role == "assistant" and not any(message.parts)
     notes[NAMES] += message.name is not None
-    note_left([came], RESPONSES, notes)
+    note_left([original], RESPONSES, notes)
     for part in message.parts:
         match part:
             case str() | Media():
@@ -182,20 +182,20 @@ NAMES = "name(s) of messages left out"
 
 def _message_items(message: Message, content: Sequence[str | Media | Opaque]) -> Iterator[Item]:
     """Yield one message item, or none for empty content. The assistant's texts are joined, as they are billed."""
-    said = [part for part in content if part]
-    if not said and message.role == "assistant":
+    filled = [part for part in content if part]
+    if not filled and message.role == "assistant":
         return
     if not content:
         return
-    if message.role == "assistant" and not any(isinstance(part, Opaque) for part in said):
-        yield {"role": "assistant", "content": "".join(_text(part) for part in said)}
+    if message.role == "assistant" and not any(isinstance(part, Opaque) for part in filled):
+        yield {"role": "assistant", "content": "".join(_text(part) for part in filled)}
         return
-    texts = [part for part in said if isinstance(part, str)]
-    if len(said) < 2 and len(texts) == len(said):
+    texts = [part for part in filled if isinstance(part, str)]
+    if len(filled) < 2 and len(texts) == len(filled):
         yield {"role": message.role, "content": "".join(texts)}
         return
     kind = "output_text" if message.role == "assistant" else "input_text"
-    yield {"role": message.role, "content": [_part(part, kind) for part in said]}
+    yield {"role": message.role, "content": [_part(part, kind) for part in filled]}
 
 
 def _text(part: Part) -> str:
@@ -258,9 +258,9 @@ def flat_definition(tool: Tool) -> Item:
     """
     if tool.api is not None:
         return own_definition(tool)
-    came = fields_in(tool.seen)
-    if came.get("type") == "function" and "name" in came:
-        own = own_fields(came) | ({"parameters": object_schema(tool.parameters)} if tool.parameters else {})
+    fields = fields_in(tool.seen)
+    if fields.get("type") == "function" and "name" in fields:
+        own = own_fields(fields) | ({"parameters": object_schema(tool.parameters)} if tool.parameters else {})
         drop_marks_of_tool(own, RESPONSES)
         return own
     schema = object_schema(tool.parameters or NO_PARAMETERS)

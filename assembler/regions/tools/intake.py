@@ -107,11 +107,11 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
             tools = tuple(finish_tool(reading, raw) for reading in readings)
             if not isinstance(raw, Mapping) and all(tool.api is None for tool in tools):
                 return tools
-            came = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else dump_model(raw))
+            fields = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else dump_model(raw))
             if all(tool.api is None for tool in tools):
-                whole = _copied(came, tools[0]) if tools else None  # what holds n tools is copied once, not n times
+                whole = _copied(fields, tools[0]) if tools else None  # what holds n tools is copied once, not n times
                 return tuple(attrs.evolve(tool, seen=whole) for tool in tools)
-            return tuple(attrs.evolve(tool, seen=_copied(came, tool)) for tool in tools)
+            return tuple(attrs.evolve(tool, seen=_copied(fields, tool)) for tool in tools)
     kind = (
         f"the class {shown(raw.__name__)}"
         if isinstance(raw, type)

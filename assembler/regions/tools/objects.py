@@ -84,8 +84,8 @@ def _dumped(tool: object) -> tuple[Reading, ...] | None:
         return read_definition(dump_model(tool))
     if all(_attribute(tool, word) is _MISSING for word in MCP_SCHEMA):
         return None
-    said = dump_model(tool) if dumps else {word: _attribute(tool, word) for word in MCP_WIRE}
-    return read_definition({word: said[word] for word in MCP_WIRE if said.get(word, _MISSING) is not _MISSING})
+    fields = dump_model(tool) if dumps else {word: _attribute(tool, word) for word in MCP_WIRE}
+    return read_definition({word: fields[word] for word in MCP_WIRE if fields.get(word, _MISSING) is not _MISSING})
 
 
 def dump_model(model: Any) -> dict[str, object]:

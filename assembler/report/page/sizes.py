@@ -153,8 +153,8 @@ def _staircase(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step,
     now, gone = plan.costs.conversation, _why_gone(plan, steps)
     prefix = stable_prefix(plan).tokens - now
     for step, first in steps:
-        said = note if step.left_out else 0
-        turns = sums[-1] - sums[first] + pinned[first] + said
+        shown = note if step.left_out else 0
+        turns = sums[-1] - sums[first] + pinned[first] + shown
         costs = attrs.evolve(plan.costs, conversation=turns)
         yield Size(
             window=step.context_window,
@@ -164,7 +164,7 @@ def _staircase(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step,
             prefix=prefix + turns,
             served=0 if rule is None else rule.served(prefix + turns),
             first=first,
-            after={stand_in: said} if stand_in is not None and said else {},
+            after={stand_in: shown} if stand_in is not None and shown else {},
             gone=gone,
         )
 

@@ -160,8 +160,8 @@ class _Held(Checked):
 
         same_each_time()
         self.count(secret := "a text that nobody may read: 8f1e")
-        said = f"{attribute_of(self.counter, 'notes', ())} {attribute_of(self.counter, 'name', '')}"
-        if secret in said:
+        shown = f"{attribute_of(self.counter, 'notes', ())} {attribute_of(self.counter, 'name', '')}"
+        if secret in shown:
             raise self.broken("it quotes no text", "its name or its notes hold what it counted")
 
     def together(self) -> None:

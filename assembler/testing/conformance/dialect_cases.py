@@ -185,7 +185,7 @@ _LEAST_RATE = 20
 
 def _told(longest: str | None) -> History:
     """A conversation that says much more at one of `_PLACES`."""
-    asked, said, given, found = (_MORE if place == longest else "" for place in _PLACES)
+    asked, words, given, found = (_MORE if place == longest else "" for place in _PLACES)
     function = {"name": "look", "arguments": f'{{"corner": "north{given}"}}'}
     return (
         {"role": "user", "content": f"Look around.{asked}"},
@@ -195,7 +195,7 @@ def _told(longest: str | None) -> History:
             "tool_calls": [{"id": "call_1", "type": "function", "function": function}],
         },
         {"role": "tool", "tool_call_id": "call_1", "content": f"a road{found}"},
-        {"role": "assistant", "content": f"There is a road.{said}"},
+        {"role": "assistant", "content": f"There is a road.{words}"},
         {"role": "user", "content": "And then?"},
     )
 
@@ -239,14 +239,14 @@ class SeldomCases(Checked):
     def says_or_notes_everything(self, body: Mapping[str, Any]) -> None:
         """Check what conversations seldom hold, and a tool's definition."""
         written = _written(body)
-        for said in (TOOL["description"], *TOOL["parameters"]["properties"], "Be brief."):
-            if said not in written:
-                raise self.broken(COMPLETE, f"{said!r} of a tool or of the instruction is gone")
-        for what, (said, history) in SEEN_OR_NOTED.items():
+        for words in (TOOL["description"], *TOOL["parameters"]["properties"], "Be brief."):
+            if words not in written:
+                raise self.broken(COMPLETE, f"{words!r} of a tool or of the instruction is gone")
+        for what, (words, history) in SEEN_OR_NOTED.items():
             if self._is_prompt(body) and what in _OF_MESSAGES:
                 continue
             context = self._built(history)
-            if context is not None and not context.notes() and said not in _written(context.request()):
+            if context is not None and not context.notes() and words not in _written(context.request()):
                 raise self.broken(COMPLETE, f"{what} is gone without a note; count it in notes")
 
     def tells_failures_apart(self) -> None:
@@ -278,20 +278,22 @@ class SeldomCases(Checked):
 
     def bills_what_others_say(self) -> None:
         """Check that parts of other APIs cost what is sent for them."""
-        for said, history in OF_OTHERS.items():
+        for words, history in OF_OTHERS.items():
             context = self._built(history)
-            if context is None and said in _OF_ANY_API:
-                raise self.broken(COMPLETE, f"{said} is refused; leave it out, with a note")
+            if context is None and words in _OF_ANY_API:
+                raise self.broken(COMPLETE, f"{words} is refused; leave it out, with a note")
             if context is None:
                 continue
             sent = count_request(context.request(), dialect=self.dialect, counter=len)
             if context.count != sent:
-                problem = f"{said} costs {context.count}, its request {sent}; price what adapt_message(message) returns"
+                problem = (
+                    f"{words} costs {context.count}, its request {sent}; price what adapt_message(message) returns"
+                )
                 raise self.broken("it bills what it emits", problem)
             unknown = self._built(history, Budget(AMPLE, model=STRANGER))
             sent = count_request(context.request(), dialect=self.dialect, model=STRANGER)
             if unknown is not None and unknown.count != sent:
-                problem = f"{said} costs {unknown.count} with an unknown model, its request {sent}"
+                problem = f"{words} costs {unknown.count} with an unknown model, its request {sent}"
                 step = (
                     "pass unknown_model_pricer a function that splits a message as you send it, such as answers_alone"
                 )
@@ -327,12 +329,12 @@ class SeldomCases(Checked):
             context = self._built([("user", "Look around."), {"role": "assistant", **fields}, ("user", "Why?")])
             if context is None:
                 continue
-            sent, told = THOUGHT in _written(context.request()), bool(context.dropped or context.notes())
-            if not sent and not told:
+            sent, noted = THOUGHT in _written(context.request()), bool(context.dropped or context.notes())
+            if not sent and not noted:
                 raise self.broken(COMPLETE, f"reasoning {spelling} is gone without a note; count it in notes")
             if sent is bool(context.dropped) and not self._is_prompt(body):
-                said = "says that it is not" if declares else "is missing: without it, all is taken to be sent"
-                problem = f"reasoning {spelling} is {'sent' if sent else 'left out'}, and sends_reasoning {said}"
+                fault = "says that it is not" if declares else "is missing: without it, all is taken to be sent"
+                problem = f"reasoning {spelling} is {'sent' if sent else 'left out'}, and sends_reasoning {fault}"
                 raise self.broken("it declares the reasoning that it sends", problem)
 
 

@@ -196,14 +196,14 @@ class _Held(Checked):
         except Exception as error:
             problem = f"an empty layout raised {type(error).__name__}; raise ConversationError"
             raise self.broken("it refuses by ConversationError", problem) from error
-        said = [{"type": "text", "text": "look"}, {"type": "hologram", "data": "x"}]
-        unknown = Layout(messages=[read_message({"role": "user", "content": said}, 0)])
+        texts = [{"type": "text", "text": "look"}, {"type": "hologram", "data": "x"}]
+        unknown = Layout(messages=[read_message({"role": "user", "content": texts}, 0)])
         try:
             emission = self.emission(unknown)
         except UnsupportedContentError:
             return
-        told = bool(emission.notes) or "hologram" in json.dumps(emission.request, default=repr)
-        if not told:
+        counted = bool(emission.notes) or "hologram" in json.dumps(emission.request, default=repr)
+        if not counted:
             raise self.broken(
                 "what it cannot express raises UnsupportedContentError", "an unknown part is lost silently"
             )
@@ -300,10 +300,10 @@ class _Held(Checked):
 
     def guesses_for_a_stranger(self, body: Mapping[str, Any]) -> None:
         """Check that an unknown model's count is an estimate with another model's counter."""
-        told = count_request(body, dialect=self.dialect, model=STRANGER)
-        asks = told.tokens != count_request(body, dialect=self.dialect, counter=len).tokens
-        if asks and told.grade is not Grade.ESTIMATED:  # else it has a tokenizer of its own
-            problem = f"its count for one is {told.grade}; return unknown_model_pricer(rules, model, count)"
+        counted = count_request(body, dialect=self.dialect, model=STRANGER)
+        asks = counted.tokens != count_request(body, dialect=self.dialect, counter=len).tokens
+        if asks and counted.grade is not Grade.ESTIMATED:  # else it has a tokenizer of its own
+            problem = f"its count for one is {counted.grade}; return unknown_model_pricer(rules, model, count)"
             raise self.broken("it guesses for a model that nobody knows", problem)
 
     def _plain(self, request: Mapping[str, Any]) -> None:
@@ -313,10 +313,10 @@ class _Held(Checked):
             raise self.broken("its requests are plain JSON", str(error)) from error
 
     def _complete(self, emission: Emission, layout: Layout) -> None:
-        said = [text for message in (*layout.head, *layout.messages) for text in _texts(message)]
+        texts = [text for message in (*layout.head, *layout.messages) for text in _texts(message)]
         sent = [*strings(emission.request)]
         written = "\n".join(sent)
-        for text, times in Counter(said).items():
+        for text, times in Counter(texts).items():
             if len(text) > _A_WORD and any(text in note for note in emission.notes):
                 raise self.broken("its notes quote no text", f"a note holds {text!r}")
             if written.count(text) < times and not emission.notes:
@@ -345,9 +345,9 @@ class _Held(Checked):
         options = self.dialect.parse(request).options
         if {**options, **again} != {**options, **request}:
             raise self.broken("what it emits it reads, and emits again", "the second request differs from the first")
-        told = count_request(request, dialect=self.dialect, model=self.model)
-        if context.count != told:
-            raise self.broken("it bills what it emits", f"the context costs {context.count}, its request {told}")
+        counted = count_request(request, dialect=self.dialect, model=self.model)
+        if context.count != counted:
+            raise self.broken("it bills what it emits", f"the context costs {context.count}, its request {counted}")
 
 
 def _texts(message: Message) -> Iterator[str]:

@@ -48,12 +48,12 @@ class FitterError(Evidence, AssertionError):
 
 
 def _lines(trial: Trial, invariant: Invariant, problem: str, verdict: Verdict) -> list[str]:
-    came = "nothing came back" if trial.kept is None else f"what came back costs {trial.kept_cost}"
+    outcome = "nothing came back" if trial.kept is None else f"what came back costs {trial.kept_cost}"
     others = [f"{name} {count}" for name, count in verdict.broken.items() if name != invariant.name]
     return [
         f"broken: {invariant.name} ({invariant.claim})",
         f"  {problem}",
-        f"  window {trial.window}, {came}:",
+        f"  window {trial.window}, {outcome}:",
         *(f"    {line}" for line in _rows(trial)),
         f"  in {verdict.broken[invariant.name]} of {verdict.examples} examples"
         + (f"; broken too: {', '.join(others)}" if others else ""),

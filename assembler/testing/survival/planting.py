@@ -80,15 +80,15 @@ def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
     told: list[Fact] = []
     for turn in range(turns):
         subject = draw.choice(subjects)
-        said = found = None
+        sentences = found = None
         if turn not in at:
             looks_up = draw.random() < 0.3
         else:
             fact, sentence = _fact(draw, KINDS[at[turn] % len(KINDS)], turn, subject, at[turn])
             told.append(fact)
             looks_up = fact.kind == KINDS[-1]
-            said, found = (None, sentence) if looks_up else (sentence, None)
-        messages.append(_ask_about(draw, subject, said))
+            sentences, found = (None, sentence) if looks_up else (sentence, None)
+        messages.append(_ask_about(draw, subject, sentences))
         if looks_up:
             messages += _looked_up(draw, turn, subject, found)
         messages.append({"role": "assistant", "content": " ".join(_sentence(draw, subject) for _ in range(5))})
@@ -112,8 +112,8 @@ def _fact(draw: random.Random, kind: str, turn: int, subject: str, number: int) 
 
 
 def _ask_about(draw: random.Random, subject: str, fact: str | None) -> Message:
-    said = [_sentence(draw, subject), *([] if fact is None else [fact]), _sentence(draw, subject)]
-    return {"role": "user", "content": " ".join(said)}
+    sentences = [_sentence(draw, subject), *([] if fact is None else [fact]), _sentence(draw, subject)]
+    return {"role": "user", "content": " ".join(sentences)}
 
 
 def _looked_up(draw: random.Random, turn: int, subject: str, fact: str | None) -> Iterator[Message]:

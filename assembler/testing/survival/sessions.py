@@ -126,8 +126,8 @@ def _session(ladder: object, budget: Budget, dialect: Dialect | str, count: Call
 def _of_function(trim: Trimmer, budget: Budget, dialect: Dialect | str, count: Callable[[str], Tokens]) -> _Session:
     def sent(messages: Sequence[Message]) -> list[Message] | None:
         kept = [dict(cast("Mapping[str, Any]", message)) for message in trim(list(messages), budget.input_limit)]
-        said = sum(count(text) for message in kept for text in _counted_texts(message))
-        return None if said > budget.input_limit or not kept or _broken(kept, dialect) else kept
+        tokens = sum(count(text) for message in kept for text in _counted_texts(message))
+        return None if tokens > budget.input_limit or not kept or _broken(kept, dialect) else kept
 
     return sent
 
