@@ -171,11 +171,9 @@ class CitedSources:
         stale = 0
         if rendered.sources and self.placement is not Placement.SYSTEM:
             stale = sum(1 for answer in answers if _CITING.search(answer))
-        warning = f"{stale} earlier answer(s) cite sources by numbers that may mean other documents in this request"
+        note = f"{stale} earlier answer(s) cite sources by numbers that may mean other documents in this request"
         return (
-            (f"{warning}: take the markers out of old answers, or keep their sources in the system text",)
-            if stale
-            else ()
+            (f"{note}: take the markers out of old answers, or keep their sources in the system text",) if stale else ()
         )
 
     def _distinct(self, sources: list[Source]) -> tuple[list[Source], list[Omitted]]:
