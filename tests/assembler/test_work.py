@@ -360,7 +360,7 @@ def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
     assert calls_of(work) <= STEP
 
 
-MERGED = 580
+MERGED = 542
 """The same of an answer and a question, where the API sends neighbouring messages as one turn: what is sent is priced
 beside what is said."""
 
@@ -428,10 +428,10 @@ def after_a_bill(model: str) -> Assembler:
     ("kind", "model", "most"),
     [
         (under_limits, "gpt-4o", 118),
-        (under_limits, "claude-sonnet-4-5", 518),
+        (under_limits, "claude-sonnet-4-5", 352),
         (around_the_question, "gpt-4o", 535),
         (after_a_bill, "gpt-4o", 390),
-        (after_a_bill, "claude-sonnet-4-5", 768),
+        (after_a_bill, "claude-sonnet-4-5", 604),
     ],
 )
 def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_counts_from(
