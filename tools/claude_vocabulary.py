@@ -23,7 +23,7 @@ WELL_FORMED = re.compile("\x01|\x02|\x03|\x04|[\x03\x04]?\x01?[^\x01-\x04]+\x02?
 LZMA = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 3, "lp": 0, "pb": 0}]
 
 
-def spelled(piece: str) -> str:
+def decode_markers(piece: str) -> str:
     """A published piece with one control character for each marker, and its escaped bytes as text."""
     for atom, mark in ATOMS.items():
         piece = piece.replace(atom, mark)
@@ -33,8 +33,8 @@ def spelled(piece: str) -> str:
 def pieces_of(tokens: dict[str, dict[str, Any]]) -> list[str]:
     """All pieces in order. Published contractions lack the mark of the word's end that the counter writes."""
     groups = [group for name, group in tokens.items() if name != "bytes_fallback"]
-    pieces = {spelled(piece) for group in groups for piece in group}
-    pieces |= {spelled(piece) + ATOMS["⟨eow⟩"] for piece in tokens["contractions"]}
+    pieces = {decode_markers(piece) for group in groups for piece in group}
+    pieces |= {decode_markers(piece) + ATOMS["⟨eow⟩"] for piece in tokens["contractions"]}
     for piece in pieces:
         if not WELL_FORMED.fullmatch(piece) or "\x00" in piece:
             raise ValueError(f"{piece!r} crosses the end of a word")

@@ -58,7 +58,7 @@ def made(policy: Any, messages: list[Any], window: int = 20, **others: Any) -> A
     return Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy, **others).add_messages(messages)
 
 
-def told(assembler: Assembler) -> Any:
+def outcome_of(assembler: Assembler) -> Any:
     try:
         context = assembler.build()
         said: Any = context.request(), context.count, context.costs, [one.id for one in context.dropped]
@@ -212,7 +212,7 @@ def test_after_any_edit_a_build_is_a_fresh_assemblers(
         return Assembler(budget, dialect=dialect, on_overflow=POLICIES[policy]).add_knowledge("k", type="t")
 
     assembler = fresh().add_messages(messages)
-    told(assembler)
+    outcome_of(assembler)
     for place, fields, then in edits:
         if isinstance(messages[place % len(messages)], dict) or "role" not in fields:
             change(messages[place % len(messages)], **fields)
@@ -225,18 +225,18 @@ def test_after_any_edit_a_build_is_a_fresh_assemblers(
         elif then == "fork":
             assembler = assembler.fork()
         elif then:
-            told(assembler)
+            outcome_of(assembler)
     try:
-        wanted = told(fresh().add_messages(messages))
+        wanted = outcome_of(fresh().add_messages(messages))
     except ConversationError:  # what was edited is no conversation any more
         with pytest.raises(ConversationError):
-            told(assembler)
+            outcome_of(assembler)
             assembler.add_messages(list(messages))
         return
-    assert told(assembler) == wanted
-    assert told(assembler.fork().add_messages(list(messages))) == wanted
+    assert outcome_of(assembler) == wanted
+    assert outcome_of(assembler.fork().add_messages(list(messages))) == wanted
     if kind is as_dict:
-        assert told(assembler.fork().add_messages(copy.deepcopy(messages))) == wanted
+        assert outcome_of(assembler.fork().add_messages(copy.deepcopy(messages))) == wanted
 
 
 @pytest.mark.parametrize("place", [0, 400, 799])
@@ -261,7 +261,7 @@ def test_a_message_that_is_edited_between_being_added_and_the_build_goes_out_as_
     assembler.build()
     assembler.add_message(messages[1])
     messages[1]["content"] = "longer"
-    assert told(assembler) == told(made(TrimOldest(low_water=low_water), messages, 60))
+    assert outcome_of(assembler) == outcome_of(made(TrimOldest(low_water=low_water), messages, 60))
 
 
 def test_an_equal_list_goes_out_as_the_objects_that_came_in_last_and_their_edits_are_seen() -> None:
@@ -284,8 +284,8 @@ def test_a_fork_that_was_given_an_equal_list_goes_its_own_way() -> None:
     fork = assembler.fork().add_messages(copy.deepcopy(messages))
     for other, text in ((assembler, "mine"), (fork, "x" * 20)):
         other.add_message({"role": "user", "content": text}).build()
-    assert told(assembler) == told(made(TrimOldest(), [*messages, {"role": "user", "content": "mine"}], 20))
-    assert told(fork) == told(made(TrimOldest(), [*messages, {"role": "user", "content": "x" * 20}], 20))
+    assert outcome_of(assembler) == outcome_of(made(TrimOldest(), [*messages, {"role": "user", "content": "mine"}], 20))
+    assert outcome_of(fork) == outcome_of(made(TrimOldest(), [*messages, {"role": "user", "content": "x" * 20}], 20))
 
 
 @pytest.mark.parametrize("placement", Placement)
@@ -303,9 +303,9 @@ def test_knowledge_that_was_chosen_beside_a_message_is_chosen_anew_when_it_chang
 
     assembler = fresh().add_messages(messages)
     for place, text in ((2, "zz"), (0, "x"), (1, "y" * 60), (0, "x" * 70), (2, "z" * 200), (2, "z")):
-        told(assembler)
+        outcome_of(assembler)
         messages[place]["content"] = text
-        assert told(assembler) == told(fresh().add_messages(copy.deepcopy(messages)))
+        assert outcome_of(assembler) == outcome_of(fresh().add_messages(copy.deepcopy(messages)))
 
 
 @pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(0.5), [ClearToolResults(), TrimOldest()]], ids=str)
@@ -320,7 +320,7 @@ def test_a_counter_that_failed_on_a_message_is_not_remembered_for_it(policy: Any
     with pytest.raises(TokenCountError):
         str(assembler.build())
     messages[1]["content"] = "good"
-    assert told(assembler) == told(made(policy, messages, 12))
+    assert outcome_of(assembler) == outcome_of(made(policy, messages, 12))
 
 
 def test_a_mark_on_a_message_that_nobody_read_is_seen_where_the_whole_is_counted() -> None:

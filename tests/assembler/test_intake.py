@@ -403,3 +403,18 @@ def test_what_was_read_of_calls_shares_no_list_and_no_dict_with_what_came_in() -
     raw["tool_calls"].append(CALL)
     assert message.seen == {"role": "assistant", "content": None, "tool_calls": [CALL]}
     assert list(message.seen) == ["role", "content", "tool_calls"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"arguments": "{}"}}]},
+        {"role": "assistant", "tool_calls": [{"id": "c1", "args": {}}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "input": {}}]},
+        {"role": "model", "parts": [{"function_call": {"args": {}}}]},
+        {"type": "function_call", "call_id": "c1", "arguments": "{}"},
+    ],
+)
+def test_the_error_for_a_call_without_a_name_shows_the_keys_of_a_call(message: dict[str, Any]) -> None:
+    with pytest.raises(ConversationError, match=r"no name; expected \{id, function: \{name, arguments\}\}, \{id, name"):
+        read_message(message, 0)

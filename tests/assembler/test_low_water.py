@@ -13,7 +13,7 @@ from assembler.dialects import plain
 from assembler.policies import Policy
 from assembler.policies.trim_oldest import Filled, LowWater
 from budgets import Budget, ContextLengthError
-from tests.benchmarks.cache_economy import lived
+from tests.benchmarks.cache_economy import run_session
 from tests.benchmarks.kinds import KINDS, arrivals
 from tests.scaled import scaled
 
@@ -173,8 +173,8 @@ def test_another_word_is_no_mark() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_fixed_mark_that_fills_the_window_as_much_reads_a_twentieth_less(kind: str) -> None:
     calls = arrivals(kind)
-    auto = lived(calls, TrimOldest(low_water="auto"))
-    marks = [lived(calls, TrimOldest(low_water=mark / 20)) for mark in range(8, 17)]
+    auto = run_session(calls, TrimOldest(low_water="auto"))
+    marks = [run_session(calls, TrimOldest(low_water=mark / 20)) for mark in range(8, 17)]
     assert 0.65 < auto.fill < 0.75
     assert auto.outside <= 1.05 * min(fixed.outside for fixed in marks if fixed.fill >= auto.fill)
 

@@ -454,13 +454,13 @@ class Life(RuleBasedStateMachine):
         if told.waiting():
             return
 
-        def lived(role: str) -> list[Any]:
+        def run_session(role: str) -> list[Any]:
             fork = assembler.fork()
             return everything_of(fork.add_message(mine[role])) + everything_of(assembler)
 
         mine = {role: {"role": role, "content": f"from a thread: {role}"} for role in roles}
         with switching_often(), ThreadPoolExecutor(len(roles)) as threads:
-            found = list(threads.map(lived, roles))
+            found = list(threads.map(run_session, roles))
         base = told.said_by_a_fresh_one()
         for role, answer in zip(roles, found, strict=True):
             twin = told.copied()

@@ -88,7 +88,7 @@ def timed(argv: list[str]) -> tuple[float, float]:
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def told(rows: int, wall: float, cpu: float) -> str:
+def line_of(rows: int, wall: float, cpu: float) -> str:
     """On a busy machine the second figure is the one to compare."""
     return f"{rows / wall:8.0f} rows/s  {rows / cpu:8.0f} rows per CPU second"
 
@@ -119,13 +119,13 @@ def main() -> None:
             f"{number} rows of {MESSAGES - 1} messages, {rows.stat().st_size / 1e6:.0f} MB, {os.cpu_count()} processors"
         )
         loop = timed([sys.executable, "-c", LOOP, str(rows), str(rows.with_name("loop.jsonl"))])
-        print(f"plain loop          {told(number, *loop)}")
+        print(f"plain loop          {line_of(number, *loop)}")
         digests = set[str]()
         for workers in (1, 2):
             out = rows.with_name(f"out{workers}.jsonl")
             wall, cpu = timed(command(rows, out, workers))
             digests.add(digest(out))
-            print(f"batch, {workers} worker(s)  {told(number, wall, cpu)}  {loop[0] / wall:.2f} x the loop")
+            print(f"batch, {workers} worker(s)  {line_of(number, wall, cpu)}  {loop[0] / wall:.2f} x the loop")
         whole = rows.with_name("out1.jsonl").stat().st_size
         for workers in (1, 2):
             out = rows.with_name(f"killed{workers}.jsonl")

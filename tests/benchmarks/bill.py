@@ -15,7 +15,7 @@ from decimal import Decimal
 import genai_prices
 
 from assembler import TrimOldest
-from tests.benchmarks.cache_economy import Ledger, beginning, lived
+from tests.benchmarks.cache_economy import Ledger, beginning, run_session
 from tests.benchmarks.kinds import KINDS, arrivals
 
 MODELS = (("openai", "gpt-4o"), ("openai", "gpt-5"), ("anthropic", "claude-sonnet-4-5"), ("google", "gemini-2.5-flash"))
@@ -49,7 +49,7 @@ def main() -> None:
     print(f"{kind}: {len(calls)} calls, genai-prices {genai_prices.__version__}, US dollars of input")
     print(f"{'':<44} {'prompt':>11} {'outside':>11} " + " ".join(f"{model:>18}" for _, model in MODELS))
     for name, policy in policies.items():
-        ledger = lived(calls, policy)
+        ledger = run_session(calls, policy)
         paid = " ".join(f"{dollars(ledger, provider, model):18.2f}" for provider, model in MODELS)
         print(f"{name:<44} {ledger.prompt:11,} {ledger.outside:11,} {paid}")
 

@@ -92,7 +92,7 @@ def _tokens(message: Message) -> int:
     return len(message["content"] or "") + sum(len(one["name"]) + len(one["arguments"]) for one in called)
 
 
-def lived(calls: Arrivals, ladder: Any) -> Ledger:
+def run_session(calls: Arrivals, ladder: Any) -> Ledger:
     """The session under a ladder."""
     ledger = Ledger()
     assembler = Assembler(Budget(ROOM, counter=len), dialect=plain, on_overflow=ladder).add_instruction(INSTRUCTION)
@@ -118,7 +118,7 @@ def kept_at_each_call(calls: Arrivals) -> Ledger:
     return ledger
 
 
-def told(name: str, ledgers: Sequence[tuple[Ledger, Ledger]]) -> str:
+def line_of(name: str, ledgers: Sequence[tuple[Ledger, Ledger]]) -> str:
     """A row: means over the sessions."""
     fill = statistics.mean(ours.fill for ours, _ in ledgers)
     outside = sum(ours.outside for ours, _ in ledgers) / sum(theirs.outside for _, theirs in ledgers)
@@ -136,12 +136,12 @@ def table(kinds: Iterable[str], ladders: dict[str, Ladder]) -> None:
         theirs = kept_at_each_call(calls)
         print(f"{kind}: {len(calls)} calls, kept at each call: fill {theirs.fill:.1%}, served {theirs.served:.1%}")
         for name, ladder in ladders.items():
-            pair = lived(calls, ladder(calls)), theirs
+            pair = run_session(calls, ladder(calls)), theirs
             every[name].append(pair)
-            print(told(f"  {name}", [pair]), flush=True)
+            print(line_of(f"  {name}", [pair]), flush=True)
     print("all kinds")
     for name, pairs in every.items():
-        print(told(name, pairs))
+        print(line_of(name, pairs))
 
 
 def main() -> None:

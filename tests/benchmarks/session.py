@@ -200,7 +200,7 @@ def assembler_for(on_overflow: Any, engine: Callable[[], Callable[[str], int]]) 
     return assembler.add_instruction(INSTRUCTION).add_capability(TOOLS)
 
 
-def lived(
+def replay(
     arrivals: list[list[Message]],
     on_overflow: Any,
     read: Callable[[Any, dict[str, Any]], object],
@@ -217,7 +217,7 @@ def lived(
 
 def judged(arrivals: list[list[Message]], on_overflow: Any) -> Referee:
     referee = Referee(WINDOW - RESERVE)
-    lived(arrivals, on_overflow, lambda context, request: referee.judge(request))
+    replay(arrivals, on_overflow, lambda context, request: referee.judge(request))
     return referee
 
 
@@ -288,10 +288,10 @@ def main() -> None:
     rounds: list[tuple[float, float, float, float]] = []
     for _ in range(chosen.rounds):
         before = cpu(lambda: [bare(text) for text in every])
-        build = cpu(lambda: lived(arrivals, policy, lambda context, request: None))
+        build = cpu(lambda: replay(arrivals, policy, lambda context, request: None))
         between = cpu(lambda: [bare(text) for text in every])
-        report = cpu(lambda: lived(arrivals, policy, lambda context, request: context.report.to_dict()))
-        fastest = cpu(lambda: lived(arrivals, policy, lambda context, request: None, fastest_counter))
+        report = cpu(lambda: replay(arrivals, policy, lambda context, request: context.report.to_dict()))
+        fastest = cpu(lambda: replay(arrivals, policy, lambda context, request: None, fastest_counter))
         once = (before + between) / 2
         rounds.append((once, build / once, report / once, fastest / once))
     once, build, report, fastest = (statistics.median(column) for column in zip(*rounds, strict=True))
@@ -312,7 +312,7 @@ def main() -> None:
         peers(arrivals, once, ours)
     if chosen.report:
         last: dict[str, Any] = {}
-        lived(arrivals, policy, lambda context, request: last.update(context=context))
+        replay(arrivals, policy, lambda context, request: last.update(context=context))
         print(last["context"].report)
 
 

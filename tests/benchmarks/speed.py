@@ -72,10 +72,13 @@ def agent_session(rounds: int) -> Iterator[Figure]:
     every = [text for messages in arrivals for text in session.texts(messages)]
     policy, cpu = TrimOldest(low_water=0.5), session.cpu
     ways: dict[str, tuple[Callable[[], object], float]] = {
-        "build and request": (lambda: session.lived(arrivals, policy, lambda _, __: None), 1.5),
-        "and report.to_dict()": (lambda: session.lived(arrivals, policy, lambda seen, _: seen.report.to_dict()), 2.0),
+        "build and request": (lambda: session.replay(arrivals, policy, lambda _, __: None), 1.5),
+        "and report.to_dict()": (
+            lambda: session.replay(arrivals, policy, lambda seen, _: seen.report.to_dict()),
+            2.0,
+        ),
         f"build and request, {fastest_counter().name}": (
-            lambda: session.lived(arrivals, policy, lambda _, __: None, fastest_counter),
+            lambda: session.replay(arrivals, policy, lambda _, __: None, fastest_counter),
             0.8,
         ),
     }

@@ -83,7 +83,7 @@ THOUGHT = {
 }
 
 
-def told(request: Request, model: str) -> int:
+def billed_by_mistral(request: Request, model: str) -> int:
     """The tokens that mistral-common makes of a request, whose thinking is a text where the API's is a list of them."""
     messages = [_with_thinking_as_text(message) for message in request["messages"]]
     asked = ChatCompletionRequest(model=model, **{**request, "messages": messages})
@@ -117,7 +117,7 @@ def test_a_request_costs_what_mistral_common_makes_of_it(model: str) -> None:
         assume(not merges(request))
         dialect = DIALECTS["mistral"]
         counted = count_request(request, dialect=dialect, model=model, counter=counter(VERSIONS[model]))
-        assert counted.tokens == told(request, model)
+        assert counted.tokens == billed_by_mistral(request, model)
 
     holds()
 
@@ -129,6 +129,6 @@ def test_where_the_template_joins_messages_the_bound_holds(model: str) -> None:
     def holds(request: Request) -> None:
         dialect = DIALECTS["mistral"]
         counted = count_request(request, dialect=dialect, model=model, counter=counter(VERSIONS[model]))
-        assert told(request, model) <= counted.upper
+        assert billed_by_mistral(request, model) <= counted.upper
 
     holds()

@@ -81,7 +81,7 @@ def rows(claims: Iterable[Claim]) -> dict[str, Row]:
         if key := _key(claim):
             gathered.setdefault(key, []).append(claim)
     heard = {key: [*gathered[key], *_of_the_other_spelling(key, gathered)] for key in sorted(gathered)}
-    settled = {key: row for key, said in heard.items() if (row := settle(said))}
+    settled = {key: row for key, stated in heard.items() if (row := settle(stated))}
     for names in _one_model(heard, settled):
         _share_output([settled[key] for key in names])
     return {key: row for key, row in settled.items() if not _follows(key, row, settled)}
@@ -92,16 +92,16 @@ def settle(claims: Sequence[Claim]) -> Row | None:
     window = _window(claims)
     if window is None:
         return None
-    cap = min((said for said in _caps(claims) if said.number < window.number), default=None)
-    output = next((said for said in _said(claims, "max_output") if said.number <= window.number), None)
+    cap = min((stated for stated in _caps(claims) if stated.number < window.number), default=None)
+    output = next((stated for stated in _stated_by(claims, "max_output") if stated.number <= window.number), None)
     row: Row = {"window": window.number, "sources": {"window": window.source}}
     if cap:
         row["max_input"], row["sources"]["max_input"] = cap
     if output:
         row["max_output"], row["sources"]["max_output"] = output
-    _note(row, "window", _said(claims, "window"), believed={window.number})
-    _note(row, "max_input", _said(claims, "max_input"), believed={window.number, row.get("max_input")})
-    _note(row, "max_output", _said(claims, "max_output"), believed={row.get("max_output")})
+    _note(row, "window", _stated_by(claims, "window"), believed={window.number})
+    _note(row, "max_input", _stated_by(claims, "max_input"), believed={window.number, row.get("max_input")})
+    _note(row, "max_output", _stated_by(claims, "max_output"), believed={row.get("max_output")})
     return row
 
 
@@ -113,7 +113,7 @@ def table(versions: Mapping[str, str], claims: Iterable[Claim], *, read: str) ->
     return f'{head},\n "models": {{\n{models}\n}}}}\n'.encode()
 
 
-class _Said(NamedTuple):
+class _Statement(NamedTuple):
     number: int
     source: str
 
@@ -134,27 +134,27 @@ def _key(claim: Claim) -> str | None:
     return f"{claim.provider}/{name}"
 
 
-def _said(claims: Sequence[Claim], number: _Number) -> Iterator[_Said]:
+def _stated_by(claims: Sequence[Claim], number: _Number) -> Iterator[_Statement]:
     """What each upstream says of one number: its most trusted source that says anything, in order of trust."""
-    upstreams: dict[str, _Said] = {}
+    upstreams: dict[str, _Statement] = {}
     for claim in claims:
         if (tokens := getattr(claim, number)) is not None:
-            upstreams.setdefault(claim.upstream, _Said(tokens, claim.source))
+            upstreams.setdefault(claim.upstream, _Statement(tokens, claim.source))
     return iter(upstreams.values())
 
 
-def _caps(claims: Sequence[Claim]) -> Iterator[_Said]:
+def _caps(claims: Sequence[Claim]) -> Iterator[_Statement]:
     """Every input cap that any source states, older copies too: the smallest is the safe one."""
-    return (_Said(claim.max_input, claim.source) for claim in claims if claim.max_input)
+    return (_Statement(claim.max_input, claim.source) for claim in claims if claim.max_input)
 
 
-def _window(claims: Sequence[Claim]) -> _Said | None:
-    stated = list(_said(claims, "window"))
+def _window(claims: Sequence[Claim]) -> _Statement | None:
+    stated = list(_stated_by(claims, "window"))
     explained = {
         claim.max_input for claim in claims if claim.window or any(_agrees(claim, number) for number, _ in stated)
     }
     unexplained = [cap for cap in _caps(claims) if cap.number not in explained]
-    voted = min(stated, key=lambda said: (-_votes(claims, said.number), said), default=None)
+    voted = min(stated, key=lambda stated: (-_votes(claims, stated.number), stated), default=None)
     return min([*unexplained, *([voted] if voted else [])], default=None)
 
 
@@ -174,9 +174,9 @@ def _agrees(claim: Claim, window: int) -> bool:
     return together == window or _NEARLY * window <= claim.max_input <= window
 
 
-def _note(row: Row, number: str, said: Iterable[_Said], *, believed: set[int | None]) -> None:
+def _note(row: Row, number: str, stated: Iterable[_Statement], *, believed: set[int | None]) -> None:
     """Keep in the row what the sources say that were not believed."""
-    if others := {source: tokens for tokens, source in said if tokens not in believed}:
+    if others := {source: tokens for tokens, source in stated if tokens not in believed}:
         row.setdefault("others", {})[number] = others
 
 

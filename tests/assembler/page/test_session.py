@@ -20,7 +20,7 @@ from budgets import Budget
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def lived(budget: Budget | None, policy: Any, calls: int = 40) -> list[Context]:
+def run_session(budget: Budget | None, policy: Any, calls: int = 40) -> list[Context]:
     assembler = Assembler(budget, dialect=openai_chat, on_overflow=policy).add_instruction("Be brief. " * 300)
     contexts = []
     for call in range(calls):
@@ -31,7 +31,7 @@ def lived(budget: Budget | None, policy: Any, calls: int = 40) -> list[Context]:
 
 
 def test_the_calls_are_what_the_contexts_say() -> None:
-    contexts = lived(Budget(3_000, model="gpt-4o"), TrimOldest(low_water=0.5))
+    contexts = run_session(Budget(3_000, model="gpt-4o"), TrimOldest(low_water=0.5))
     calls = list(calls_of(contexts))
     for context, call in zip(contexts, calls, strict=True):
         assert call.fill == pytest.approx(context.count.upper / 3_000)
@@ -46,7 +46,7 @@ def test_the_calls_are_what_the_contexts_say() -> None:
 
 
 def test_the_picture_has_three_panels_and_a_tick_for_each_change() -> None:
-    contexts = lived(Budget(3_000, model="gpt-4o"), TrimOldest())
+    contexts = run_session(Budget(3_000, model="gpt-4o"), TrimOldest())
     drawn = ElementTree.fromstring(session_svg(calls_of(contexts), title="Ours"))
     lines = drawn.findall(f"{SVG}polyline")
     assert [len(line.get("points").split()) for line in lines] == [40, 40]
@@ -56,7 +56,7 @@ def test_the_picture_has_three_panels_and_a_tick_for_each_change() -> None:
 
 
 def test_without_a_budget_there_is_no_window_to_fill() -> None:
-    calls = list(calls_of(lived(None, TrimOldest(), calls=3)))
+    calls = list(calls_of(run_session(None, TrimOldest(), calls=3)))
     assert [call.fill for call in calls] == [None, None, None]
     assert len(ElementTree.fromstring(session_svg(calls)).findall(f"{SVG}polyline")) == 1
     assert len(ElementTree.fromstring(session_svg([])).findall(f"{SVG}polyline")) == 1

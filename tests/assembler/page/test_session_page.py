@@ -23,7 +23,7 @@ POLICIES = [
 ]
 
 
-def lived(policy: Any, turns: int = 20, window: int = 900) -> list[Context]:
+def run_session(policy: Any, turns: int = 20, window: int = 900) -> list[Context]:
     assembler = Assembler(Budget(window, counter=len), dialect=openai_chat, on_overflow=policy)
     assembler.add_instruction("Be brief. " * 3)
     contexts = []
@@ -39,7 +39,7 @@ def lived(policy: Any, turns: int = 20, window: int = 900) -> list[Context]:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_build_of_the_page_is_what_its_context_says(policy: Any) -> None:
-    contexts = lived(policy)
+    contexts = run_session(policy)
     page = assert_inert(session_html(contexts))
     for place, context in enumerate(contexts):
         build, rows = page.written["builds"][place], page.rows_of(place)
@@ -56,7 +56,7 @@ def test_every_build_of_the_page_is_what_its_context_says(policy: Any) -> None:
 
 def test_a_page_grows_with_the_messages_and_not_with_their_square() -> None:
     def written(turns: int) -> int:
-        data = Page(session_html(lived(TrimOldest(low_water=0.5), turns))).written
+        data = Page(session_html(run_session(TrimOldest(low_water=0.5), turns))).written
         return len(str(data["rows"])) + len(str([build["items"] for build in data["builds"]]))
 
     short, long = written(30), written(120)
@@ -74,7 +74,7 @@ def test_a_message_that_is_edited_is_another_row_and_one_that_stays_is_not() -> 
 
 
 def test_no_text_of_a_session_is_in_its_page_unless_it_is_asked_for() -> None:
-    contexts = lived(TrimOldest(), turns=3)
+    contexts = run_session(TrimOldest(), turns=3)
     assert "question 1" not in session_html(contexts)
     assert "question 1" in session_html(contexts, texts=Texts())
 

@@ -80,7 +80,7 @@ def test_the_least_relevant_turns_go_and_no_more_than_must(
         assert all(item.outcome == "dropped" for item in context.dropped)
 
 
-def lived(turns: list[History], room: int, low: int, questions: int) -> list[int]:
+def run_session(turns: list[History], room: int, low: int, questions: int) -> list[int]:
     """Which turns stay when what stays is chosen only at the messages that fill the room: message by message.
 
     It is chosen by so many questions, the newest among them.
@@ -116,7 +116,7 @@ def test_with_a_mark_what_stays_is_what_living_through_the_session_leaves(
         for message in ({"role": "user", "content": asked}, {"role": "assistant", "content": answer})
     ]
     turns = by_hand.turns_of(history)
-    wanted_turns = by_hand.flat([turns[at] for at in lived(turns, room, int(share * room), questions or 32)])
+    wanted_turns = by_hand.flat([turns[at] for at in run_session(turns, room, int(share * room), questions or 32)])
     policy = KeepRelevant(shared, keep_turns=1, low_water=share, questions=questions)
     assert left(history, room, policy) == wanted_turns
     live = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=policy)

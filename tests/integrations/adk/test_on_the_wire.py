@@ -174,7 +174,7 @@ def text_parts(answer: Any) -> list[Any]:
     return [part for part in parts if "text" in part and not part.get("thought")]
 
 
-def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
+def run_session(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
     """The bodies of a session, and how many turns each summary was written of."""
     summarizer = Summarizer(MORE)
     assembler = base([Summarize(summarizer, keep_turns=4), TrimOldest(low_water=0.6)])
@@ -190,8 +190,8 @@ def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
 
 
 def test_a_process_that_is_rebuilt_at_each_turn_sends_the_bytes_of_one_that_stays(tmp_path: Path) -> None:
-    stays, written = lived(tmp_path / "stays", rebuilt=False)
-    rebuilt, written_anew = lived(tmp_path / "rebuilt", rebuilt=True)
+    stays, written = run_session(tmp_path / "stays", rebuilt=False)
+    rebuilt, written_anew = run_session(tmp_path / "rebuilt", rebuilt=True)
     assert [without_ids(body["contents"]) for body in stays] == [without_ids(body["contents"]) for body in rebuilt]
     assert 0 < len(written) == len(written_anew) < 20
 

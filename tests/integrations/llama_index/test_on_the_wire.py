@@ -84,7 +84,7 @@ async def asked(team: Any, run: Run, turn: int, **more: Any) -> Any:
     return await handler
 
 
-async def lived(provider: Provider, assembler: Assembler, turns: int, *, rebuilt: bool) -> None:
+async def run_session(provider: Provider, assembler: Assembler, turns: int, *, rebuilt: bool) -> None:
     """A session whose workflow's context goes through JSON after each turn, where it is rebuilt."""
     team = team_at(provider, assembler)
     run, memory = Run(team), AssemblerMemory.from_defaults()
@@ -100,7 +100,7 @@ async def lived(provider: Provider, assembler: Assembler, turns: int, *, rebuilt
 def test_sixty_turns_from_a_stored_context_with_hosted_tools_handoffs_and_waiting_on_responses() -> None:
     SEEN.clear()
     with providing(hosted=("web_search", "code_interpreter"), compacts=True) as provider:
-        asyncio.run(lived(provider, base("gpt-5", openai_responses), TURNS, rebuilt=True))
+        asyncio.run(run_session(provider, base("gpt-5", openai_responses), TURNS, rebuilt=True))
         result = found("openai, Responses", provider, openai_responses, "gpt-5", "web_search, code_interpreter")
     assert result.calls >= 3 * TURNS
     assert any(context.dropped for context in SEEN)
@@ -138,7 +138,7 @@ def summed_up(*, rebuilt: bool) -> tuple[list[Any], list[int]]:
     summarizer = Summarizer(MORE)
     policy = [Summarize(summarizer, keep_turns=4), TrimOldest(low_water=0.6)]
     with providing(hosted=("web_search",)) as provider:
-        asyncio.run(lived(provider, base("gpt-5", openai_responses, policy), 20, rebuilt=rebuilt))
+        asyncio.run(run_session(provider, base("gpt-5", openai_responses, policy), 20, rebuilt=rebuilt))
         return [body["input"] for body in provider.bodies], summarizer.written
 
 

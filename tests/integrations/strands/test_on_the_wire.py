@@ -130,7 +130,7 @@ def test_sixty_turns_with_hosted_tools_and_a_schema_on_responses(tmp_path: Path)
     assert (result.over, result.invalid, result.unpriced) == ([], [], [])
 
 
-def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
+def run_session(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
     """The bodies of a session, and how many turns each summary was written of."""
     summarizer = Summarizer(MORE)
     policy = [Summarize(summarizer, keep_turns=4), TrimOldest(low_water=0.6)]
@@ -146,8 +146,8 @@ def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
 
 
 def test_an_agent_that_is_rebuilt_at_each_turn_sends_the_bytes_of_one_that_stays(tmp_path: Path) -> None:
-    stays, written = lived(tmp_path / "stays", rebuilt=False)
-    rebuilt, written_anew = lived(tmp_path / "rebuilt", rebuilt=True)
+    stays, written = run_session(tmp_path / "stays", rebuilt=False)
+    rebuilt, written_anew = run_session(tmp_path / "rebuilt", rebuilt=True)
     assert [body["messages"] for body in stays] == [body["messages"] for body in rebuilt]
     assert 0 < len(written) == len(written_anew) < 20
 
