@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -88,7 +89,9 @@ class HostBill(JoiningPricer):
         if self.api == "responses" and message.role == "assistant":
             rest = _as_one_text(rest)
         alone = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
-        if rest or not message.parts:
+        if results and not chat:  # the texts before, between and after outputs are items of their own
+            alone += [attrs.evolve(message, parts=parts) for parts in _around_results(message.parts)]
+        elif rest or not message.parts:
             alone.append(attrs.evolve(message, parts=rest))
         bill = total(price_message(one, self.family, self.count) for one in alone) + self._beside(message)
         if message.name is None or self.api == "responses":  # where names have no place
@@ -156,6 +159,13 @@ class HostBill(JoiningPricer):
             functions = self._declared([tool for tool in layout.tools if tool.api is None])
             return NOTHING - price_tools(functions, self.family, self.count)
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
+
+
+def _around_results(parts: Sequence[Part]) -> list[tuple[Part, ...]]:
+    """Return the runs of parts that stand before, between and after results."""
+    spoken = (part for part in parts if not isinstance(part, Thinking))
+    runs = itertools.groupby(spoken, lambda part: isinstance(part, Result))
+    return [tuple(run) for is_result, run in runs if not is_result]
 
 
 def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:

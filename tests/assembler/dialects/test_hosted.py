@@ -259,6 +259,20 @@ def test_reasoning_of_an_answer_that_is_past_is_in_the_bound_alone(model: str) -
     assert loud.upper >= silent.upper + 50
 
 
+@pytest.mark.parametrize("model", ["qwen3:8b", "llama3.2", "deepseek-v3", "kimi-k2"])
+def test_texts_on_both_sides_of_a_result_are_two_items_on_responses(model: str) -> None:
+    call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "a", "content": "r"}
+    before, after = ({"type": "text", "text": text} for text in ("before", "after"))
+    history = [
+        USER,
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [before, answer, after]},
+    ]
+    context = Assembler(Budget(10_000, model=model), dialect="openai_responses").add_messages(history).build()
+    assert count_request(context.request(), dialect="openai_responses", model=model) == context.count
+
+
 def test_an_empty_text_beside_a_call_that_is_not_sent_changes_no_grade() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     history = [
