@@ -353,12 +353,12 @@ class _Rewriting:
         if isinstance(keeps, KeepsAll) and None in changed.values():
             raise self.held.broken("KeepsAll: every turn stays", "it drops messages")
         if isinstance(keeps, KeepsNewest | KeepsChosen):
-            self._whole_turns(changed)
             floor = self.ledger.newest_turns(keeps.at_least)
             touched = [index for index in changed if index >= floor]
             if touched:
                 problem = f"it changes message {touched[0]}"
                 raise self.held.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
+            self._whole_turns(changed)
 
     def _whole_turns(self, changed: Mapping[int, Message | None]) -> None:
         turns = [set(range(*self.ledger.turn_span(index))) for index in changed]
