@@ -15,9 +15,8 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.wanted import Wanted
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import MergingPricer, Pricer, is_merging
+from assembler.pricing.pricer import MANY, MergingPricer, Pricer, is_merging, most_tokens
 from assembler.pricing.prices import Priced, Prices, raise_named
-from assembler.pricing.text_sizes import MANY, most_tokens
 from assembler.pricing.timeline import Timeline
 from budgets import AssemblyError, Count, Grade, TokenCountError, Tokens
 from budgets.count import Difference, total

@@ -10,13 +10,14 @@ from __future__ import annotations
 import enum
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import attrs
 
 from assembler.conversation.compaction import standing
 from assembler.conversation.messages import Message, spoken
+from assembler.conversation.messages.responses import RESPONSES
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.text.runs import runs
@@ -266,3 +267,24 @@ def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
         return counts
     settle(counts, count("".join(texts)))
     return counts
+
+
+MANY: Tokens = 2**62
+"""More than any window has."""
+
+_BESIDE_TEXT: Tokens = 16
+"""More than a message costs beyond its text."""
+
+
+def most_tokens(messages: Iterable[Message]) -> Tokens:
+    """About the most tokens that these messages may cost: a text has seldom more than characters.
+
+    `MANY` if one of them holds anything but a text, or may join its neighbours.
+    """
+    tokens = 0
+    for message in messages:
+        part = message.parts[0] if message.shallow else None
+        if type(part) is not str or message.shape == RESPONSES:
+            return MANY
+        tokens += len(part) + _BESIDE_TEXT
+    return tokens
