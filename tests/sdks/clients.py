@@ -40,10 +40,16 @@ def gemini(url: str) -> Post:
 
 
 def bedrock(url: str) -> Post:
+    client = runtime(url)
+    return lambda request: client.converse(modelId=MODELS["bedrock"], **request)
+
+
+def runtime(url: str) -> Any:
+    """A client of Bedrock that asks the server at `url`, once."""
     import boto3
     from botocore.config import Config
 
-    client = boto3.client(
+    return boto3.client(
         "bedrock-runtime",
         region_name="eu-west-1",
         endpoint_url=url,
@@ -51,7 +57,6 @@ def bedrock(url: str) -> Post:
         aws_secret_access_key="x",
         config=Config(retries={"max_attempts": 0}),
     )
-    return lambda request: client.converse(modelId=MODELS["bedrock"], **request)
 
 
 def mistral(url: str) -> Post:

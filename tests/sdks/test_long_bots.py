@@ -11,6 +11,8 @@ from tests.integrations.bots import ANTHROPIC, CONVERSE, RESPONSES, Api, Body, P
 from tests.integrations.ledger import line
 from tests.integrations.provider import providing
 
+from .clients import runtime
+
 pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
 
 TURNS = 60
@@ -31,15 +33,7 @@ def _anthropic(url: str) -> Post:
 
 
 def _boto3(url: str) -> Post:
-    import boto3
-
-    client = boto3.client(
-        "bedrock-runtime",
-        region_name="us-east-1",
-        endpoint_url=url,
-        aws_access_key_id="x",
-        aws_secret_access_key="x",
-    )
+    client = runtime(url)
     return lambda body: client.converse(modelId=CONVERSE.model, **body)
 
 
