@@ -21,12 +21,19 @@ from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.media import MediaFacts, Source, claude, gemini, openai, read_media
 from assembler.pricing.media.pdf import MOST_OBJECTS, MOST_UNPACKED, pdf_pages
 from assembler.pricing.media.window import Base64Text
-from budgets import Grade
+from budgets import Count, Grade
 from tests.scaled import scaled
 
 needs_pillow = pytest.mark.skipif(importlib.util.find_spec("PIL") is None, reason="Pillow is not installed")
 
 sides = st.integers(1, 700)
+
+PRICES: dict[str, Callable[[MediaFacts], Count]] = {
+    "Claude": lambda facts: claude.price_media(facts, claude.STANDARD),
+    "OpenAI": lambda facts: openai.price_media(facts, "auto", "gpt-4o"),
+    "Gemini": lambda facts: gemini.price_media(facts, gemini.Tiles()),
+}
+at_each_provider = pytest.mark.parametrize(("provider", "price"), PRICES.items(), ids=PRICES)
 
 
 def b64(content: bytes) -> str:
@@ -280,14 +287,7 @@ def test_content_that_does_not_say_its_type_has_the_one_that_was_named(name: str
     assert read_media(Media("document", raw)).mime == mime
 
 
-@pytest.mark.parametrize(
-    ("provider", "price"),
-    [
-        ("Claude", lambda facts: claude.price_media(facts, claude.STANDARD)),
-        ("OpenAI", lambda facts: openai.price_media(facts, "auto", "gpt-4o")),
-        pytest.param("Gemini", lambda facts: gemini.price_media(facts, gemini.Tiles()), id="Gemini"),
-    ],
-)
+@at_each_provider
 def test_each_page_costs_the_same_and_a_pdf_of_unknown_pages_is_refused(provider: str, price: Any) -> None:
     one, three = (price(MediaFacts(kind="document", pages=pages)) for pages in (1, 3))
     assert (three.tokens, three.upper) == (3 * one.tokens, 3 * one.upper)
@@ -296,10 +296,7 @@ def test_each_page_costs_the_same_and_a_pdf_of_unknown_pages_is_refused(provider
 
 
 def test_a_page_costs_its_text_beside_its_picture() -> None:
-    for price in (
-        lambda facts: claude.price_media(facts, claude.STANDARD),
-        lambda facts: openai.price_media(facts, "auto", "gpt-4o"),
-    ):
+    for price in (PRICES["Claude"], PRICES["OpenAI"]):
         page, picture = price(MediaFacts(kind="document", pages=1)), price(MediaFacts(kind="image", source=Source.URL))
         assert page.tokens > picture.tokens // 2
         assert page.upper > picture.upper
@@ -525,14 +522,7 @@ def test_a_claude_image_costs_by_the_earlier_rule_what_is_left_of_it(size: tuple
     assert claude.price_media(sized(*size), claude.STANDARD).upper == upper
 
 
-@pytest.mark.parametrize(
-    ("provider", "price"),
-    [
-        ("Claude", lambda facts: claude.price_media(facts, claude.STANDARD)),
-        ("OpenAI", lambda facts: openai.price_media(facts, "auto", "gpt-4o")),
-        pytest.param("Gemini", lambda facts: gemini.price_media(facts, gemini.Tiles()), id="Gemini"),
-    ],
-)
+@at_each_provider
 def test_what_nobody_prices_is_refused_by_its_kind_and_the_provider_s_name(provider: str, price: Any) -> None:
     for mime, named in ((None, ""), ("model/stl", " (model/stl)")):
         with pytest.raises(UnsupportedContentError) as error:
@@ -542,21 +532,21 @@ def test_what_nobody_prices_is_refused_by_its_kind_and_the_provider_s_name(provi
 
 
 @pytest.mark.parametrize(
-    ("provider", "price", "kinds"),
+    ("provider", "kinds"),
     [
-        ("Claude", lambda facts: claude.price_media(facts, claude.STANDARD), ["document"]),
-        ("OpenAI", lambda facts: openai.price_media(facts, "auto", "gpt-4o"), ["document", "audio"]),
-        ("Gemini", lambda facts: gemini.price_media(facts, gemini.Tiles()), ["image", "document", "audio", "video"]),
+        ("Claude", ["document"]),
+        ("OpenAI", ["document", "audio"]),
+        ("Gemini", ["image", "document", "audio", "video"]),
     ],
 )
 def test_what_is_of_a_size_that_nobody_knows_is_refused_with_the_key_that_would_say_it(
-    provider: str, price: Any, kinds: list[str]
+    provider: str, kinds: list[str]
 ) -> None:
     length = '{"seconds": …}'
     said = {"image": '{"width": …, "height": …}', "document": '{"pages": …}', "audio": length, "video": length}
     for kind in kinds:
         with pytest.raises(UnsupportedContentError) as error:
-            price(MediaFacts(kind=kind, source=Source.URL))
+            PRICES[provider](MediaFacts(kind=kind, source=Source.URL))
         assert error.value.kind == kind
         assert f"{kind} part has no price in {provider}: " in str(error.value)
         assert said[kind] in str(error.value)
