@@ -10,7 +10,7 @@ import collections
 import json
 import pickle
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 from unittest.mock import MagicMock
@@ -30,26 +30,11 @@ from assembler import (
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from assembler.verify import verify
 from budgets import Budget
+from tests.hostile.mappings import Fields
 
 APIS = (openai_chat, openai_responses, anthropic, gemini, mistral, plain)
 USER = {"role": "user", "content": "hi"}
 NEXT = {"role": "user", "content": "next"}
-
-
-class Own(Mapping[str, Any]):
-    """A mapping that is no dict."""
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self.fields = fields
-
-    def __getitem__(self, key: str) -> Any:
-        return self.fields[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.fields)
-
-    def __len__(self) -> int:
-        return len(self.fields)
 
 
 class Said:
@@ -118,7 +103,7 @@ HELD: dict[str, list[Any]] = {
         ]
         for word, kind in [("model", "output_text"), ("ai", "output_text"), ("human", "input_text")]
     },
-    "own mapping": [Own(USER)],
+    "own mapping": [Fields(USER)],
     "mapping proxy": [types.MappingProxyType(USER)],
     "user dict": [collections.UserDict(USER)],
     "chain map": [collections.ChainMap({"role": "user"}, {"content": "x"})],
@@ -188,7 +173,7 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
     "a set in an unknown key": (openai_chat, [{**USER, "note": {1}}]),
     "bytes in an unknown key": (openai_chat, [{**USER, "note": b"x"}]),
     "a key that is no text": (openai_chat, [{**USER, ("a",): 1}]),
-    "a call that is no dict": (plain, step(Own(call()))),
+    "a call that is no dict": (plain, step(Fields(call()))),
     "a custom call": (mistral, step({"id": "c1", "type": "custom", "custom": {"name": "f", "input": "x"}})),
     "a call without id": (openai_chat, step({k: v for k, v in call().items() if k != "id"})),
     "a call whose id is None": (openai_responses, step(call(id=None))),
@@ -462,7 +447,7 @@ def test_our_own_mark_is_never_sent(mark: object, dialect: Any) -> None:
 MARKED = {"role": "user", "content": "x", "pinned": True}
 
 
-@pytest.mark.parametrize("kind", [Own, collections.OrderedDict, collections.UserDict, lambda fields: Said(**fields)])
+@pytest.mark.parametrize("kind", [Fields, collections.OrderedDict, collections.UserDict, lambda fields: Said(**fields)])
 def test_a_pin_on_any_kind_of_message_pins(kind: Any) -> None:
     assembler = Assembler(Budget(3, counter=len), on_overflow=TrimOldest(), dialect=plain)
     assembler.add_messages([kind(MARKED), {"role": "user", "content": "mm"}, {"role": "user", "content": "nn"}])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from assembler import (
 from assembler.rag import Order
 from assembler.testing import assert_fits, assert_valid
 from budgets import AssemblyError, Budget
+from tests.hostile.mappings import Fields
 
 CANARY = "what a method was asked for"
 MESSAGE = {"role": "user", "content": "Where is it?"}
@@ -30,22 +31,6 @@ TOOL = {"name": "look", "description": "Looks.", "parameters": SCHEMA}
 
 class StrangeError(Exception):
     """What no library raises."""
-
-
-class Fields(Mapping[str, Any]):
-    """A mapping that is no dict."""
-
-    def __init__(self, fields: Mapping[str, Any]) -> None:
-        self.fields = fields
-
-    def __getitem__(self, key: str) -> Any:
-        return self.fields[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.fields)
-
-    def __len__(self) -> int:
-        return len(self.fields)
 
 
 def raising(kind: type[Any], method: str) -> Any:
