@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from assembler import Assembler, ContextLengthError, TrimOldest, count_request
 from assembler.dialects import DIALECTS
 from budgets import Budget
 from tests.assembler.test_items_side_by_side import BETWEEN, ITEMS, LADDERS
+from tests.calls import IN_C_TOO, calls_of
 from tests.scaled import scaled
 
 ASKED: dict[str, Any] = {"role": "user", "content": "Is it late?"}
@@ -87,21 +86,6 @@ def test_only_a_run_whose_prices_do_not_add_up_is_counted_as_a_whole(far: bool) 
     assert made.plan().inside.ledger.overpriced is far
 
 
-def calls_of(work: Callable[[], object]) -> int:
-    calls = 0
-
-    def count(_frame: Any, event: str, _argument: Any) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
 @pytest.mark.parametrize("kinds", [["call"], ["thought", "call"], ["search"]], ids="-".join)
 @pytest.mark.parametrize(
     ("name", "model"),
@@ -117,7 +101,7 @@ def test_twice_the_items_side_by_side_take_twice_the_work(name: str, model: str,
     def work(times: int) -> int:
         history = [*turn_of(kinds * times), ASKED]
         made = Assembler(Budget(1_000_000, model=model), dialect=name).add_capability(TOOLS)
-        return calls_of(made.add_messages(history).build)
+        return calls_of(made.add_messages(history).build, IN_C_TOO)
 
     work(1)  # what is loaded once in a process
     sizes = [work(32), work(64), work(128)]

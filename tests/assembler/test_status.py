@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from assembler import Assembler, AssemblyError, ContextLengthError, Refuse, Summarize, TrimOldest
 from assembler.dialects import DIALECTS, openai_chat, plain
 from budgets import Budget
+from tests.calls import IN_C_TOO, calls_of
 
 
 def user(text: str) -> dict[str, Any]:
@@ -114,22 +114,6 @@ def test_it_raises_what_a_plan_does_but_of_what_does_not_fit(
     assert raised(Assembler.status) == raised(Assembler.plan)
 
 
-def work(do: Callable[[], object]) -> int:
-    """Calls that an interpreter makes."""
-    calls = 0
-
-    def count(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        do()
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
 def test_a_keystroke_counts_what_is_typed_and_costs_the_same_in_a_long_history() -> None:
     texts: list[str] = []
 
@@ -143,7 +127,7 @@ def test_a_keystroke_counts_what_is_typed_and_costs_the_same_in_a_long_history()
         base.status()
         base.fork().add_message(user("t")).status()
         texts.clear()
-        calls = work(base.fork().add_message(user("ty")).status)
+        calls = calls_of(base.fork().add_message(user("ty")).status, IN_C_TOO)
         assert texts == ["ty"]
         return calls
 

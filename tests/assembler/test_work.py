@@ -7,7 +7,6 @@ import gc
 import inspect
 import itertools
 import json
-import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +34,7 @@ from assembler.strategies import Placement
 from budgets import Budget, Count, Limit, TokenCounter
 from budgets.count import Difference
 from tests.assembler.by_hand import Tally
+from tests.calls import calls_of, cuts_asked
 
 SIZE = 10
 """Characters of every text here, and its tokens: the counter counts characters."""
@@ -247,26 +247,6 @@ def test_a_budget_with_limits_asks_its_policy_no_more_often_and_prices_nothing_a
         assert len(tally.asked()) <= 1 or len(asked) < 2
     # Once the conversation asks for more than it can ever get, more messages change no region's part.
     assert len([length for length in asked if length > 40 + cap // SIZE]) <= 400 // 20
-
-
-def calls_of(work: Callable[[], object]) -> int:
-    """How many Python functions `work` calls. The garbage collector waits: Hypothesis has it call one of its own."""
-    calls = 0
-
-    def count(frame: Any, event: str, argument: Any) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    collects = gc.isenabled()
-    gc.disable()
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-        if collects:
-            gc.enable()
-    return calls
 
 
 def appended(length: int, low_water: float | None) -> tuple[int, int, int]:
@@ -661,14 +641,7 @@ def test_what_ifs_and_bills_leave_nothing_in_a_history_that_lives_on(ladder: str
 
 
 def test_a_ladder_with_a_mark_goes_on_from_its_last_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    cut = TrimOldest.cut
-
-    def noting(self: TrimOldest, ledger: Any, tokens_left: int) -> Any:
-        asked.append(tokens_left)
-        return cut(self, ledger, tokens_left)
-
-    monkeypatch.setattr(TrimOldest, "cut", noting)
+    asked = cuts_asked(monkeypatch)
     ladder = [ClearToolResults(), TrimOldest(low_water=0.5)]
     assembler = Assembler(Budget(300, counter=len), dialect=plain, on_overflow=ladder)
     assembler.add_messages(dicts(400)).build()

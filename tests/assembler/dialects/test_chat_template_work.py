@@ -18,6 +18,7 @@ from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldes
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.dialects.chat_template.prompts import REMEMBERED
 from budgets import Budget, Limit
+from tests.calls import cuts_asked
 from tests.scaled import scaled
 
 from .test_chat_template import (
@@ -105,14 +106,7 @@ def test_renders_are_few_for_a_cold_build_and_none_for_an_unchanged_one(turns: i
 
 
 def test_an_unchanged_build_asks_no_policy_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    cut = TrimOldest.cut
-
-    def noting(self: TrimOldest, ledger: Any, tokens_left: int) -> Any:
-        asked.append(tokens_left)
-        return cut(self, ledger, tokens_left)
-
-    monkeypatch.setattr(TrimOldest, "cut", noting)
+    asked = cuts_asked(monkeypatch)
     for name in TEMPLATES:
         assembler = session(name, 700)
         renders_of(assembler)
