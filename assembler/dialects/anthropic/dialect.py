@@ -20,14 +20,7 @@ from assembler.dialects.anthropic.api import API
 from assembler.dialects.anthropic.blocks import AnthropicWriter, own_thought, sends, tool_definition
 from assembler.dialects.anthropic.families import Family, family_of
 from assembler.dialects.api import Api
-from assembler.dialects.blocks.blocks import (
-    Ending,
-    Turn,
-    refuse_undefined_tools,
-    surplus_marks,
-    turns_to_add,
-    turns_to_send,
-)
+from assembler.dialects.blocks.blocks import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
 from assembler.dialects.blocks.pricing import as_sent, lone_text, media_in, with_error_text, with_object, with_parts
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking, without_thinking
 from assembler.dialects.blocks.writer import Block
@@ -139,13 +132,7 @@ class Anthropic:
     def emit(self, layout: Layout) -> Emission:
         """Return `system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = AnthropicWriter()
-        turns = turns_to_send(self, layout, writer, self.ending)
-        refuse_undefined_tools(turns, layout)
-        request: dict[str, Any] = {}
-        system = writer.system_field(layout.system, writer.adapt(layout.head))
-        if system:
-            request["system"] = system
-        request["messages"] = [_message(turn) for turn in turns]
+        request = system_and_messages(self, layout, writer, self.ending, _message)
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
         request |= self.options(layout)
@@ -168,10 +155,9 @@ class Anthropic:
         _rstrip_prefill(messages[-1], writer.notes)
         if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
             return None
-        grown = {**request, "messages": [*request["messages"], *messages]}
-        if self.thinking is not None and self._must_not_think(grown["messages"]):
-            return None
-        return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
+        grown = with_added(before, "messages", messages, writer)
+        stays = self.thinking is None or not self._must_not_think(grown.request["messages"])
+        return grown if stays else None
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body without `thinking` if a tool loop runs that does not begin with it."""

@@ -20,14 +20,7 @@ from assembler.dialects.bedrock.api import API
 from assembler.dialects.bedrock.blocks import BedrockWriter, own_thought, tool_spec
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import NOVA_EFFORT, is_nova, nova_pricer
-from assembler.dialects.blocks.blocks import (
-    Ending,
-    Turn,
-    refuse_undefined_tools,
-    surplus_marks,
-    turns_to_add,
-    turns_to_send,
-)
+from assembler.dialects.blocks.blocks import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking, without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
@@ -111,13 +104,7 @@ class Bedrock:
     def emit(self, layout: Layout) -> Emission:
         """Return `system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = BedrockWriter()
-        turns = turns_to_send(self, layout, writer, Ending.USER)
-        refuse_undefined_tools(turns, layout)
-        request: dict[str, Any] = {}
-        system = writer.system(layout.system, writer.adapt(layout.head))
-        if system:
-            request["system"] = system
-        request["messages"] = list(map(_message, turns))
+        request = system_and_messages(self, layout, writer, Ending.USER, _message)
         if layout.tools:
             request["toolConfig"] = {"tools": [block for tool in layout.tools for block in tool_spec(tool)]}
         options = self.options(layout)
@@ -132,17 +119,16 @@ class Bedrock:
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """Append the turns of the added messages; None if the whole request must be written again."""
-        request, writer = before.request, BedrockWriter()
+        writer = BedrockWriter()
         turns = turns_to_add(self, before, added, writer, Ending.USER)
-        if turns is None or (writer.ids.taken and "toolConfig" not in request):
+        if turns is None or (writer.ids.taken and "toolConfig" not in before.request):
             return None
         messages = list(map(_message, turns))
         if any("cachePoint" in block for message in messages for block in message["content"]):
             return None
-        grown = {**request, "messages": [*request["messages"], *messages]}
-        if self.thinking is not None and self._must_not_think(grown["messages"]):
-            return None
-        return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
+        grown = with_added(before, "messages", messages, writer)
+        stays = self.thinking is None or not self._must_not_think(grown.request["messages"])
+        return grown if stays else None
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body without thinking of Claude's if a tool loop runs that does not begin with it."""

@@ -8,7 +8,7 @@ nothing is empty. Rules and texts of 400 errors: the APIs' references and public
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import attrs
@@ -229,6 +229,26 @@ def _note(message: Message, turn: Turn, notes: Notes) -> None:
 def _keep(blocks: list[Block], block: Block | None) -> None:
     if block is not None:
         blocks.append(block)
+
+
+def system_and_messages(
+    dialect: Dialect, layout: Layout, writer: Writer, ending: Ending, as_message: Callable[[Turn], Block]
+) -> dict[str, Any]:
+    """Return the beginning of a request: `system`, if there is one, and `messages`.
+
+    Raises `ConversationError` for a conversation that cannot be sent yet, and for calls of tools without definitions.
+    """
+    turns = turns_to_send(dialect, layout, writer, ending)
+    refuse_undefined_tools(turns, layout)
+    system = writer.system_field(layout.system, writer.adapt(layout.head))
+    beginning = {"system": system} if system else {}
+    return {**beginning, "messages": [as_message(turn) for turn in turns]}
+
+
+def with_added(before: Emission, key: str, added: Iterable[Block], writer: Writer) -> Emission:
+    """Return the request with what the writer wrote behind its list under `key`. The old request stays as it is."""
+    grown = {**before.request, key: [*before.request[key], *added]}
+    return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
 
 
 def surplus_marks(tools: Sequence[Any], system: Sequence[Any], messages: Sequence[Any]) -> list[Any]:

@@ -131,6 +131,10 @@ class Writer(abc.ABC):
                     raise _no_text(part)
         return [self.unmarked(block) for block in blocks if block is not None]
 
+    def system_field(self, system: str | None, head: Sequence[Message]) -> str | list[Block] | None:
+        """Return the `system` field, or None for a request without one. Raises for parts that it cannot hold."""
+        return self.system(system, head) or None
+
     def unmarked(self, block: Block) -> Block:
         """Remove from a written block, and from a result's parts, the cache marks that the API does not have there."""
         drop_marks_of(block, self.shape)

@@ -14,7 +14,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Result, Thinking, read_message
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.dialects.api import Api
-from assembler.dialects.blocks.blocks import Ending, Turn, turns_to_add, turns_to_send
+from assembler.dialects.blocks.blocks import Ending, Turn, turns_to_add, turns_to_send, with_added
 from assembler.dialects.blocks.pricing import as_sent, media_in, with_object, with_parts
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
@@ -137,8 +137,7 @@ class Gemini:
         turns = turns_to_add(self, before, added, writer, Ending.USER)
         if turns is None:
             return None
-        contents = [*before.request["contents"], *(content for turn in turns for content in _turn(turn))]
-        return Emission({**before.request, "contents": contents}, before.notes, before.call_ids | writer.ids.taken)
+        return with_added(before, "contents", (content for turn in turns for content in _turn(turn)), writer)
 
 
 gemini = Gemini()
