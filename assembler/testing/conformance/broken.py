@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
 import hypothesis
@@ -14,7 +14,7 @@ import hypothesis
 import assembler
 import budgets
 from assembler.context import Context
-from assembler.drawn.engine import Flaky, Phase, SearchStrategy, settings, st, steadily
+from assembler.drawn.engine import Flaky, Phase, SearchStrategy, given, settings, st, steadily
 from assembler.validation import wrong
 from assembler.verify import verify
 from budgets import AssemblyError, BudgetError
@@ -27,6 +27,7 @@ EDGE = 2
 WORDS = st.text("abcdefghijklmnop", min_size=6, max_size=12)
 """Texts that every API and layout carries unchanged, and that occur in no name or note by chance."""
 
+Case = TypeVar("Case")
 Texts: TypeAlias = SearchStrategy[str] | Iterable[str]
 """What a check may draw texts from besides its own: a Hypothesis strategy, or a list of texts."""
 
@@ -131,6 +132,18 @@ class Checked:
             raise self.broken("what is built fits", f"{context.count.upper} of {context.input_limit} tokens")
         if wrongs := verify(context.request(), dialect=dialect):
             raise self.broken("what is built is valid", "; ".join(map(str, wrongs[:3])))
+
+
+def each_drawn(cases: SearchStrategy[Case], check: Callable[[Case], None], number: int) -> None:
+    """Check as many drawn cases, the same each time. An error has the smallest case as its note."""
+
+    @examples(number)
+    @given(cases)
+    def each(case: Case) -> None:
+        with noting(case):
+            check(case)
+
+    each()
 
 
 @contextmanager

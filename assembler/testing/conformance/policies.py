@@ -13,7 +13,7 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import pinned_messages
-from assembler.drawn.engine import DrawFn, SearchStrategy, given, st
+from assembler.drawn.engine import DrawFn, SearchStrategy, st
 from assembler.errors import ConversationError, PlanError
 from assembler.policies.contract import read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, StandingPassage
@@ -26,7 +26,7 @@ from assembler.testing.conformance.broken import (
     WORDS,
     Checked,
     Texts,
-    examples,
+    each_drawn,
     failure_of,
     noting,
     refuse_class,
@@ -126,7 +126,7 @@ class _Held(Checked):
 
     def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
         for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
-            self._drawn(dialect, with_own(_TEXTS, texts), -(-max_examples // len(_DIALECTS)))
+            each_drawn(_windows(dialect, with_own(_TEXTS, texts)), self.one, -(-max_examples // len(_DIALECTS)))
         for dialect, request in zip(_DIALECTS, showing(), strict=True):
             self.given(request, dialect)
         for place, history in enumerate(histories):
@@ -139,26 +139,17 @@ class _Held(Checked):
             step = "pass texts=[…] or histories=[…] that it changes"
             raise self.broken(_ACTS, f"it left every conversation as it was, so nothing was checked; {step}")
 
-    def _drawn(self, dialect: str, texts: SearchStrategy[str], max_examples: int) -> None:
-        @examples(max_examples)
-        @given(_windows(dialect, texts))
-        def each(window: _Window) -> None:
-            self.one(window)
-
-        each()
-
     def given(self, request: dict[str, Any], dialect: str) -> None:
         """Check one whole conversation, in windows about as large as its newest turns."""
         edges = _edges(request, dialect)
         for edge in dict.fromkeys([*edges[:_MOST_EDGES], *edges[-2:]]):
             for beside in (-1, 0):
-                self.one(_Window(dialect, request, max(0, edge + beside), 50))
+                window = _Window(dialect, request, max(0, edge + beside), 50)
+                with noting(window):
+                    self.one(window)
 
     def one(self, window: _Window) -> None:
-        with noting(window):
-            self._one(window)
-
-    def _one(self, window: _Window) -> None:
+        """Check one conversation in one window."""
         raws: list[Any] = window.request["messages"]
         before = copy.deepcopy(raws)
         asked = self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)

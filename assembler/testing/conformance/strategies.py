@@ -14,7 +14,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.count_request import count_request
-from assembler.drawn.engine import DrawFn, SearchStrategy, given, st
+from assembler.drawn.engine import DrawFn, SearchStrategy, st
 from assembler.policies import TrimOldest
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
@@ -27,9 +27,8 @@ from assembler.testing.conformance.broken import (
     Checked,
     ContractError,
     Texts,
-    examples,
+    each_drawn,
     failure_of,
-    noting,
     refuse_class,
     with_own,
 )
@@ -162,14 +161,7 @@ class _Held(Checked):
     def check(self, texts: Texts | None, documents: Sequence[Document], max_examples: int) -> None:
         self.laid_out(Regions(), lambda: self.strategy.render(Regions()))
         own = _around(documents) if documents else st.nothing()
-
-        @examples(max_examples)
-        @given(own | _cases(with_own(_TEXTS, texts)))
-        def each(case: _Case) -> None:
-            with noting(case):
-                self.one(case)
-
-        each()
+        each_drawn(own | _cases(with_own(_TEXTS, texts)), self.one, max_examples)
         if not self.shown[0]:
             step = "pass texts=[…] or documents=[…] that it lays out"
             problem = f"it laid out no document, so nothing was checked; {step}"
