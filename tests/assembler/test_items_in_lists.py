@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, cast
 
+import attrs
 import pytest
 
-from assembler import Assembler, count_request, verify
+from assembler import Assembler, ConversationError, count_request, verify
+from assembler.conversation.messages import Call, read_message
+from assembler.conversation.messages.edit import with_part
 from assembler.dialects import DIALECTS
 from tests.assembler.served import ITEMS
 
@@ -127,6 +130,102 @@ def test_a_call_that_stands_in_the_content_and_beside_it_is_sent_once_and_not_to
     assert not [note for note in context.notes() if "part(s) of another API" in note]
     assert [one.outcome for one in context.dropped] == ([] if home == "openai_responses" else ["shortened"])
     assert context.count == count_request(request, dialect=home)
+
+
+CALLED: dict[str, Dict] = {
+    "function": {"type": "function_call", "id": "fc", "call_id": "c", "name": "look", "arguments": "{}"},
+    "custom": {"type": "custom_tool_call", "id": "ct", "call_id": "c", "name": "look", "input": "closely"},
+}
+CONTENTS: dict[str, list[Any]] = {
+    "alone": [None],
+    "behind a text": [SAID["text"], None],
+    "between texts": [SAID["text"], None, SAID["text"]],
+    "behind reasoning": [REASONED, SAID["output_text"], None],
+}
+"""Contents of a message; None stands for the call."""
+
+
+def calling(kind: str, name: str) -> Dict:
+    return {"role": "assistant", "content": [CALLED[kind] if part is None else part for part in CONTENTS[name]]}
+
+
+@pytest.mark.parametrize("home", ["openai_responses", *OTHERS])
+@pytest.mark.parametrize("kind", CALLED)
+@pytest.mark.parametrize("name", CONTENTS)
+def test_a_call_that_stands_in_the_content_alone_is_a_call_for_every_api(name: str, kind: str, home: str) -> None:
+    """It was an item without a meaning, and its answer was refused as one to no call."""
+    context = built(home, calling(kind, name), ANSWERED)
+    request = context.request()
+    assert verify(request, dialect=home) == []
+    assert str(request).count("'look'") in (2, 3)  # the definition and the call, and with some the answer
+    assert ("closely" in str(request)) == (kind == "custom")
+    assert not [note for note in context.notes() if "part(s) of another API" in note]
+    assert context.count == count_request(request, dialect=home)
+
+
+def test_a_custom_call_in_a_content_is_sent_to_responses_as_one_and_answered_as_one() -> None:
+    context = built("openai_responses", calling("custom", "behind reasoning"), ANSWERED)
+    assert context.request()["input"] == [
+        ASKED,
+        REASONED,
+        {"role": "assistant", "content": "so"},
+        {"type": "custom_tool_call", "call_id": "c", "name": "look", "input": "closely"},
+        {"type": "custom_tool_call_output", "call_id": "c", "output": "r"},
+        ASKED,
+    ]
+
+
+def test_a_custom_call_that_is_an_item_gets_the_output_of_one_from_a_tool_message() -> None:
+    """The API looks for a call of the output's own kind."""
+    sent = built("openai_responses", CALLED["custom"], ANSWERED).request()["input"]
+    assert sent[1:3] == [CALLED["custom"], {"type": "custom_tool_call_output", "call_id": "c", "output": "r"}]
+
+
+@pytest.mark.parametrize("home", ["openai_responses", *OTHERS])
+def test_a_custom_call_that_stands_in_the_content_and_beside_it_is_sent_once(home: str) -> None:
+    beside: Dict = {"id": "c", "type": "custom", "custom": {"name": "look", "input": "closely"}}
+    context = built(home, {**calling("custom", "behind a text"), "tool_calls": [beside]}, ANSWERED)
+    assert str(context.request()).count("closely") == 1
+    assert verify(context.request(), dialect=home) == []
+    assert context.count == count_request(context.request(), dialect=home)
+
+
+def test_a_call_in_a_content_without_an_answer_is_refused() -> None:
+    with pytest.raises(ConversationError, match="'c' has no result"):
+        built("openai_responses", calling("function", "alone"))
+
+
+def test_a_call_whose_output_stands_in_the_same_content_owes_no_answer() -> None:
+    output: Dict = {"type": "function_call_output", "call_id": "c", "output": "r"}
+    items = [CALLED["function"], output]
+    sent = built("openai_responses", {"role": "assistant", "content": [SAID["text"], *items]}).request()["input"]
+    assert sent[2:4] == items
+
+
+@pytest.mark.parametrize("kind", CALLED)
+def test_the_arguments_of_a_call_in_a_content_can_be_edited(kind: str) -> None:
+    message = read_message(calling(kind, "behind a text"), 0)
+    call = attrs.evolve(cast("Call", message.parts[1]), arguments='{"a": 1}')
+    new = with_part(message, 1, call)
+    assert read_message(new.raw, 0).parts == new.parts == ("so", call)
+    assert cast("Dict", new.raw)["content"][1] == {
+        **CALLED[kind],
+        {"function": "arguments", "custom": "input"}[kind]: '{"a": 1}',
+    }
+
+
+@pytest.mark.parametrize("home", DIALECTS)
+@pytest.mark.parametrize("kind", CALLED)
+def test_a_conversation_that_grows_by_a_call_in_a_content_is_written_as_a_whole_one(kind: str, home: str) -> None:
+    history = [ASKED, calling(kind, "behind a text"), ANSWERED, ASKED]
+    growing = Assembler(dialect=home).add_capability([TOOL])
+    for message in history:
+        growing.add_message(message)
+        if message is not history[1]:
+            growing.build()
+    whole = Assembler(dialect=home).add_capability([TOOL]).add_messages(history).build()
+    assert growing.build().request() == whole.request()
+    assert growing.build().count == whole.count
 
 
 @pytest.mark.parametrize("home", ["openai_responses", *OTHERS])

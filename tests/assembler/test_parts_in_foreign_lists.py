@@ -64,8 +64,10 @@ def dicts_in(value: Any) -> list[Any]:
 def test_a_part_in_a_list_of_another_shape_is_not_sent_as_it_is(part: Part, role: str, neighbour: str) -> None:
     own = "openai_responses" if part in OF_RESPONSES else "gemini"
     asked: Part = {"role": "user", "content": "q"}
+    owes = role == "assistant" and part.get("type") == "function_call"
+    answers: list[Part] = [{"role": "tool", "tool_call_id": part["call_id"], "content": "r"}] if owes else []
     for api in APIS.keys() - {own}:
-        request = sent([asked, {"role": role, "content": [LISTS[neighbour], part]}, asked], api)
+        request = sent([asked, {"role": role, "content": [LISTS[neighbour], part]}, *answers, asked], api)
         assert part not in dicts_in(request)
         assert not any(part.keys() <= found.keys() and "type" not in part for found in dicts_in(request))
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
 
 from assembler.conversation.messages.dicts import read_dict
-from assembler.conversation.messages.message import Call, Message
+from assembler.conversation.messages.message import Call, Message, Part
+from assembler.conversation.messages.parts import FOREIGN
+from assembler.text.fields import fields_in, items_of
 
 _RESPONSES, _OPENAI, _PLAIN = "responses", "openai", "plain"
 
@@ -22,6 +24,9 @@ def with_functions(message: Message, shape: str) -> Message:
     if message.role != "assistant" or Call not in map(type, message.parts):
         return message
     seen: object = message.seen
+    if shape not in (_RESPONSES, _PLAIN) and message.shape in (_RESPONSES, FOREIGN):
+        message = _in_content(message)
+        seen = message.seen
     if message.shape == _RESPONSES:
         items: list[Any] = seen if isinstance(seen, list) else [seen]  # pyright: ignore[reportUnknownVariableType]
         return message if shape in (_RESPONSES, _PLAIN) else _items(message, items)
@@ -38,13 +43,33 @@ def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
     ids = {item.get("call_id") or item.get("id") for item in items if item.get("type") == "custom_tool_call"}
     if not ids:
         return message
-    parts = [
-        attrs.evolve(part, arguments=_as_input(part.arguments)) if isinstance(part, Call) and part.id in ids else part
-        for part in message.parts
-    ]
     seen = [_function_item(item) if item.get("type") == "custom_tool_call" else item for item in items]
     one = seen if isinstance(message.seen, list) else seen[0]
-    return attrs.evolve(message, parts=tuple(parts), seen=one, shallow=False)
+    return attrs.evolve(message, parts=_parts_with_input(message, ids), seen=one, shallow=False)
+
+
+def _in_content(message: Message) -> Message:
+    """The message with the custom calls among the items of its content as calls of functions."""
+    from assembler.conversation.messages.calls_in_lists import call_id_in, call_items  # for items in a content alone
+
+    ids = {call_id for call_id, item in call_items(message).items() if item.get("type") == "custom_tool_call"}
+    if not ids:
+        return message
+    listed = [
+        _function_item(item) if item.get("type") == "custom_tool_call" and call_id_in(item) in ids else raw
+        for raw in items_of(message.seen["content"])
+        for item in [fields_in(raw)]
+    ]
+    seen = {**message.seen, "content": listed}
+    return attrs.evolve(message, parts=_parts_with_input(message, ids), seen=seen, shallow=False)
+
+
+def _parts_with_input(message: Message, ids: Collection[object]) -> tuple[Part, ...]:
+    """The parts, with the text of each of these calls as the field `input` of an object."""
+    return tuple(
+        attrs.evolve(part, arguments=_as_input(part.arguments)) if isinstance(part, Call) and part.id in ids else part
+        for part in message.parts
+    )
 
 
 def _function_item(item: Mapping[str, Any]) -> dict[str, Any]:

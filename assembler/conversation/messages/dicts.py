@@ -87,6 +87,10 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     parts, shape = _parts_of(seen, role, index)
     calls, thoughts = _calls(seen, index), thoughts_beside(seen, index)
     refused = ("refusal",) if seen.get("refusal") else ()
+    if role == "assistant" and shape == FOREIGN and Opaque in map(type, parts):
+        from assembler.conversation.messages.calls_in_lists import with_calls  # for items in a content alone
+
+        parts = with_calls(parts, calls, index)
     if calls:
         parts, shape = (*parts, *calls), _of_chat(shape)
     elif not parts and not (role == "assistant" and (thoughts or _is_answer(raw))):

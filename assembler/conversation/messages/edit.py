@@ -11,12 +11,13 @@ import attrs
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING, field_of, refusal_of
+from assembler.conversation.messages.kinds import ARGUMENTS
 from assembler.conversation.messages.message import Call, Message, Part
 from assembler.conversation.messages.objects import is_message_object
 from assembler.conversation.messages.parts import text_of_result, write_parts
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
-from assembler.conversation.messages.responses import ARGUMENTS, RESPONSES
+from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.messages.spelling import spelling_with
 from assembler.errors import MessageTypeError
 
@@ -168,6 +169,8 @@ def _block(item: Any, part: Part) -> object:
         return part
     if isinstance(part, str):
         return {**item, "refusal" if item.get("type") == "refusal" else "text": part}
+    if isinstance(part, Call) and item.get("type") in ARGUMENTS:
+        return {**item, ARGUMENTS[item["type"]]: part.arguments}
     if isinstance(part, Call):
         given = json.loads(part.arguments)
         inner = {**item["toolUse"], "input": given} if "toolUse" in item else None

@@ -19,7 +19,7 @@ import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, words_beside
-from assembler.conversation.messages.kinds import stands_alone
+from assembler.conversation.messages.kinds import ARGUMENTS, stands_alone
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.text.fields import fields_in, items_of
@@ -242,11 +242,8 @@ def _repeated_calls(message: Message) -> frozenset[int]:
     return frozenset(
         place
         for place, part in enumerate(message.parts)
-        if type(part) is Opaque and part.kind in _CALLS_OF_ITEMS and part.raw.get("call_id") in ids
+        if type(part) is Opaque and part.kind in ARGUMENTS and part.raw.get("call_id") in ids
     )
-
-
-_CALLS_OF_ITEMS = ("function_call", "custom_tool_call")
 
 
 def _with_words_beside(message: Message, own: str) -> Message:

@@ -53,6 +53,9 @@ ITEMS = frozenset(
 )
 """The items of Responses that some frameworks put into a message's content (openai 3.54.0, read 2026-11)."""
 
+ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
+"""The field for the arguments of a call of a caller's tool, by type of item."""
+
 SUMMARY = "compaction"
 """A server's summary: a block of Anthropic's, with its words in `content`, and an encrypted item of Responses."""
 

@@ -13,7 +13,7 @@ import attrs
 from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, REASONING
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.kinds import stands_alone
+from assembler.conversation.messages.kinds import ARGUMENTS, stands_alone
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import (
     NEUTRAL,
@@ -172,8 +172,6 @@ _READERS: dict[str, Callable[[Raw, int], Part]] = {
 }
 
 
-ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
-"""The field for the arguments of a caller's tool, by type of item."""
 _TEXTLESS = ("computer_call_output", "tool_search_output")
 """Outputs for which the API accepts no text: images and tools."""
 

@@ -8,6 +8,7 @@ from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.cache_keys import drop_marks, drop_marks_of_tool
+from assembler.conversation.messages.calls_in_lists import call_items
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.items_in_lists import is_sent_item
@@ -75,12 +76,14 @@ def _without_hints(part: object) -> object:
 class ItemIds(CallIds):
     """The call ids of one request, or of its end."""
 
-    __slots__ = ("strays",)
+    __slots__ = ("custom", "strays")
 
     def __init__(self) -> None:
         super().__init__(_ID_RULE)
         self.strays = 0
         """Outputs without a call in this request: the server may hold the call."""
+        self.custom: set[str] = set()
+        """The ids of calls of custom tools. Their outputs are items of another type."""
 
     def asked(self, call: Call) -> str:
         """Return the id that a call is sent with."""
@@ -104,6 +107,8 @@ def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
             item["id"] = ids.answered(item["id"], None)
     elif kind.endswith("_call"):
         item["call_id"] = ids.asked(Call(call_id, "", ""))
+        if kind == "custom_tool_call":
+            ids.custom.add(item["call_id"])
         if kind == "function_call":
             item["name"] = _named(str(item["name"]), notes)
             given = item.get("arguments")
@@ -135,11 +140,15 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     notes[SILENT] += message.role == "assistant" and not any(message.parts)
     notes[NAMES] += message.name is not None
     note_left([original], RESPONSES, notes)
+    items = call_items(message)
     for part in message.parts:
         match part:
             case str() | Media():
                 content.append(part)
                 continue
+            case Call() if (item := items.get(part.id)) is not None:
+                yield from _message_items(message, content)
+                yield _call_in_list(item, ids, notes)
             case Call():
                 yield from _message_items(message, content)
                 call_id = ids.asked(part)
@@ -153,7 +162,8 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
                 yield from _message_items(message, content)
                 call_id = ids.answered(part.call_id, part.name)
                 notes[FAILED] += part.error
-                yield {"type": "function_call_output", "call_id": call_id, "output": _output(part)}
+                kind = "custom_tool_call_output" if call_id in ids.custom else "function_call_output"
+                yield {"type": kind, "call_id": call_id, "output": _output(part)}
             case Thinking() | Opaque() if is_sent_item(part, message):
                 yield from _message_items(message, content)
                 yield _item_in_list(part.raw, ids, notes)
@@ -175,6 +185,15 @@ def _item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
     item = own_fields(raw)
     notes[MARKS] += drop_marks(item, RESPONSES)
     return _settled(item, ids, notes)
+
+
+def _call_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
+    """Return a call that was found in a message's content.
+
+    It goes without its id, since for an item with an id the API demands the reasoning that came before it.
+    """
+    item = _item_in_list(raw, ids, notes)
+    return {key: held for key, held in item.items() if key not in ("id", "status")}
 
 
 NAMES = "name(s) of messages left out"
