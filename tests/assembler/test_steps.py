@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ContextLengthError, Cut, TrimOldest, first_user
+from assembler import Assembler, ContextLengthError, TrimOldest, first_user
 from assembler.dialects import plain
-from assembler.pricing.ledger import Ledger
 from budgets import Budget, Limit
+from tests.typing.a_policy import NewestTurns
 
 from .drawn import histories, words
 
@@ -102,20 +102,7 @@ def test_where_the_fixed_regions_depend_on_the_window_there_are_no_steps() -> No
     assert plan.report.steps() == ()
 
 
-class _Newest:
-    """Keeps the newest turns that fit, and prices no other."""
-
-    def cut(self, ledger: Ledger, tokens_left: int) -> Cut:
-        first, used = ledger.length, 0
-        for turn in ledger.newest_first():
-            used += turn.tokens
-            if used > tokens_left and first < ledger.length:
-                break
-            first = turn.start
-        return Cut(first, "older turns do not fit")
-
-
-@pytest.mark.parametrize("policy", [TrimOldest(), _Newest()])
+@pytest.mark.parametrize("policy", [TrimOldest(), NewestTurns()])
 def test_a_dropped_picture_without_a_price_is_in_no_step(policy: Any) -> None:
     picture = {"type": "image_url", "image_url": {"url": "https://a.b/c.png"}}
     history: list[dict[str, Any]] = [{"role": "user", "content": "o" * 9}, {"role": "user", "content": [picture]}]

@@ -1,4 +1,4 @@
-"""Policies and strategies of a user's own, as people type them: strict type checkers take them. It never runs.
+"""Policies and strategies of a user's own, as people type them: strict type checkers take them.
 
 No cast, no `type: ignore`, and nothing imported but public names.
 """
