@@ -9,32 +9,37 @@ from __future__ import annotations
 from typing import Any, Required, TypedDict
 
 
-class ChatRequest(TypedDict, total=False):
-    """Keywords of `client.chat.completions.create`."""
+class _ToolKeys(TypedDict, total=False):
+    """The keys for tools, where they stand in the request itself."""
 
-    messages: Required[list[Any]]
     tools: list[Any]
     tool_choice: Any
+
+
+class _ChatKeys(_ToolKeys, total=False):
+    """The keys of OpenAI's chat API, and of the APIs that follow it."""
+
+    messages: Required[list[Any]]
     response_format: Any
 
 
-class ResponsesRequest(TypedDict, total=False):
+class ChatRequest(_ChatKeys):
+    """Keywords of `client.chat.completions.create`."""
+
+
+class ResponsesRequest(_ToolKeys, total=False):
     """Keywords of `client.responses.create`."""
 
     input: Required[list[Any]]
     instructions: str
-    tools: list[Any]
-    tool_choice: Any
     text: Any
 
 
-class AnthropicRequest(TypedDict, total=False):
+class AnthropicRequest(_ToolKeys, total=False):
     """Keywords of `client.messages.create`."""
 
     messages: Required[list[Any]]
     system: list[Any]
-    tools: list[Any]
-    tool_choice: Any
     output_config: Any
 
 
@@ -54,10 +59,5 @@ class BedrockRequest(TypedDict, total=False):
     outputConfig: Any
 
 
-class MistralRequest(TypedDict, total=False):
+class MistralRequest(_ChatKeys):
     """Keywords of `client.chat.complete`."""
-
-    messages: Required[list[Any]]
-    tools: list[Any]
-    tool_choice: Any
-    response_format: Any
