@@ -242,65 +242,78 @@ def expected(conversation: Conversation, blank: Callable[[str], bool], no_error_
     return [(side, sorted(entries, key=lambda entry: entry[0] != "result")) for side, entries in turns]
 
 
+class Calls:
+    """The calls of a request by their ids, so that a result is told with the call that it answers."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Entry] = {}
+
+    def ask(self, call_id: str, name: str, arguments: Any) -> Entry:
+        self.known[call_id] = (name, compact(arguments))
+        return ("call", *self.known[call_id])
+
+    def answer(self, call_id: str, text: str) -> Entry:
+        return ("result", *self.known[call_id], text)
+
+
+def entries_of(blocks: list[Dict], read: Callable[[Dict, Calls], Entry | None], calls: Calls) -> list[Entry]:
+    return [entry for block in blocks if (entry := read(block, calls)) is not None]
+
+
 def anthropic_turns(request: Dict) -> list[Turn]:
-    known: dict[str, Entry] = {}
-    turns: list[Turn] = []
-    for message in request["messages"]:
-        content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        entries: list[Entry] = []
-        for block in blocks:
-            if block["type"] == "text":
-                entries.append(("text", block["text"]))
-            elif block["type"] == "tool_use":
-                known[block["id"]] = (block["name"], compact(block["input"]))
-                entries.append(("call", *known[block["id"]]))
-            elif block["type"] == "tool_result":
+    def read(block: Dict, calls: Calls) -> Entry | None:
+        match block["type"]:
+            case "text":
+                return "text", block["text"]
+            case "tool_use":
+                return calls.ask(block["id"], block["name"], block["input"])
+            case "tool_result":
                 inner = block.get("content", "")
                 text = inner if isinstance(inner, str) else "".join(part["text"] for part in inner)
-                entries.append(("result", *known[block["tool_use_id"]], text))
-        turns.append((message["role"], entries))
-    return turns
+                return calls.answer(block["tool_use_id"], text)
+            case _:
+                return None
+
+    def blocks(content: Any) -> list[Dict]:
+        return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+    calls = Calls()
+    return [(each["role"], entries_of(blocks(each["content"]), read, calls)) for each in request["messages"]]
 
 
 def bedrock_turns(request: Dict) -> list[Turn]:
-    known: dict[str, Entry] = {}
-    turns: list[Turn] = []
-    for message in request["messages"]:
-        entries: list[Entry] = []
-        for block in message["content"]:
-            if "text" in block:
-                entries.append(("text", block["text"]))
-            elif "toolUse" in block:
-                use = block["toolUse"]
-                known[use["toolUseId"]] = (use["name"], compact(use["input"]))
-                entries.append(("call", *known[use["toolUseId"]]))
-            elif "toolResult" in block:
-                answer = block["toolResult"]
-                text = "".join(inner["text"] for inner in answer["content"])
-                entries.append(("result", *known[answer["toolUseId"]], text))
-        turns.append((message["role"], entries))
-    return turns
+    def read(block: Dict, calls: Calls) -> Entry | None:
+        if "text" in block:
+            return "text", block["text"]
+        if "toolUse" in block:
+            use = block["toolUse"]
+            return calls.ask(use["toolUseId"], use["name"], use["input"])
+        if "toolResult" in block:
+            answer = block["toolResult"]
+            return calls.answer(answer["toolUseId"], "".join(inner["text"] for inner in answer["content"]))
+        return None
+
+    calls = Calls()
+    return [(each["role"], entries_of(each["content"], read, calls)) for each in request["messages"]]
 
 
 def gemini_turns(request: Dict) -> list[Turn]:
-    known: dict[str, Entry] = {}
+    def read(part: Dict, calls: Calls) -> Entry | None:
+        if "function_call" in part:
+            call = part["function_call"]
+            return calls.ask(call["id"], call["name"], call["args"])
+        if "function_response" in part:
+            answer = part["function_response"]
+            assert answer["name"] == calls.known[answer["id"]][0]
+            given = answer["response"]
+            text = next(iter(given.values())) if [*given] in (["output"], ["error"]) else compact(given)
+            return calls.answer(answer["id"], text if text.strip() else "")
+        return None if "thought" in part else ("text", part["text"])
+
+    calls = Calls()
     turns: list[Turn] = []
     for content in request["contents"]:
-        entries: list[Entry] = []
-        for part in content["parts"]:
-            if "function_call" in part:
-                call = part["function_call"]
-                known[call["id"]] = (call["name"], compact(call["args"]))
-                entries.append(("call", *known[call["id"]]))
-            elif "function_response" in part:
-                answer = part["function_response"]
-                assert answer["name"] == known[answer["id"]][0]
-                given = answer["response"]
-                text = next(iter(given.values())) if [*given] in (["output"], ["error"]) else compact(given)
-                entries.append(("result", *known[answer["id"]], text if text.strip() else ""))
-            elif "thought" not in part:
-                entries.append(("text", part["text"]))
+        entries = entries_of(content["parts"], read, calls)
         side = "assistant" if content["role"] == "model" else "user"
         if turns and turns[-1][0] == side:
             turns[-1][1].extend(entries)
