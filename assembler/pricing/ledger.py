@@ -100,7 +100,7 @@ class Ledger(Priced):
         messages priced so far.
 
         One reason: a JSON result is parsed and rewritten once it is sent beside another, which may make it shorter.
-        Another: in a long run each item of the model is priced beside its nearest neighbours alone.
+        Another: in a long run each item is priced beside its nearest neighbours alone.
         """
         found = self.prices.overpriced
         if found and any(self.first <= index < self.length for index in found.copy()):

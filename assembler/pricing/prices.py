@@ -35,9 +35,8 @@ PRICERS = 4
 NEIGHBOURS = 8
 """How many messages before one are priced with it, if they are sent merged.
 
-Farther results do not affect its price: OpenAI separates results by `", "`, where its vocabularies always split a text,
-and Anthropic puts each in a block of its own. Farther items of the model may, so the prices of a longer run of them are
-compared with the price of the whole run.
+Farther ones may affect its price, where a run's bound is rounded as a whole, or by another vocabulary than OpenAI's. So
+the prices of a longer run are compared with the price of the whole run.
 """
 
 
@@ -269,7 +268,7 @@ class Priced:
         O(`NEIGHBOURS`), so that the price of a run grows with its items, not with their square.
         """
         first = self._run_start(index, index - NEIGHBOURS)
-        if first == index - NEIGHBOURS and not _may_answer(message):
+        if first == index - NEIGHBOURS:
             self._note_long_run(index, first)
         if first == index:
             price = self._pricer.message(message)
@@ -338,7 +337,7 @@ class Priced:
     def run(self, index: int) -> range:
         """The messages that are sent merged with the message at `index`: items of one turn of the model, or it alone.
 
-        Of results side by side only `NEIGHBOURS` on each side, since farther ones do not affect its price.
+        Of results side by side only `NEIGHBOURS` on each side, so that an edit of each costs no more in a longer run.
         """
         reach = NEIGHBOURS if _may_answer(self._sight.message(index)) else self._sight.length
         end = min(self._sight.length, index + 1 + reach)

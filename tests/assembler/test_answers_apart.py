@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, count_request
+from assembler import Assembler, ClearToolResults, Refuse, Truncate, count_request
 from assembler.dialects import DIALECTS
 from assembler.drawn.conversations import Call, Conversation, Definition, Exchange, Property, Step
 from assembler.drawn.spelling import SPELLINGS
@@ -139,3 +139,29 @@ def test_two_responses_without_ids_in_contents_of_their_own_are_one_list_of_resu
     context = Assembler(Budget(1_000_000, model="gpt-4o"), dialect=DIALECTS["openai_chat"]).add_messages(history)
     built = context.build()
     assert built.count == count_request(built.request(), dialect=DIALECTS["openai_chat"], model="gpt-4o")
+
+
+def _by_quarters(text: str) -> int:
+    return -(-len(text) // 4)
+
+
+@pytest.mark.parametrize("policy", [Refuse(), ClearToolResults(keep=2), Truncate(20)], ids=["whole", "cleared", "cut"])
+@pytest.mark.parametrize("counter", [None, _by_quarters], ids=["o200k_base", "another counter"])
+@pytest.mark.parametrize("spelling", SPELLED)
+def test_many_answers_of_one_step_cost_as_one_list_what_they_are_sent_as(
+    spelling: str, counter: Any, policy: Any
+) -> None:
+    """Each was priced beside its nearest neighbours alone, and the bound of the whole list is rounded once."""
+    opening = {"gemini": {"role": "user", "parts": [{"text": "Find it."}]}}
+    for many in range(8, 16):
+        answers = ["It is as sunny as it was yesterday. " * 9] * many
+        asked, given = SPELLED[spelling]([f"c{place}" for place in range(many)], answers)
+        history = [opening.get(spelling, {"role": "user", "content": "Find it."}), *asked, *given]
+        needed = _built(history, Budget(100_000, counter=counter), Refuse()).count.upper
+        window = needed if isinstance(policy, Refuse) else needed - 5
+        context = _built(history, Budget(window, counter=counter), policy)
+        assert context.count == count_request(context.request(), dialect="openai_chat", counter=counter)
+
+
+def _built(history: list[Any], budget: Budget, policy: Any) -> Any:
+    return Assembler(budget, dialect="openai_chat", on_overflow=policy).add_messages(history).build()
