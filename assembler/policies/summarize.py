@@ -121,7 +121,7 @@ class Summarize:
         bare = ledger.kept(self.bare(ledger)).upper
         if tokens_left <= bare:
             return _unchanged(ledger, before, f"no tokens left for a summary: {bare} of {tokens_left} are taken")
-        asked = SummaryRequest(self, ledger, tokens_left, tokens_left - bare, before, first)
+        asked = SummaryRequest(self, ledger, tokens_left - bare, before, first)
         refusal = ledger.keepsakes.find(self, Refusal)
         if refusal is not None and refusal.settles(asked.start, first, asked.spare):
             return attrs.evolve(_unchanged(ledger, before, refusal.reason), failure=refusal.failure)
@@ -181,7 +181,6 @@ class SummaryRequest:
 
     policy: Summarize
     ledger: PricedTurns
-    tokens_left: Tokens
     spare: Tokens
     before: Written | None
     first: int

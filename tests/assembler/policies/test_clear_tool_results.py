@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler.policies import ClearToolResults
+from assembler import Assembler
+from assembler.conversation.messages import Result
+from assembler.policies import Change, ClearToolResults, Passage, with_parts
 from budgets import BudgetError
 
 from . import by_hand
@@ -54,6 +58,9 @@ def test_what_is_cleared_stays_valid_and_the_callers_objects_as_they_were(
     assert all(not history[at].get("pinned") for at in touched)
 
 
+ANSWERED: History = [{"role": "assistant", "content": "ok"}, {"role": "user", "content": "n"}]
+
+
 def calls(*arguments: str) -> History:
     asked = [
         {"id": f"c{place}", "type": "function", "function": {"name": "f", "arguments": text}}
@@ -81,16 +88,51 @@ def test_a_body_that_saves_nothing_is_left_and_its_arguments_may_go() -> None:
     assert messages[1]["tool_calls"][0]["function"]["arguments"] == "{}"
 
 
-def test_results_that_share_a_message_are_told_apart() -> None:
-    def session(*bodies: str) -> History:
-        used = [{"type": "tool_use", "id": f"c{at}", "name": f"f{at}", "input": {}} for at in range(len(bodies))]
-        said = [{"type": "tool_result", "tool_use_id": f"c{at}", "content": body} for at, body in enumerate(bodies)]
-        return [
-            {"role": "user", "content": "q"},
-            {"role": "assistant", "content": used},
-            {"role": "user", "content": said},
-        ]
+def test_arguments_that_cost_no_more_than_none_stay_as_they_are() -> None:
+    history = calls(*['{"a": "xxxxxxxx"}', "[]"] * 10)  # so many that one change empties several
+    for message in history[2:]:
+        message["content"] = "[cleared]"
+    messages = left(history, by_hand.cost(history) - 150, ClearToolResults(0))
+    assert messages is not None
+    assert [call["function"]["arguments"] for call in messages[1]["tool_calls"]] == ["{}", "[]"] * 10
 
+
+def session(*bodies: str) -> History:
+    used = [{"type": "tool_use", "id": f"c{at}", "name": f"f{at}", "input": {}} for at in range(len(bodies))]
+    said = [{"type": "tool_result", "tool_use_id": f"c{at}", "content": body} for at, body in enumerate(bodies)]
+    return [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": used},
+        {"role": "user", "content": said},
+    ]
+
+
+class Saying:
+    """Replaces the second result of message 2 by a text that may change between two builds."""
+
+    text = "x" * 30
+
+    def rewrites(self, passage: Passage) -> Iterator[Change]:
+        message = passage.current(2)
+        result = attrs.evolve(cast(Result, message.parts[1]), parts=(self.text,), given=None)
+        yield Change({2: with_parts(message, {1: result})}, "said otherwise")
+
+
+def results_of(assembler: Assembler) -> list[str]:
+    return [result["content"] for result in sent(assembler.build())[2]["content"]]
+
+
+def test_a_result_that_another_policy_changed_since_is_cleared_as_it_is_now() -> None:
+    first, history = Saying(), [*session("a" * 40, "b" * 40), *ANSWERED]
+    assembler = assembler_of(history, by_hand.cost(history) - 30, [first, ClearToolResults(1)])
+    assert results_of(assembler) == ["[cleared]", "x" * 30]
+    first.text = "y" * 30
+    for message in ANSWERED:
+        assembler.add_message(message)
+    assert results_of(assembler) == ["[cleared]", "y" * 30]
+
+
+def test_results_that_share_a_message_are_told_apart() -> None:
     history = session("a" * 40, "b" * 40, "ok", "d" * 40)
     whole = by_hand.cost(history)
     for policy, cleared in [

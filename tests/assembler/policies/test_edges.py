@@ -503,3 +503,7 @@ def test_the_summary_that_stands_goes_on_standing_where_the_next_one_is_only_wan
         assert context.messages[0] == {"role": "user", "content": f"{HEADING}told"}
     assert context.wanted is not None
     assert context.wanted.previous == "told"
+
+
+def test_a_policy_that_drops_nothing_says_so() -> None:
+    assert Refuse().cut(ledger_of(3, 4), 0) == Cut(0, "refused to drop anything")
