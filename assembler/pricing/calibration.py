@@ -275,7 +275,7 @@ def input_tokens(usage: object, dialect: str = "") -> Tokens:
 
     Raises `TokenCountError` if it has none.
     """
-    with OfTheCaller("usage", lambda said: TokenCountError("usage", said)):
+    with OfTheCaller("usage", lambda said: TokenCountError("usage", f"cannot be read: {said.removeprefix('usage: ')}")):
         return _input_tokens(usage, dialect)
 
 

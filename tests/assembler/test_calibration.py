@@ -7,11 +7,12 @@ from math import ceil
 from types import SimpleNamespace
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, Context, TrimOldest
+from assembler import Assembler, Context, Overflow, TrimOldest
 from assembler.dialects import openai_chat, plain
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint, calibrate, input_tokens
 from budgets import Budget, Count, Grade, TokenCountError
@@ -190,6 +191,24 @@ def test_a_usage_is_refused_with_what_to_pass_in_its_place(usage: object, said: 
     with pytest.raises(TokenCountError) as caught:
         input_tokens(usage)
     assert str(caught.value).endswith(said)
+
+
+class Unreadable(dict[str, int]):
+    def get(self, *_: Any) -> Any:
+        raise RuntimeError("no such row")
+
+
+def test_a_usage_whose_own_methods_raise_is_refused_as_a_usage() -> None:
+    with pytest.raises(TokenCountError, match="usage cannot be read: a method of its own raised RuntimeError"):
+        input_tokens(Unreadable(prompt_tokens=7))
+
+
+def test_a_refusal_that_states_no_limit_keeps_the_one_that_an_earlier_refusal_stated() -> None:
+    first = built(messages([], "Hi"))
+    stated = attrs.evolve(calibrate(first, first.count.tokens), most=4_000)
+    assembler = Assembler(Budget.for_model("gpt-4o")).add_instruction("Be brief.").anchor(stated)
+    second = assembler.add_messages(messages([], "Hi")).build()
+    assert calibrate(second, Overflow(used=4_500)).most == 4_000
 
 
 @given(pairs=histories, question=texts, more=texts)

@@ -595,6 +595,7 @@ def test_pages_and_seconds_have_the_published_rates() -> None:
     assert gemini.price_media(DOCUMENT, gemini.Flat()).tokens == 5_600
     assert gemini.price_media(SOUND, gemini.Flat()).tokens == ceil(2.05 * 32)
     assert gemini.price_media(FILM, gemini.Tiles()).tokens == 2_630
+    assert gemini.price_media(FILM, gemini.Tiles()).grade is Grade.ESTIMATED
     assert openai.price_media(SOUND, "auto", "gpt-4o-audio-preview").tokens == 21
     assert claude.price_media(DOCUMENT, claude.STANDARD).tokens == 10 * (2_250 + 784)
     assert openai.price_media(DOCUMENT, "auto", "gpt-4o").upper == 10 * (3_000 + 85 + 8 * 170)
