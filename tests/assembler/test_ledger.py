@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler
+from assembler.conversation.messages import read_message
 from assembler.dialects import plain
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
+from assembler.pricing.pricer import MANY, most_tokens
 from budgets import Budget, Count, Grade
 from budgets.count import Difference
 
@@ -149,3 +151,14 @@ def test_whatever_was_asked_before_a_ledger_answers_as_adding_up_does(
             line.next_turn(start + 1, stop),
         ]
     assert Ledger.of(assembler.inside[0].history.sight(), assembler.inside[1].pricer).since(0) == Count(sum(costs))
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+
+
+def test_a_text_may_cost_its_characters_and_an_item_that_may_join_others_any_number() -> None:
+    text = read_message({"role": "user", "content": "x" * 30}, 0)
+    assert most_tokens([text, text]) == 2 * (30 + 16)
+    item = read_message({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}, 0)
+    assert most_tokens([text, item]) == MANY
+    assert most_tokens([read_message({"role": "assistant", "content": None, "tool_calls": [CALL]}, 0)]) == MANY
