@@ -143,7 +143,7 @@ class Lines(_Remembered[Tokens]):
         return tokens
 
     def _first(self, line: str, text: str) -> Tokens:
-        """Tokens of the first line of the original text `came`, in which a blank may have been another character."""
+        """Tokens of the first line of the original `text`, in which a blank may have been another character."""
         if not self.generation.opened_by_blank:
             return self[line]
         if text[0] == " " == line[:1] != line[1:2]:

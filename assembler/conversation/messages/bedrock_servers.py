@@ -15,7 +15,7 @@ from assembler.text.fields import fields_in
 def without_served_calls(parts: tuple[Part, ...], originals: Sequence[object]) -> tuple[Part, ...]:
     """The parts of a message of the model, with calls and results of the server as opaque parts. O(parts).
 
-    `came` holds the caller's part for each.
+    `originals` holds the caller's part for each.
     """
     served = set(_served_ids(originals))
     if not served:
