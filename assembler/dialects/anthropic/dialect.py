@@ -22,7 +22,7 @@ from assembler.dialects.anthropic.families import Family, family_of
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
 from assembler.dialects.blocks.pricing import as_sent, lone_text, media_in, with_error_text, with_object, with_parts
-from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking, without_thinking
+from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import for_another_vocabulary
@@ -135,10 +135,9 @@ class Anthropic:
         request = system_and_messages(self, layout, writer, self.ending, _message)
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
-        request |= self.options(layout)
-        if self._must_not_think(request["messages"]):
-            del request["thinking"]
-            writer.notes[BEGAN_WITHOUT] += 1
+        asked = request | self.options(layout)
+        request = self.thinking_as_allowed(asked)
+        writer.notes[BEGAN_WITHOUT] += request is not asked
         _rstrip_prefill(request["messages"][-1], writer.notes)
         _drop_surplus_marks(request, writer.notes)
         return Emission(request, writer.notes.lines(), writer.ids.taken)
@@ -156,15 +155,11 @@ class Anthropic:
         if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
             return None
         grown = with_added(before, "messages", messages, writer)
-        stays = self.thinking is None or not self._must_not_think(grown.request["messages"])
-        return grown if stays else None
+        return grown if self.thinking_as_allowed(grown.request) is grown.request else None
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the body without `thinking` if a tool loop runs that does not begin with it."""
+        """Return the body without `thinking` if a tool loop runs that does not begin with it, else the same body."""
         return without_thinking(body, ("thinking",), body["messages"])
-
-    def _must_not_think(self, messages: Sequence[Block]) -> bool:
-        return _word(self.thinking, _MODES) == "enabled" and loop_began_without_thinking(messages)
 
 
 anthropic = Anthropic()

@@ -21,7 +21,7 @@ from assembler.dialects.bedrock.blocks import BedrockWriter, own_thought, tool_s
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import NOVA_EFFORT, is_nova, nova_pricer
 from assembler.dialects.blocks.blocks import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
-from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, loop_began_without_thinking, without_thinking
+from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
@@ -110,10 +110,9 @@ class Bedrock:
         options = self.options(layout)
         if (choice := options.pop("toolChoice", None)) is not None:
             request["toolConfig"]["toolChoice"] = choice
-        request |= options
-        if self._must_not_think(request["messages"]):
-            del request["additionalModelRequestFields"]
-            writer.notes[BEGAN_WITHOUT] += 1
+        asked = request | options
+        request = self.thinking_as_allowed(asked)
+        writer.notes[BEGAN_WITHOUT] += request is not asked
         _drop_surplus_points(request, writer.notes)
         return Emission(request, writer.notes.lines(), writer.ids.taken)
 
@@ -127,22 +126,17 @@ class Bedrock:
         if any("cachePoint" in block for message in messages for block in message["content"]):
             return None
         grown = with_added(before, "messages", messages, writer)
-        stays = self.thinking is None or not self._must_not_think(grown.request["messages"])
-        return grown if stays else None
+        return grown if self.thinking_as_allowed(grown.request) is grown.request else None
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the body without thinking of Claude's if a tool loop runs that does not begin with it."""
+        """Return the body without Claude's thinking if a tool loop runs that does not begin with it, else the same."""
         key = "additionalModelRequestFields"
-        asked = fields_in(body, key)
+        asked = dict(fields_in(body, key))
         left = without_thinking(asked, _THINKING, body["messages"])
-        if len(left) == len(asked):
+        if left is asked:
             return body
         beside = {name: value for name, value in body.items() if name != key}
         return {**beside, key: left} if left else beside
-
-    def _must_not_think(self, messages: Sequence[Block]) -> bool:
-        asked = self.thinking or {}
-        return asked.get("type") == "enabled" and NOVA_EFFORT not in asked and loop_began_without_thinking(messages)
 
 
 bedrock = Bedrock()

@@ -16,7 +16,7 @@ _CALLS = frozenset(["tool_use", "toolUse"])
 _RESULTS = frozenset(["tool_result", "toolResult"])
 
 
-def loop_began_without_thinking(messages: Sequence[_Said]) -> bool:
+def _loop_began_without_thinking(messages: Sequence[_Said]) -> bool:
     """True if the newest turn of the model calls tools, and the API would refuse `thinking` for it. O(the loop).
 
     `When thinking is enabled, a final assistant message must start with a thinking block (preceeding the lastmost set
@@ -34,11 +34,14 @@ def loop_began_without_thinking(messages: Sequence[_Said]) -> bool:
     return not any(_begins_with_thinking(messages[place]) for place in (first, last))
 
 
-def without_thinking(asked: Mapping[str, Any], keys: Sequence[str], messages: Sequence[_Said]) -> dict[str, Any]:
-    """Return options without those under `keys` that enable thinking, if the API would refuse them beside messages."""
+def without_thinking(asked: dict[str, Any], keys: Sequence[str], messages: Sequence[_Said]) -> dict[str, Any]:
+    """Return options without those under `keys` that enable thinking, if the API would refuse them beside messages.
+
+    The same dict if there are none.
+    """
     enabled = [key for key in keys if fields_in(asked, key).get("type") == "enabled"]
-    if not enabled or not loop_began_without_thinking(messages):
-        return dict(asked)
+    if not enabled or not _loop_began_without_thinking(messages):
+        return asked
     return {key: value for key, value in asked.items() if key not in enabled}
 
 
