@@ -81,5 +81,6 @@ def _priced(
     pricer = dialect.pricer(model, counter)
     if is_whole(pricer):
         dialect.emit(layout)  # raises for anything that this dialect cannot send
-    beside = price_beside_tools(layout.options, layout.tools) + price_unread_keys(layout.options)
+    known = (*dialect.api.priced, *dialect.api.held)
+    beside = price_beside_tools(layout.options, layout.tools) + price_unread_keys(layout.options, known)
     return priced_request(pricer, layout) + beside

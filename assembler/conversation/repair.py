@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 
 from assembler.conversation.intake import listed_messages
 from assembler.conversation.messages import Call, Message, read_message
-from assembler.conversation.messages.edit import edited, of_the_user, write_like
-from assembler.conversation.messages.spelling import spelling_with
+from assembler.conversation.messages.edit import edited, failed_answer, of_the_user, write_like
 from assembler.conversation.pairs import LooseResult, Pairs, PendingCall
 from assembler.errors import ConversationError, MarkupError
 
@@ -119,7 +118,7 @@ class _Mending:
 
     def _add(self, asked: PendingCall, place: int) -> None:
         index = self.messages[place][0] if place < len(self.messages) else self._after
-        self.kept.append(write_like(asked.message.raw, _no_result(asked.call, asked.message)))
+        self.kept.append(write_like(asked.message.raw, failed_answer(asked.call, asked.message, NO_RESULT)))
         self.changes.append(Repair(index, "added", "a call had no result"))
 
     def _move(self, source: int, results: Sequence[LooseResult]) -> None:
@@ -138,19 +137,3 @@ def _with(message: Message, places: Sequence[int]) -> Message:
     """A copy of the caller's message that holds only the parts at `places`."""
     kept = set(places)
     return edited(message, [part if place in kept else None for place, part in enumerate(message.parts)])
-
-
-def _no_result(call: Call, asked_in: Message) -> dict[str, Any]:
-    if (spelling := spelling_with(asked_in.shape)) is not None:
-        return spelling.answer(call, asked_in, NO_RESULT)
-    match asked_in.shape:
-        case "anthropic":
-            block = {"type": "tool_result", "tool_use_id": call.id, "content": NO_RESULT, "is_error": True}
-            return {"role": "user", "content": [block]}
-        case "bedrock":
-            answer = {"toolUseId": call.id, "content": [{"text": NO_RESULT}], "status": "error"}
-            return {"role": "user", "content": [{"toolResult": answer}]}
-        case _ if call.id is None:
-            return {"role": "function", "name": call.name, "content": NO_RESULT}
-        case _:
-            return {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}

@@ -23,6 +23,8 @@ class Api(Value):
     """The well-known name of its provider in OpenTelemetry (`gen_ai.provider.name`); empty if it has none."""
     held: tuple[str, ...] = ()
     """The request's keys that make the server add stored content, such as an earlier answer."""
+    priced: tuple[str, ...] = ()
+    """The request's keys beside its regions that the price list reads. Text under unknown keys is in the bound."""
     history: str = "messages"
     """The request's key of the conversation."""
     marks: Marks | None = None

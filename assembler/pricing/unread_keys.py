@@ -6,20 +6,14 @@ costs nothing but is in the bound. Numbers and single words are settings, which 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from assembler.text.fields import fields_of, items_of
 from budgets.count import NOTHING, Count, Grade
 
-_PRICED = (
-    "response_format output_schema text tool_choice tool_config toolConfig functions function_call outputConfig "
-    "output_config output_format generationConfig generation_config config response_schema responseSchema "
-    "response_json_schema responseJsonSchema thinking reasoning thinking_config additionalModelRequestFields "
-    "mcp_servers web_search_options plugins data_sources search_parameters cached_content previous_response_id "
-    "conversation prompt container"
-)
-"""Keys whose price is known, by the dialects, by `assembler.pricing.hosted` or from the caller."""
+_PRICED = "mcp_servers web_search_options plugins data_sources search_parameters"
+"""Keys that `assembler.pricing.hosted` prices."""
 _NEVER_SHOWN = (
     "model models user metadata stop stop_sequences stopSequences prediction logit_bias extra_headers "
     "extra_query headers http_options httpOptions labels requestMetadata safety_settings safetySettings "
@@ -29,9 +23,13 @@ _NEVER_SHOWN = (
 _KNOWN = frozenset(f"{_PRICED} {_NEVER_SHOWN}".split())
 
 
-def price_unread_keys(options: Mapping[str, Any]) -> Count:
-    """An estimate of 0 tokens, with every byte of the unknown keys' texts in the bound; exact without such texts."""
-    texts = (text for key, value in options.items() if key not in _KNOWN for text in _texts(value))
+def price_unread_keys(options: Mapping[str, Any], priced: Collection[str] = ()) -> Count:
+    """An estimate of 0 tokens, with every byte of the unknown keys' texts in the bound; exact without such texts.
+
+    `priced` are the keys that the dialect prices.
+    """
+    unread = [value for key, value in options.items() if key not in _KNOWN and key not in priced]
+    texts = (text for value in unread for text in _texts(value))
     sentences = [text for text in texts if len(text.split(maxsplit=1)) > 1]
     if not sentences:
         return NOTHING

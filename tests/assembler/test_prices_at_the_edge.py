@@ -16,7 +16,8 @@ import pytest
 
 from assembler import Assembler, TrimOldest, count_request
 from assembler.conversation.messages import Media, Opaque, spoken
-from assembler.dialects import anthropic, openai_responses, plain
+from assembler.dialects import DIALECTS, anthropic, openai_responses, plain
+from assembler.dialects.api import Api
 from assembler.dialects.bedrock import nova
 from assembler.pipeline.decisions import decisions_of
 from assembler.policies.passage import Change, StandingPassage
@@ -45,6 +46,7 @@ from assembler.pricing.server_state import held_count
 from assembler.pricing.timeline import Replay, Replays
 from assembler.pricing.unread_keys import price_unread_keys
 from assembler.regions.layout import Layout
+from assembler.regions.output_schema import read_output_schema
 from assembler.regions.tools.intake import read_tool
 from budgets import Budget, BudgetError, Count, Grade
 from budgets.count import Difference
@@ -470,6 +472,33 @@ def test_the_text_of_a_key_that_nobody_reads_is_in_the_bound_alone(dialect: str)
     found = {"documents": [{"title": "Kites", "text": ["They fly höher.", 7]}]}
     counted = count_request({**body, **found}, dialect=dialect, model="gpt-4o")
     assert counted == Count(plain.tokens, Grade.ESTIMATED, plain.upper + len("They fly höher.".encode()))
+
+
+class Declaring:
+    """`plain`, as a dialect that prices one more key of its requests."""
+
+    api = Api(shape="plain", priced=("persona",))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(plain, name)
+
+
+def test_text_under_a_key_that_the_dialect_prices_is_not_bounded_again() -> None:
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": "q"}], "persona": "A kind clerk."}
+    declaring: Any = Declaring()
+    spoken, bounded = (count_request(body, dialect=dialect) for dialect in (declaring, plain))
+    assert spoken.upper + len("A kind clerk.") == bounded.upper
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_the_schema_that_a_dialect_writes_is_under_a_key_that_it_prices(name: str) -> None:
+    dialect = DIALECTS[name]
+    tool = read_tool({"name": "f", "description": "", "parameters": {}})
+    schema = read_output_schema({"type": "object", "description": "some words"}, name="answer")
+    written = dialect.options(Layout(tools=[tool], output=schema, choice="f"))
+    worded = {key for key, value in written.items() if not isinstance(value, str)}
+    assert worded, dialect.name
+    assert worded <= {*dialect.api.priced}
 
 
 def test_texts_that_hold_themselves_are_bounded_once() -> None:

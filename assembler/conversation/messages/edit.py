@@ -97,6 +97,23 @@ def of_the_user(message: Message) -> object:
     return seen if isinstance(message.raw, Mapping) else _read_back(message.raw, seen)
 
 
+def failed_answer(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
+    """A new message dict that answers a call with an error's text, in the spelling of the message that holds it."""
+    if (spelling := spelling_with(asked_in.shape)) is not None:
+        return spelling.answer(call, asked_in, text)
+    match asked_in.shape:
+        case "anthropic":
+            block = {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": True}
+            return {"role": "user", "content": [block]}
+        case "bedrock":
+            answer = {"toolUseId": call.id, "content": [{"text": text}], "status": "error"}
+            return {"role": "user", "content": [{"toolResult": answer}]}
+        case _ if call.id is None:
+            return {"role": "function", "name": call.name, "content": text}
+        case _:
+            return {"role": "tool", "tool_call_id": call.id, "content": text}
+
+
 def write_like(raw: object, fields: dict[str, Any]) -> object:
     """`fields` as an object of the class of `raw` if a writer is registered for it, else `fields`. O(fields).
 

@@ -31,6 +31,7 @@ API = Api(
     provider="anthropic",
     shape="anthropic",
     held=("container",),
+    priced=("thinking", "tool_choice", "output_config", "output_format"),
     marks=AnthropicMarks(),
     caches=CACHES,
     # `input_tokens` excludes cached tokens, so they are added: Anthropic API reference, read 2026-11.

@@ -26,6 +26,7 @@ API = Api(
     provider="aws.bedrock",
     shape="bedrock",
     held=("promptVariables",),  # of a prompt that the service stores
+    priced=("additionalModelRequestFields", "outputConfig", "toolChoice"),
     marks=BedrockMarks(),
     caches=_CACHES,
     # `inputTokens` excludes cached tokens, so they are added: Amazon Bedrock API reference, read 2026-11.

@@ -58,7 +58,7 @@ class ChatTemplate:
     control_text: ControlText
     _renderer: Renderer
     _prompts: Prompts = attrs.field(factory=Prompts, init=False, repr=False)
-    api: Api = attrs.field(default=Api(), init=False, repr=False, eq=False)
+    api: Api = attrs.field(default=Api(priced=("prompt",)), init=False, repr=False, eq=False)
 
     @property
     def opening(self) -> Opening:

@@ -19,6 +19,10 @@ API = Api(
     provider="gcp.gemini",
     shape="gemini",
     held=("cached_content", "cachedContent"),
+    priced=(
+        *("generation_config", "generationConfig", "tool_config", "toolConfig", "thinking_config", "thinkingConfig"),
+        *("response_schema", "responseSchema", "response_json_schema", "responseJsonSchema"),
+    ),
     history="contents",
     caches=_CACHES,
     # The number includes cached tokens: Gemini API reference, read 2026-11.

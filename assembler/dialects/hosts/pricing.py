@@ -37,7 +37,7 @@ def price_request(
     opening = family.opening + (family.responses if api == "responses" else NOTHING)
     if answer_schema is None:
         return opening
-    schema = _json(answer_schema, family) if answer_schema else ""
+    schema = _spell_definition(answer_schema, family) if answer_schema else ""
     return opening + family.schema + price_text(schema, family, count)
 
 
@@ -49,7 +49,7 @@ def price_system(text: str | None, family: Family, count: TokenCounter) -> Count
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """Price one message with its framing. Raises `UnsupportedContentError` for media, which have no recorded price."""
     texts: list[str] = []
-    framing = [_framing(message, family), *(_part(part, family, texts) for part in message.parts)]
+    framing = [_frame_message(message, family), *(_frame_part(part, family, texts) for part in message.parts)]
     price = total(framing) + price_texts(texts, count, family.stand_in)
     if not family.silent_beside_calls or not any(isinstance(part, Call) for part in message.parts):
         return price
@@ -64,7 +64,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     if family.definitions is Definitions.DECLARED:
         return family.tool + price_text(f";\n\n{declaration(tool)[:-3]}", family, count)  # behind the one before it
     definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return family.tool + price_text(_json(definition, family).translate(family.escapes), family, count)
+    return family.tool + price_text(_spell_definition(definition, family).translate(family.escapes), family, count)
 
 
 def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> Count:
@@ -76,25 +76,25 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> C
     return family.tooling + total(price_tool(tool, family, count) for tool in tools)
 
 
-def _quoted(parts: Sequence[Part]) -> Sequence[Part]:
+def _quoted_texts(parts: Sequence[Part]) -> Sequence[Part]:
     """The parts of a result with its texts as one JSON string, which is there even if it is empty."""
     said = json.dumps("".join(part for part in parts if isinstance(part, str)), ensure_ascii=False)
     return (said, *(part for part in parts if not isinstance(part, str)))
 
 
-def _tagged(call: Call, family: Family) -> Count:
+def _price_argument_tags(call: Call, family: Family) -> Count:
     """Price the tags of each argument; 0 for a text that is not a JSON object."""
     given = None if family.argument == NOTHING else object_in(call.arguments)
     return total([family.argument] * len(given)) if given else NOTHING
 
 
-def _json(value: object, family: Family) -> str:
+def _spell_definition(value: object, family: Family) -> str:
     compact = family.definitions is Definitions.COMPACT
     indent = 4 if family.definitions is Definitions.INDENTED else None
     return json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ":") if compact else None)
 
 
-def _framing(message: Message, family: Family) -> Count:
+def _frame_message(message: Message, family: Family) -> Count:
     match message.role:
         case "system" | "developer":
             return family.system
@@ -109,7 +109,7 @@ def _framing(message: Message, family: Family) -> Count:
             assert_never(message.role)
 
 
-def _part(part: Part, family: Family, texts: list[str]) -> Count:
+def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
     """Return the framing of one part, and append its texts to `texts`."""
     match part:
         case str():
@@ -121,10 +121,10 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             return family.call
         case Call():
             texts.extend((part.name, part.arguments))
-            return family.call + _tagged(part, family)
+            return family.call + _price_argument_tags(part, family)
         case Result():
-            said = _quoted(part.parts) if family.quotes_results else part.parts
-            return family.result + total(_part(inner, family, texts) for inner in said)
+            said = _quoted_texts(part.parts) if family.quotes_results else part.parts
+            return family.result + total(_frame_part(inner, family, texts) for inner in said)
         case Thinking():
             texts.append(part.text)
             return family.thought

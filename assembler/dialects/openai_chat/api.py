@@ -18,5 +18,11 @@ OF_OPENAI = (
 )
 CACHES = (*OF_OPENAI, PrefixCache(r"^deepseek-(?!.*(?:llama|qwen))", 64, 64, _DEEPSEEK_PAGE))
 
-API = Api(provider="openai", shape="openai", caches=CACHES, usage=(("prompt_tokens",),))
+API = Api(
+    provider="openai",
+    shape="openai",
+    priced=("response_format", "tool_choice", "function_call", "thinking", "reasoning"),
+    caches=CACHES,
+    usage=(("prompt_tokens",),),
+)
 """The number includes cached tokens: OpenAI API reference, read 2026-11."""

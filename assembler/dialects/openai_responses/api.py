@@ -9,6 +9,12 @@ STORED = ("previous_response_id", "conversation", "prompt")
 """With one of these keys the server adds stored items to the request, and bills them."""
 
 API = Api(
-    provider="openai", shape="responses", held=STORED, history="input", caches=OF_OPENAI, usage=(("input_tokens",),)
+    provider="openai",
+    shape="responses",
+    held=STORED,
+    priced=("text", "tool_choice", "reasoning", "thinking"),
+    history="input",
+    caches=OF_OPENAI,
+    usage=(("input_tokens",),),
 )
 """The number includes cached tokens: OpenAI API reference, read 2026-11."""

@@ -33,7 +33,7 @@ class Plain:
     """No API. The request is `{"system", "messages", "tools"}`, without empty ones."""
 
     name: str = "plain"
-    api: Api = attrs.field(default=Api(shape="plain"), init=False, repr=False, eq=False)
+    api: Api = attrs.field(default=Api(shape="plain", priced=("output_schema",)), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
