@@ -21,6 +21,7 @@ from assembler import (
     ConversationError,
     count_request,
 )
+from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.policies import ClearReasoning, ClearToolResults, Offload, Policy, TrimOldest, TrimSteps, Truncate
@@ -434,3 +435,16 @@ def test_a_head_beside_an_instruction_costs_what_is_sent_with_a_model_that_nobod
     made.add_messages([{"role": "developer", "content": " one" * length}, {"role": "user", "content": "?"}])
     context = made.build()
     assert count_request(context.request(), dialect=DIALECTS[api.dialect], model=api.model) == context.count
+
+
+@given(
+    api=st.sampled_from([*APIS, *GATEWAYS]),
+    role=st.sampled_from(["user", "assistant", "system", "developer"]),
+    text=st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["a  ", " a", "\n", "(no text)"]),
+)
+def test_a_message_of_one_text_costs_what_the_parts_of_any_message_cost(api: Api, role: str, text: str) -> None:
+    message = read_message({"role": role, "content": text}, 0)
+    count = Budget(100, model=api.model).token_counter
+    pricer = DIALECTS[api.dialect].pricer(api.model, count)
+    assert message.shallow
+    assert pricer.message(message) == pricer.message(attrs.evolve(message, shallow=False))

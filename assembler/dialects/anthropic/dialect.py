@@ -155,7 +155,8 @@ class Anthropic:
         if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
             return None
         grown = with_added(before, "messages", messages, writer)
-        return grown if self.thinking_as_allowed(grown.request) is grown.request else None
+        stays = self.thinking is None or self.thinking_as_allowed(grown.request) is grown.request
+        return grown if stays else None
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body without `thinking` if a tool loop runs that does not begin with it, else the same body."""

@@ -133,8 +133,8 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
 
 def price_lone_text(text: str, role: Role, family: Family, count: TokenCounter) -> Count:
     """Return what `price_message` does for a message of one text."""
-    price = family.message + price_text(text, count)
-    return price + family.inline_system if role in ("system", "developer") else price
+    framing = family.message + family.inline_system if role in ("system", "developer") else family.message
+    return framing + price_text(text, count)
 
 
 def price_beginning(first: Message) -> Difference | None:

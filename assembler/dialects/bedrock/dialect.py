@@ -126,7 +126,8 @@ class Bedrock:
         if any("cachePoint" in block for message in messages for block in message["content"]):
             return None
         grown = with_added(before, "messages", messages, writer)
-        return grown if self.thinking_as_allowed(grown.request) is grown.request else None
+        stays = self.thinking is None or self.thinking_as_allowed(grown.request) is grown.request
+        return grown if stays else None
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body without Claude's thinking if a tool loop runs that does not begin with it, else the same."""

@@ -15,7 +15,7 @@ from assembler.conversation.messages import Call, Media, Message, Result, Thinki
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import Ending, Turn, turns_to_add, turns_to_send, with_added
-from assembler.dialects.blocks.pricing import as_sent, media_in, with_object, with_parts
+from assembler.dialects.blocks.pricing import as_sent, lone_text, media_in, with_object, with_parts
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import for_another_vocabulary
@@ -207,6 +207,8 @@ class GeminiPricer(MergingPricer, JoiningPricer):
 
         A call of another provider also pays for the name in its result, which only Gemini's form repeats.
         """
+        if (text := lone_text(message)) is not None:
+            return self._graded(self.family.content + google.price_texts((text,), self.count))
         sent = as_sent(adapt_with_media(message, self.shape), sends)
         if sent is None:
             return Count(0)

@@ -13,6 +13,7 @@ from assembler.conversation.messages.foreign_parts import adapt_message, as_chat
 from assembler.conversation.messages.items_in_lists import is_sent_thought
 from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_torn
 from assembler.conversation.turns import is_head
+from assembler.dialects.blocks.pricing import lone_text
 from assembler.dialects.copies import NO_PARAMETERS
 from assembler.dialects.hosts.families import Family, family_of
 from assembler.dialects.hosts.pricing import (
@@ -75,6 +76,8 @@ class HostBill(JoiningPricer):
 
     def message(self, message: Message) -> Count:
         """Price one message with its envelope. Each of several results has its own."""
+        if lone_text(message) is not None:
+            return price_message(message, self.family, self.count)
         chat = self.api == "chat"
         message = (
             as_chat_sends(adapt_with_media(message, "openai"))

@@ -14,6 +14,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.api import Api
+from assembler.dialects.blocks.pricing import lone_text
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import estimate_with_slack
 from assembler.dialects.graded import graded_pricer
@@ -148,6 +149,9 @@ class MistralPricer(MergingPricer):
 
     def message(self, message: Message) -> Count:
         """Price one message with its control tokens. A call's arguments are spaced JSON, as in the template."""
+        if lone_text(message) is not None:
+            said = message.with_parts(_stripped(message.parts)) if message.role == "assistant" else message
+            return price_message(said, self.family, self.count)
         message = adapt_with_media(message, "mistral")
         if is_silent(message):
             return NOTHING
