@@ -47,6 +47,10 @@ class RuledPricer:
         """Delegate to the rules."""
         return is_joining(self.rules) and self.rules.answers_together(message, before)
 
+    def speaks_together(self, message: Message, before: Message) -> bool:
+        """Delegate to the rules."""
+        return is_joining(self.rules) and self.rules.speaks_together(message, before)
+
     def puts_answers_last(self) -> bool:
         """Delegate to the rules."""
         return is_joining(self.rules) and self.rules.puts_answers_last()

@@ -5,20 +5,20 @@ Prices are stored with the readings of a history, so drafts and forks that share
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Call, Message, Result, Thinking, spoken
-from assembler.conversation.messages.responses import RESPONSES, continues, continues_step, is_given_apart
+from assembler.conversation.messages.responses import RESPONSES, continues, continues_step, is_given_apart, says_more
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.conversation.readings import known_before
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import Pricer, is_joining, price_messages
 from assembler.pricing.rewritten_messages import Rewritten
-from assembler.pricing.timeline import Replays
+from assembler.pricing.timeline import Replays, Sums
 from budgets import Count, TokenCountError, Tokens
 from budgets.count import total
 from budgets.value import are_the_same
@@ -38,33 +38,6 @@ NEIGHBOURS = 8
 Farther ones may affect its price, where a run's bound is rounded as a whole, or by another vocabulary than OpenAI's. So
 the prices of a longer run are compared with the price of the whole run.
 """
-
-
-class Sums:
-    """Prefix sums over a growing history. Two threads that extend them write the same values in the same places."""
-
-    __slots__ = ("values",)
-
-    def __init__(self) -> None:
-        self.values: list[Tokens | None] = [0]
-        """The sums of the first 0, 1, 2 … messages; None until computed."""
-
-    def known_until(self, stop: int) -> Sums:
-        """A copy that knows the sums of at most `stop` messages."""
-        copy = Sums()
-        copy.values = self.values[: stop + 1]
-        return copy
-
-    def reaching(self, length: int, price: Callable[[int], Tokens]) -> list[Tokens]:
-        """The sums of the first 0 … `length` messages, and perhaps more. O(messages not summed yet)."""
-        values = self.values
-        values.extend([None] * (length + 1 - len(values)))
-        known = length
-        while (whole := values[known]) is None:
-            known -= 1
-        for index in range(known, length):
-            values[index + 1] = whole = whole + price(index)
-        return cast("list[Tokens]", values)
 
 
 class Prices:
@@ -117,7 +90,8 @@ class Prices:
         self.passed = Sums()
         """Tokens of the first n messages, for reports."""
         self.thoughts: set[int] = set()
-        """The priced items of pure reasoning. Each is sent only if another item of the model follows."""
+        """The items of pure reasoning, which are sent only if another item of the model follows, and the messages of
+        the model behind them of which nothing is sent."""
         self.waiting = Sums()
         """Open calls after the first n messages."""
         self.tail: tuple[int, int, Count] | None = None
@@ -241,13 +215,14 @@ class Priced:
         try:
             # `_may_answer`, without a call for each message
             joins = message.role == "tool" or Result in map(type, message.parts)
-            if message.role != "assistant" and index - 1 in self.prices.thoughts:
-                self.prices.overpriced.add(index - 1)
+            if index - 1 in self.prices.thoughts:
+                self._note_behind_thought(index, message)
             if not joins and message.role == "assistant":
                 joins = message.shape == RESPONSES
                 if not joins and index:  # a text in a spelling that several APIs share may continue an item
                     before = self._sight.readings.messages[index - 1] or self._sight.message(index - 1)
-                    joins = before.shape == RESPONSES and index > self._sight.head
+                    joins = before.shape == RESPONSES or (before.role == "assistant" and self._continues(index))
+                    joins = joins and index > self._sight.head
             if joins:
                 price = self._added_price(index, message)
                 if message.role == "assistant":
@@ -314,10 +289,28 @@ class Priced:
         return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._has_open_call(index)
 
     def _note_thought(self, index: int) -> None:
-        """Record an item of pure reasoning, and whether no item of the model follows, so that it is not sent."""
-        self.prices.thoughts.add(index)
-        if index + 1 < self._sight.length and self._sight.message(index + 1).role != "assistant":
-            self.prices.overpriced.add(index)
+        """Record an item of pure reasoning, and whether no item of the model follows, so that it is not sent.
+
+        A message of the model of which nothing is sent is recorded like it. O(messages not recorded yet).
+        """
+        while index not in self.prices.thoughts:
+            self.prices.thoughts.add(index)
+            index += 1
+            if index == self._sight.length:
+                return
+            message = self._sight.message(index)
+            if message.role != "assistant":
+                self.prices.overpriced.add(index - 1)
+                return
+            if says_more(message):
+                return
+
+    def _note_behind_thought(self, index: int, message: Message) -> None:
+        """Record that a message which comes after reasoning is none that reasoning is sent with."""
+        if message.role != "assistant":
+            self.prices.overpriced.add(index - 1)
+        elif not says_more(message):
+            self._note_thought(index)
 
     def _has_open_call(self, index: int) -> bool:
         """Whether a call is still open before a message, so that the message is sent merged with it."""
@@ -363,10 +356,13 @@ class Priced:
         message, before = known[index] or self._sight.message(index), known[index - 1] or self._sight.message(index - 1)
         if message.role == before.role == "tool" or (_may_answer(message) and _may_answer(before)):
             return is_joining(self._pricer) and self._pricer.answers_together(message, before)
-        if RESPONSES not in (message.shape, before.shape):
+        if not (message.role == before.role == "assistant" and is_joining(self._pricer)):
             return False
-        joins = is_joining(self._pricer) and continues_step(message, before)
-        return joins and (continues(message, before) or self._has_open_call(index))
+        if self._pricer.speaks_together(message, before):
+            return True
+        if RESPONSES not in (message.shape, before.shape) or not continues_step(message, before):
+            return False
+        return continues(message, before) or self._has_open_call(index)
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import ClassVar
+from collections.abc import Callable
+from typing import ClassVar, cast
 
 import attrs
 
@@ -26,6 +27,33 @@ class Replay(Value):
     """Messages since the first cut."""
     kept: Tokens = 0
     """The tokens kept after each of them, added up."""
+
+
+class Sums:
+    """Prefix sums over a growing history. Two threads that extend them write the same values in the same places."""
+
+    __slots__ = ("values",)
+
+    def __init__(self) -> None:
+        self.values: list[Tokens | None] = [0]
+        """The sums of the first 0, 1, 2 … messages; None until computed."""
+
+    def known_until(self, stop: int) -> Sums:
+        """A copy that knows the sums of at most `stop` messages."""
+        copy = Sums()
+        copy.values = self.values[: stop + 1]
+        return copy
+
+    def reaching(self, length: int, price: Callable[[int], Tokens]) -> list[Tokens]:
+        """The sums of the first 0 … `length` messages, and perhaps more. O(messages not summed yet)."""
+        values = self.values
+        values.extend([None] * (length + 1 - len(values)))
+        known = length
+        while (whole := values[known]) is None:
+            known -= 1
+        for index in range(known, length):
+            values[index + 1] = whole = whole + price(index)
+        return cast("list[Tokens]", values)
 
 
 class Replays:

@@ -67,6 +67,11 @@ GATEWAYS = [
     Api("openai_chat", "openrouter/openai/gpt-5"),
     Api("openai_chat", "openrouter/z-ai/glm-4.6"),
     Api("openai_responses", "openrouter/anthropic/claude-sonnet-4-5"),
+    Api("openai_responses", "openrouter/google/gemini-2.5-flash"),
+    Api("openai_responses", "openrouter/mistralai/mistral-large"),
+    Api("openai_responses", "openrouter/deepseek/deepseek-chat"),
+    Api("openai_responses", "qwen3-32b"),
+    Api("openai_responses", "nobody-knows-this-model"),
 ]
 SHAPES = ["openai_chat", "openai_responses", "anthropic", "gemini"]
 TOOLS: list[dict[str, Any]] = [

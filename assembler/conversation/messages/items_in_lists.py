@@ -7,14 +7,15 @@ goes out in its place among the items: the texts before it as one message, the t
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 import attrs
 
-from assembler.conversation.messages.foreign_parts import is_mark, without_marks
+from assembler.conversation.messages.foreign_parts import adapt_message, is_mark, without_marks
 from assembler.conversation.messages.kinds import stands_alone
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import is_reasoning_item
-from assembler.conversation.messages.responses import sendable
+from assembler.conversation.messages.responses import RESPONSES, sendable
 
 
 def is_sent_thought(thought: Thinking, message: Message) -> bool:
@@ -35,6 +36,22 @@ def is_sent_item(part: Part, message: Message) -> bool:
     if type(part) is Thinking:
         return is_sent_thought(part, message)
     return type(part) is Opaque and stands_alone(part.kind)
+
+
+def as_items(messages: Iterable[Message]) -> list[Message]:
+    """The messages, with those of the model that are spelled anew for Responses as the items that they become.
+
+    One of which nothing is sent is left out, so it separates no items. O(parts).
+    """
+    return [sent for message in messages if (sent := _as_item(message)).parts or sent is message]
+
+
+def _as_item(message: Message) -> Message:
+    if message.role != "assistant" or sendable(message):
+        return message
+    sent = without_marks(adapt_message(message, RESPONSES))
+    kept = tuple(part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent))
+    return attrs.evolve(sent, parts=kept if any(kept) else (), shape=RESPONSES, seen=[], shallow=False)
 
 
 def as_responses_sends(message: Message) -> Message:

@@ -350,7 +350,7 @@ def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
         message = messages[place]
         if message.role != "assistant":
             followed = False
-        elif _says_more(message):
+        elif says_more(message):
             followed = True
         elif not followed and sendable(message) and message.parts:
             torn.add(place)
@@ -363,7 +363,7 @@ def without_torn(messages: Sequence[Message]) -> Sequence[Message]:
     return [message for place, message in enumerate(messages) if place not in torn] if torn else messages
 
 
-def _says_more(message: Message) -> bool:
+def says_more(message: Message) -> bool:
     """Whether a message of the model is sent as any item but reasoning. One without a text is an item too."""
     if not sendable(message):
         return any(part and type(part) is not Thinking for part in message.parts)

@@ -10,7 +10,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
-from assembler.conversation.messages.items_in_lists import is_sent_thought
+from assembler.conversation.messages.items_in_lists import as_items, is_sent_thought
 from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_torn
 from assembler.conversation.turns import is_head
 from assembler.dialects.blocks.pricing import lone_text
@@ -124,7 +124,13 @@ class HostBill(JoiningPricer):
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""
-        return join_steps(messages) if self.api == "chat" else join_turns(messages)
+        if self.api == "chat":
+            return join_steps(messages)
+        return join_turns(messages if len(messages) < 2 else as_items(messages))
+
+    def speaks_together(self, message: Message, before: Message) -> bool:
+        """True on Responses, where a template gets the items of one turn of the model as one message."""
+        return self.api == "responses"
 
     def puts_answers_last(self) -> bool:
         """True on Chat. Responses accepts an item of the model between two outputs."""
