@@ -13,7 +13,7 @@ from budgets.count import AwaitedCounter, TokenCounter, Tokens
 from budgets.counters.by_model import shared_counter_for
 from budgets.counters.guard import Guarded, name_of, refuse_unusable
 from budgets.counters.memo import Memoised, memoised
-from budgets.errors import BudgetError, UnknownModelError
+from budgets.errors import BudgetError
 from budgets.limit import Limit, limits_by_region
 from budgets.numbers import hints, hints_at, whole_tokens
 from budgets.value import Value
@@ -148,26 +148,29 @@ class Budget(Value):
     ) -> Self:
         """The budget of a model with its published window and input cap, unless you pass others.
 
-        `max_output_tokens` is what you reserve. Raises `UnknownModelError` for a name that is not in the tables, and
-        `BudgetError` for a reserve above the longest answer of the model.
+        `max_output_tokens` is what you reserve. Raises `UnknownModelError` for a name that is not in the tables, unless
+        you pass its window, and `BudgetError` for a reserve above the longest answer of the model.
         """
-        from budgets.models import facts
+        from budgets.models import facts, facts_or_none
 
-        published = facts(name)
+        window = facts(name).window if context_window is None else context_window
+        published = facts_or_none(name)
         answers = {"max_output_tokens": max_output_tokens, "least_output_tokens": least_output_tokens}
         for field, given in answers.items():
             tokens = 0 if given is None else whole_tokens(given, field)
-            if published.max_output is not None and tokens > published.max_output:
+            if published is not None and published.max_output is not None and tokens > published.max_output:
                 raise BudgetError(
                     f"{field} is {tokens}, but {name} answers with at most {published.max_output} "
                     f"({published.source}): {tokens - published.max_output} too many."
                 )
+        if max_input_tokens is None and published is not None:
+            max_input_tokens = published.max_input
         return cls(
-            published.window if context_window is None else context_window,
+            window,
             max_output_tokens=max_output_tokens,
             least_output_tokens=least_output_tokens,
             reasoning_tokens=reasoning_tokens,
-            max_input_tokens=published.max_input if max_input_tokens is None else max_input_tokens,
+            max_input_tokens=max_input_tokens,
             overhead=overhead,
             safety_margin=safety_margin,
             counter=counter,
@@ -193,12 +196,10 @@ class Budget(Value):
         None. A provider refuses a request that asks for more."""
         if self.max_output_tokens or self.model is None:
             return self.max_output_tokens or None
-        from budgets.models import facts
+        from budgets.models import facts_or_none
 
-        try:
-            return facts(self.model).max_output
-        except UnknownModelError:
-            return None
+        published = facts_or_none(self.model)
+        return None if published is None else published.max_output
 
     @property
     def kept_free(self) -> Tokens:

@@ -123,7 +123,7 @@ class UnknownModelError(Evidence, LookupError):
         like = f" Nearest known: {', '.join(self.nearest)}." if self.nearest else ""
         super().__init__(
             f"no published window is known for model {name!r}.{like} "
-            "Pass the numbers yourself: Budget(context_window=…, max_output_tokens=…, model=…)."
+            f"Pass its window yourself: Budget.for_model({name!r}, context_window=…)."
         )
 
 

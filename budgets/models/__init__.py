@@ -18,7 +18,18 @@ from budgets.models.families import dialect_of, encoding_of, family_of
 from budgets.models.names import bare, candidates, checked_name
 from budgets.value import Value
 
-__all__ = ["ModelFacts", "Row", "Table", "dialect_of", "encoding_of", "facts", "family_of", "known", "nearly"]
+__all__ = [
+    "ModelFacts",
+    "Row",
+    "Table",
+    "dialect_of",
+    "encoding_of",
+    "facts",
+    "facts_or_none",
+    "family_of",
+    "known",
+    "nearly",
+]
 
 _NEAREST = 4
 _REMEMBERED = 1024
@@ -80,6 +91,14 @@ def _facts(name: str) -> ModelFacts:
         if row := table["models"].get(f"{provider}/{spelled}"):
             return _read(table, provider, spelled, row)
     raise UnknownModelError(name, nearest=_nearest(bare(name), table["models"]))
+
+
+def facts_or_none(name: str) -> ModelFacts | None:
+    """As `facts`; None for a name that is not in the tables."""
+    try:
+        return facts(name)
+    except UnknownModelError:
+        return None
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)

@@ -270,6 +270,10 @@ class TestForModel:
         with pytest.raises(UnknownModelError):
             Budget.for_model("gpt-4o-enormous-2031")
 
+    def test_an_unknown_name_is_taken_with_the_window_that_the_caller_knows(self) -> None:
+        budget = Budget.for_model("gpt-4o-enormous-2031", context_window=32_768, max_output_tokens=9_999)
+        assert budget == Budget(32_768, model="gpt-4o-enormous-2031", max_output_tokens=9_999)
+
     def test_a_reserve_that_is_no_number_is_refused(self) -> None:
         with pytest.raises(BudgetError, match="max_output_tokens is True"):
             Budget.for_model("gpt-4o", max_output_tokens=True)

@@ -70,7 +70,7 @@ def test_context_length_error_shows_its_arithmetic() -> None:
 def test_an_unknown_model_names_the_nearest_and_the_way_out() -> None:
     assert str(ERRORS[2]) == (
         "no published window is known for model 'gpt-9'. Nearest known: gpt-5, gpt-4. "
-        "Pass the numbers yourself: Budget(context_window=…, max_output_tokens=…, model=…)."
+        "Pass its window yourself: Budget.for_model('gpt-9', context_window=…)."
     )
     assert "Nearest" not in str(UnknownModelError("x", nearest=[]))
 
