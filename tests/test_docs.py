@@ -68,7 +68,7 @@ def run_fences(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_what_a_page_lists_is_what_the_code_holds(page: Path) -> None:
+def test_a_list_in_the_docs_matches_the_code(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert written(page) == text, "run python -m tools.reference"
     assert page.parent.name != "reference" or "|  |" not in text
@@ -194,7 +194,7 @@ def test_every_public_name_can_be_looked_up() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"^::: ([\w.]+)$", REFERENCE, re.MULTILINE))))
-def test_what_a_reference_page_shows_is_there_for_who_reads_the_sources_alone(path: str) -> None:
+def test_names_on_a_reference_page_are_visible_to_static_tools(path: str) -> None:
     """As the builder of the site does: it imports nothing, so that no framework need be installed."""
     assert is_defined(path.split("."), ROOT), f"{path} is in docs/reference, and in no module"
 

@@ -71,7 +71,7 @@ def test_the_table_leaves_out_the_project_that_helps_most(tmp_path: Path, capsys
     assert told["wrong/EXACT"] == "1/4"
 
 
-def test_what_cannot_be_counted_is_listed_by_reason_and_no_text_is_shown(
+def test_uncountable_requests_are_listed_by_reason_and_no_text_is_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [{"api": "smoke", "provider": "signals"}, {"request": {"messages": [{"role": SECRET}]}}, {}]

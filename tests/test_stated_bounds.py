@@ -233,7 +233,7 @@ HELD_ELSEWHERE = [
     Elsewhere(
         "docs/better-counts.md",
         "the bound includes the largest step between two bills in a row, up to 50 tokens",
-        "tests/assembler/test_calibration.py::test_two_bills_show_a_drift_and_a_step_of_more_than_fifty_tokens_is_none",
+        "tests/assembler/test_calibration.py::test_two_bills_show_a_drift_unless_they_differ_by_more_than_fifty_tokens",
     ),
     Elsewhere("docs/cache-and-bills.md", "`CacheMarks()` sets at most four marks", MARKS, 4, blocks.MOST_MARKS),
     Elsewhere("assembler.report.cache.marked", "There are never more than four marks", MARKS),
@@ -266,7 +266,7 @@ HELD_ELSEWHERE = [
         "docs/what-a-build-remembers.md",
         "one of them within 32 builds",
         "tests/assembler/test_in_place.py"
-        "::test_of_many_messages_that_went_one_that_is_pinned_stays_once_a_build_has_looked_at_it",
+        "::test_of_many_dropped_messages_a_pinned_one_stays_once_a_build_has_checked_it",
         32,
         standing_decision.GLANCE,
     ),
@@ -297,16 +297,14 @@ HELD_ELSEWHERE = [
     Elsewhere(
         "docs/frameworks/bills.md",
         "the adapter makes the call again, smaller, up to three times",
-        "tests/integrations/test_fitting.py"
-        "::test_what_is_no_refusal_for_length_teaches_nothing_and_what_never_ends_is_given_up",
+        "tests/integrations/test_fitting.py::test_another_error_teaches_nothing_and_endless_refusals_are_given_up",
         3,
         fitting.LESSONS,
     ),
     Elsewhere(
         "docs/frameworks/bills.md",
         "the call is made again, smaller, up to three times",
-        "tests/integrations/test_fitting.py"
-        "::test_what_is_no_refusal_for_length_teaches_nothing_and_what_never_ends_is_given_up",
+        "tests/integrations/test_fitting.py::test_another_error_teaches_nothing_and_endless_refusals_are_given_up",
         3,
         fitting.LESSONS,
     ),
@@ -325,7 +323,7 @@ HELD_ELSEWHERE = [
     Elsewhere(
         "budgets.memoised",
         "a memory of at most `max_entries` texts and `max_characters` characters",
-        "tests/budgets/test_memo.py::test_it_never_holds_more_than_its_bounds",
+        "tests/budgets/test_memo.py::test_the_memory_never_holds_more_than_its_bounds",
     ),
     Elsewhere(
         "budgets.models.names",
@@ -337,7 +335,7 @@ HELD_ELSEWHERE = [
     Elsewhere(
         "assembler.testing.budgets",
         "without some old turns, within two tokens",
-        "tests/assembler/testing/test_regions.py::test_budgets_for_an_assembler_lie_on_every_edge_and_nowhere_else",
+        "tests/assembler/testing/test_regions.py::test_budgets_for_an_assembler_lie_on_an_edge_only",
     ),
     Elsewhere(
         "assembler.testing.planted",
@@ -507,7 +505,7 @@ def test_a_configuration_is_read_up_to_its_largest_and_no_further(
     assert taken(lambda: Config.read(tmp_path / "config.yaml")) == (not more)
 
 
-def test_of_a_configuration_without_an_end_no_more_is_read_than_may_be() -> None:
+def test_only_a_bounded_part_of_an_endless_configuration_is_read() -> None:
     if Path("/dev/zero").exists():
         assert not taken(lambda: Config.read("/dev/zero"))
 

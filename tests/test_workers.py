@@ -50,7 +50,7 @@ def said(done: subprocess.CompletedProcess[str]) -> list[str]:
     return sorted(re.findall(r"^(?:FAILED|ERROR|SKIPPED|XFAIL) .*|^=*.* passed.*(?= in )", done.stdout, re.MULTILINE))
 
 
-def test_in_workers_every_test_ends_as_it_does_one_after_the_other(tmp_path: Path) -> None:
+def test_every_test_ends_in_workers_as_it_does_alone(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(TESTS)
     alone, beside = (run(tmp_path, "-q", "-rA", "--workers", number) for number in ("1", "3"))
     assert (said(beside), beside.returncode) == (said(alone), 1)

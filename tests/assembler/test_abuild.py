@@ -182,7 +182,7 @@ def test_an_async_counter_that_fails_raises_as_any_other_does() -> None:
         asyncio.run(of(talk(3), 100, TrimOldest(), broken).abuild())
 
 
-def test_what_an_async_counter_counted_is_known_to_what_awaits_nothing() -> None:
+def test_a_build_that_awaits_nothing_uses_counts_of_an_async_counter() -> None:
     assembler = of(talk(8), 100, TrimOldest(), acount)
     with pytest.raises(TokenCountError, match=r"await assembler\.abuild\(\)"):
         assembler.build()
@@ -191,7 +191,7 @@ def test_what_an_async_counter_counted_is_known_to_what_awaits_nothing() -> None
 
 
 @pytest.mark.filterwarnings("error")
-def test_whoever_is_cancelled_takes_its_counter_and_its_thread_along() -> None:
+def test_cancelling_a_build_cancels_its_counter_and_its_thread() -> None:
     threads: list[threading.Thread] = []
 
     async def serve() -> None:
@@ -242,7 +242,7 @@ def test_a_build_that_ends_after_its_loop_was_closed_ends_in_silence(monkeypatch
     assert raised == []
 
 
-def test_a_cancelled_summary_is_no_failure_and_is_asked_for_again() -> None:
+def test_a_cancelled_summary_is_not_a_failure_and_is_asked_for_again() -> None:
     asked: list[int] = []
 
     async def serve() -> str:
@@ -276,7 +276,7 @@ def test_two_builds_at_once_do_not_see_what_the_other_adds() -> None:
     assert [messages[-1]["content"][0] for messages in asyncio.run(serve())] == ["a", "b", "c"]  # type: ignore[index]
 
 
-def test_what_is_added_while_a_build_is_awaited_is_for_the_next_one() -> None:
+def test_messages_added_during_an_awaited_build_enter_the_next_one() -> None:
     async def serve() -> list[object]:
         async def write(dropped: Any, previous: Any, most: int) -> str:
             assembler.add_message({"role": "user", "content": "late"})
@@ -328,7 +328,7 @@ def test_a_plan_does_not_ask_what_must_be_awaited_and_says_what_it_would_ask() -
     assert of(history, 100, [Summarize(gist, 1), TrimOldest()]).plan().wanted is None
 
 
-def test_a_plan_of_what_no_summary_can_mend_raises_as_ever() -> None:
+def test_a_plan_that_no_summary_can_rescue_raises_the_usual_error() -> None:
     with pytest.raises(ContextLengthError):
         of(talk(1, 200), 100, Summarize(agist, 1)).plan()
 
@@ -397,7 +397,7 @@ def test_a_shorter_fork_leaves_a_summary_to_those_who_have_what_it_speaks_of() -
     assert assembler.build().messages[0] == {"role": "user", "content": HEADING + "told"}
 
 
-def test_a_summary_that_is_too_long_is_refused_and_the_next_policy_goes_on() -> None:
+def test_a_summary_that_is_too_long_is_refused_and_the_next_policy_is_asked() -> None:
     history = talk(8)
     assembler = background(130, *history)
     wanted = assembler.build().wanted
@@ -407,6 +407,6 @@ def test_a_summary_that_is_too_long_is_refused_and_the_next_policy_goes_on() -> 
     assert "a summary was refused" in str(context.report)
 
 
-def test_what_is_no_want_is_refused() -> None:
+def test_a_value_that_is_not_a_wanted_summary_is_refused() -> None:
     with pytest.raises(BudgetError, match=r"context\.wanted"):
         background(130, *talk(8)).add_summary("told", "told")  # type: ignore[arg-type]

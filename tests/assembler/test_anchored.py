@@ -169,7 +169,7 @@ def test_a_billed_request_that_filled_the_window_is_brought_down_once_more_has_c
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-mini"])
-def test_what_a_refusal_taught_outlives_the_bills_of_its_model_alone(model: str) -> None:
+def test_a_limit_learned_from_a_refusal_survives_bills_of_its_own_model_only(model: str) -> None:
     def asked(model: str) -> Assembler:
         budget = Budget(1_000, counter=len, model=model)
         return Assembler(budget, dialect=openai_chat, on_overflow=TrimOldest()).add_messages(words(4))
@@ -179,7 +179,7 @@ def test_what_a_refusal_taught_outlives_the_bills_of_its_model_alone(model: str)
     assert later.most == (100 if model == "gpt-4o" else None)
 
 
-def test_what_is_required_of_a_billed_request_is_its_bill_and_not_the_bound_of_another() -> None:
+def test_the_required_tokens_of_a_billed_request_are_its_bill_and_not_its_bound() -> None:
     """Counted as 46 and at most 47: of what was billed nothing is open."""
 
     def at(window: int, bill: CalibratedCounter | None = None) -> Context:

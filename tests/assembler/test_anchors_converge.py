@@ -286,7 +286,7 @@ class Caller:
     spare=st.integers(0, 200),
     knows=st.tuples(st.sampled_from(STRATEGIES), st.integers(0, 3)),
 )
-def test_from_the_second_call_on_no_bill_is_above_the_limit_and_no_cut_is_taken_back(
+def test_from_the_second_call_on_no_bill_exceeds_the_limit_and_no_cut_is_undone(
     api: Api,
     hidden: Hidden,
     policy: Policy,
@@ -379,7 +379,7 @@ def test_a_bill_leaves_a_mark_its_few_cuts(policy: Policy, renewed: bool) -> Non
     assert 3 <= moved <= 12
 
 
-def test_what_is_made_again_at_a_bill_does_not_grow_with_the_calls() -> None:
+def test_the_work_after_a_bill_does_not_grow_with_the_calls() -> None:
     """A ladder without a mark changes something at each call: 200 calls later a build made 200 passes."""
     assembler = assembled(APIS[0], 700, (ClearToolResults(1), TrimSteps(1), TrimOldest()))
     assembler.add_message({"role": "user", "content": "q"})

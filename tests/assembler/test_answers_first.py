@@ -78,7 +78,7 @@ def parted() -> list[Dict]:
 
 
 @pytest.mark.parametrize("name", ["openai_chat", "mistral"])
-def test_words_between_two_answers_stand_behind_both_and_the_report_says_so(name: str) -> None:
+def test_words_between_two_answers_are_sent_after_both_and_the_report_says_so(name: str) -> None:
     context = Assembler(dialect=name).add_capability([TOOL]).add_messages(parted()).build()
     sent = context.request()["messages"]
     said = [message["content"] for message in sent if message["role"] in ("tool", "user")]
@@ -86,7 +86,7 @@ def test_words_between_two_answers_stand_behind_both_and_the_report_says_so(name
     assert "1 message(s) of the user's between the answers of one step sent after them" in str(context.report)
 
 
-def test_words_of_chat_between_two_answers_are_refused_at_the_door_and_repaired() -> None:
+def test_words_between_two_answers_of_chat_are_refused_and_repaired() -> None:
     calls = [{"id": call, "type": "function", "function": {"name": "ask", "arguments": "{}"}} for call in "ab"]
     history: list[Dict] = [
         {"role": "user", "content": "q"},

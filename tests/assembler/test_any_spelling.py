@@ -92,7 +92,7 @@ class Session:
 
 @scaled(1)
 @given(st.integers(0, 2**32))
-def test_what_is_built_of_any_spelling_is_valid_and_costs_what_is_counted(seed: int) -> None:
+def test_a_request_built_of_any_spelling_is_valid_and_costs_what_is_counted(seed: int) -> None:
     draw = Random(seed)
     session = Session(draw)
     try:

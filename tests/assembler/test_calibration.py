@@ -69,7 +69,7 @@ def test_a_bill_that_the_rule_foretold_changes_nothing() -> None:
     assert calibrate(first, first.count.tokens).count(second) == second.count
 
 
-def test_what_follows_an_unforetold_bill_is_bounded_at_best() -> None:
+def test_the_bound_after_an_unexpected_bill_is_graded_bounded_at_best() -> None:
     first, second = built(messages([], "Hi")), built(messages([("Hi", "Hello")], "How are you?"))
     count = calibrate(first, first.count.tokens + 5).count(second)
     below = Fraction(first.count.tokens + 6, first.count.tokens)
@@ -239,13 +239,13 @@ def test_the_plain_dialect_is_anchored_too() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"input_tokens": 5}, 5, [5]])
-def test_a_bare_usage_is_no_anchor(wrong: Any) -> None:
+def test_a_bare_usage_is_refused_as_an_anchor(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"calibrate\(context, usage\) returns, got (dict|int|list)"):
         Assembler().anchor(wrong)
 
 
 @pytest.mark.parametrize("key", ["messages", "contents", "input", "turns"])
-def test_a_request_that_goes_on_begins_as_before_wherever_its_api_keeps_the_conversation(key: str) -> None:
+def test_a_continued_request_is_recognised_under_every_apis_history_key(key: str) -> None:
     said = [{"says": "one"}, {"says": "two"}]
     tools = [{"name": "f"}, {"name": "g"}, {"name": "h"}]
     before = Fingerprint.of({key: said, "tools": tools})
@@ -254,11 +254,11 @@ def test_a_request_that_goes_on_begins_as_before_wherever_its_api_keeps_the_conv
     assert Fingerprint.of({key: [*said, {"says": "three"}], "tools": tools[:2]}, turns=2) != before
 
 
-def test_the_ids_of_a_finished_prompt_are_no_turns() -> None:
+def test_the_ids_of_a_finished_prompt_are_not_taken_for_turns() -> None:
     assert Fingerprint.of({"prompt": "ab", "prompt_token_ids": [1, 2]}).turns == 0
 
 
-def test_two_bills_show_a_drift_and_a_step_of_more_than_fifty_tokens_is_none() -> None:
+def test_two_bills_show_a_drift_unless_they_differ_by_more_than_fifty_tokens() -> None:
     spoken, anchor, bounds = messages([], "Hi"), None, list[int]()
     for off in (0, 5, 3, 53, 104):
         context = Assembler(Budget.for_model("gpt-4o")).add_messages(spoken).anchor(anchor).build()

@@ -54,7 +54,7 @@ def _history(dialect: Dialect, served: list[Dict]) -> list[Dict]:
 
 
 @pytest.mark.parametrize(("dialect", "served"), SERVED)
-def test_what_a_server_sent_goes_back_as_it_came_and_has_a_bound(dialect: Dialect, served: list[Dict]) -> None:
+def test_a_servers_part_is_sent_back_unchanged_and_has_a_bound(dialect: Dialect, served: list[Dict]) -> None:
     history = _history(dialect, served)
     if served[-1].get("type") == "reasoning":  # which is sent with what follows it
         history.insert(-1, {"role": "assistant", "content": "so"})
@@ -91,7 +91,7 @@ def _said_plainly(dialect: Dialect) -> Dict:
 
 @pytest.mark.parametrize(("dialect", "served"), SERVED)
 @pytest.mark.parametrize("other", ["openai_chat", "anthropic", "gemini", "bedrock", "mistral", "openai_responses"])
-def test_another_api_is_told_what_was_said_and_never_gets_the_part_itself(
+def test_another_api_gets_the_text_of_a_servers_part_and_never_the_part(
     dialect: Dialect, served: list[Dict], other: str
 ) -> None:
     if other == dialect.name:
@@ -133,7 +133,7 @@ def test_a_call_of_a_provider_s_own_tool_is_a_step_like_any_other(kind: str) -> 
         Assembler(dialect=RESPONSES).add_messages(history[:-1]).build()
 
 
-def test_what_is_sealed_is_estimated_by_its_length_and_not_counted_as_words() -> None:
+def test_an_encrypted_part_is_estimated_by_its_length_and_not_counted_as_words() -> None:
     item = {"type": "web_search_call", "id": "ws", "status": "completed", "seal": "A9z" * 4000}
     count = count_request({"input": [item]}, dialect=RESPONSES, model="gpt-5")
     assert count.grade is Grade.ESTIMATED
@@ -151,7 +151,7 @@ def test_additional_tools_cost_about_what_the_same_tools_do_in_the_request() -> 
     assert loaded.upper >= given.tokens
 
 
-def test_a_run_of_an_agent_with_web_search_lives_through_twenty_turns() -> None:
+def test_an_agent_with_web_search_fits_for_twenty_turns() -> None:
     history: list[Dict] = []
     budget = Budget.for_model("gpt-5", context_window=1_200, max_output_tokens=100)
     assembler = Assembler(budget, dialect=RESPONSES, on_overflow=[ClearReasoning(), TrimOldest()])

@@ -79,7 +79,7 @@ def test_a_file_builds_what_the_same_calls_build(folder: Path, capsys: pytest.Ca
     assert capsys.readouterr().out == f"{context.report}\n"
 
 
-def test_what_is_written_is_utf_8_and_leaves_nothing_beside_it(folder: Path) -> None:
+def test_the_output_file_is_utf_8_and_leaves_no_temporary_file(folder: Path) -> None:
     before = set(os.listdir(folder))
     assert main(["build", "bot.yaml", "--output", "out.json"]) == 0
     assert "wörd" in Path("out.json").read_bytes().decode("utf-8")
@@ -124,7 +124,7 @@ def test_a_group_that_cannot_be_kept_leaves_another_group_nothing(
     assert stat.S_IMODE(fresh.stat().st_mode) == 0o604
 
 
-def test_what_a_dead_process_of_the_same_number_left_is_in_no_outputs_way(folder: Path) -> None:
+def test_the_lock_of_a_dead_process_with_the_same_number_blocks_no_output(folder: Path) -> None:
     Path(f".out.json.{os.getpid()}.part").write_text("torn")
     assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
 
@@ -204,7 +204,7 @@ def test_dates_and_words_of_yaml_1_1_are_texts(folder: Path) -> None:
     assert '<context type="off" source="0o17" trusted="false">\n12:30:00\n</context>' in system
 
 
-def test_an_alias_stands_for_what_it_names(folder: Path) -> None:
+def test_an_alias_is_replaced_by_its_value(folder: Path) -> None:
     Path("bot.yaml").write_text(
         "knowledge:\n- &first {text: same, type: note}\n- *first\n- {<<: *first, source: twin}\n"
         "messages: [{role: user, content: hello}]\n"
@@ -255,7 +255,7 @@ def test_count_refuses_in_one_line(case: str, folder: Path, capsys: pytest.Captu
     assert err.count("\n") == 1
 
 
-def test_count_asks_for_a_dialect_where_nobody_wrote_the_model_s_own(
+def test_count_asks_for_a_dialect_if_the_models_own_is_not_available(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("body.json").write_text(json.dumps(BODY))
@@ -311,7 +311,7 @@ def test_help_lists_every_command(argv: list[str], capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(("installed", "shown"), [("7.8.9", "7.8.9\n"), (None, "not installed")])
-def test_the_version_is_the_distribution_s_or_says_that_there_is_none(
+def test_the_version_is_that_of_the_distribution_or_says_that_none_is_installed(
     installed: str | None,
     shown: str,
     tmp_path: Path,
@@ -414,7 +414,7 @@ def piped() -> str:
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])
-def test_on_a_terminal_the_report_is_coloured_unless_no_color_is_set(no_color: str, piped: str, tmp_path: Path) -> None:
+def test_a_report_on_a_terminal_is_coloured_unless_no_color_is_set(no_color: str, piped: str, tmp_path: Path) -> None:
     """A pseudo-terminal reads it; without its escape sequences it is the text that a pipe gets, to the character."""
     ours, theirs = pty.openpty()
     env = {**SHELL, "TERM": "xterm-256color", "NO_COLOR": no_color}

@@ -94,7 +94,7 @@ def test_bills_without_noise_are_met_to_the_token(constants: list[int], often: l
     assert all(value >= 0 for value in found.constants.values())
 
 
-def test_two_bills_of_something_else_do_not_move_the_constants() -> None:
+def test_two_outlying_bills_do_not_move_the_constants() -> None:
     rows = [(1.0, float(texts), 1.0, 0.0, 0.0, 0.0, 0.0) for texts in range(10, 130, 5)]
     bills = [round(20 + row[1]) for row in rows]
     bills[3] += 900
@@ -106,7 +106,7 @@ def test_two_bills_of_something_else_do_not_move_the_constants() -> None:
     assert found.short > 800
 
 
-def test_what_no_recording_shows_is_free_and_has_room_in_the_bound(
+def test_a_part_that_no_recording_shows_is_free_with_a_margin_in_the_bound(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [recording(words, 0, 1 + words % 2, False, MADE_OF) for words in range(12)]

@@ -53,7 +53,7 @@ def test_check_speaks_every_dialect_that_has_rules(
     assert capsys.readouterr().out.endswith(f"rules of {dialect}\n")
 
 
-def test_what_is_printed_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_text_cannot_control_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "body.json"
     file.write_text('{"messages": [{"role": "user", "content": "hi", "\\u001b[31m": "\\ud800"}]}', encoding="utf-8")
     assert main(["check", str(file), "--dialect", "plain"]) == 1

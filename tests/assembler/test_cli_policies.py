@@ -52,7 +52,9 @@ def test_a_name_with_options_is_the_policy_made_with_them(spelled: object, made:
     assert overflow(HERE, [spelled, "refuse"]) == [made, Refuse()]
 
 
-def test_where_a_limit_binds_the_scores_of_a_file_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_binding_limit_selects_documents_by_the_scores_of_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     documents = [f"- {{type: note, text: Fact number {n}., source: fact-{n}, score: {n}}}" for n in range(4)]
     spec = ["budget: {context_window: 200, limits: {knowledge: {cap: 60}}}", "knowledge:", *documents]
     (tmp_path / "bot.yaml").write_text("\n".join([*spec, "messages: [[user, hello]]"]))
@@ -72,11 +74,11 @@ def test_where_a_limit_binds_the_scores_of_a_file_decide(tmp_path: Path, capsys:
         ("offload", r"on_overflow: expected one of clear_reasoning, "),
     ],
 )
-def test_an_option_that_is_no_value_of_its_type_is_refused_at_its_place(spelled: object, said: str) -> None:
+def test_an_option_of_a_wrong_type_is_refused_at_its_place_in_the_file(spelled: object, said: str) -> None:
     with pytest.raises(SpecError, match=said):
         overflow(HERE, spelled)
 
 
-def test_truncate_without_its_number_is_refused_where_it_is_missing() -> None:
+def test_truncate_without_its_number_is_refused_at_its_place_in_the_file() -> None:
     with pytest.raises(SpecError, match=r"on_overflow\.truncate\.max_tokens: missing"):
         overflow(HERE, "truncate")

@@ -167,7 +167,7 @@ def test_no_colour_is_drawn_where_none_is_wanted(
     assert ("\x1b[" in stream.text) == coloured
 
 
-def test_a_page_without_a_place_is_told_how_to_get_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_without_a_path_gets_an_error_that_says_how_to_name_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", "bot.yaml"]) == 2
     assert "--output: missing: say where to write the page, such as -o page.html" in capsys.readouterr().err
 

@@ -38,7 +38,7 @@ def _answer(dialect: Dialect, text: str) -> Dict:
 
 
 @pytest.mark.parametrize("dialect", [ANTHROPIC, RESPONSES])
-def test_what_stands_before_a_summary_is_neither_sent_nor_billed(dialect: Dialect) -> None:
+def test_messages_before_a_servers_summary_are_neither_sent_nor_billed(dialect: Dialect) -> None:
     history, floor = compacted(dialect)
     context = Assembler(dialect=dialect).add_instruction("Be brief.").add_messages(history).build()
     assert context.messages == history[floor:]
@@ -76,13 +76,13 @@ def test_no_policy_drops_a_summary(dialect: Dialect) -> None:
         assert verify(kept.request(), dialect=dialect) == []
 
 
-def test_a_compaction_that_failed_stands_for_nothing() -> None:
+def test_a_failed_compaction_replaces_nothing() -> None:
     history, _ = compacted(ANTHROPIC)
     history[3] = {"role": "assistant", "content": [{**BLOCK, "content": None}, {"type": "text", "text": "clams"}]}
     assert Assembler(dialect=ANTHROPIC).add_messages(history).build().messages == history
 
 
-def test_a_summary_of_one_question_alone_stands_for_it() -> None:
+def test_a_summary_of_one_question_replaces_it() -> None:
     history = [{"role": "user", "content": LONG}, {"role": "assistant", "content": [BLOCK]}, ANSWERED]
     assert Assembler(dialect=ANTHROPIC).add_messages(history).build().messages == history[1:]
     counted = count_request({"messages": history}, dialect=ANTHROPIC)

@@ -46,7 +46,7 @@ def refuses(name: str, drawn: Drawn) -> bool:
 @pytest.mark.parametrize("name", EVERY)
 @scaled(0.3)
 @given(drawn=st.sampled_from(FORMS).flatmap(decorated))
-def test_what_comes_in_goes_out_or_is_said_to_be_left_out(name: str, drawn: Drawn) -> None:
+def test_every_part_of_a_history_is_sent_or_noted_as_left_out(name: str, drawn: Drawn) -> None:
     before = copy.deepcopy(drawn.history)
     assembler = Assembler(dialect=EVERY[name]).add_capability([TOOL]).add_messages(drawn.history)
     try:
@@ -92,7 +92,7 @@ MAY_BE_UNKNOWN = frozenset({"unread", "pair", "pair in parts", "own field", "own
 @pytest.mark.parametrize("name", EVERY)
 @scaled(0.3)
 @given(drawn=st.sampled_from(FORMS).flatmap(decorated), home=st.sampled_from([*EVERY]))
-def test_from_every_api_to_every_other_each_text_goes_or_is_noted_and_nothing_goes_that_is_foreign(
+def test_from_every_api_to_every_other_each_text_is_sent_or_noted_and_no_foreign_part_is_sent(
     name: str, drawn: Drawn, home: str
 ) -> None:
     context = _built(home, drawn)
@@ -135,9 +135,7 @@ def _built(home: str, drawn: Drawn) -> Context[Any] | None:
 @pytest.mark.parametrize("name", DIALECTS)
 @scaled(0.3)
 @given(drawn=st.sampled_from(FORMS).flatmap(decorated), data=st.data())
-def test_whatever_a_history_holds_costs_the_build_what_it_costs_the_request(
-    name: str, drawn: Drawn, data: st.DataObject
-) -> None:
+def test_any_history_costs_the_build_what_it_costs_the_request(name: str, drawn: Drawn, data: st.DataObject) -> None:
     model = data.draw(st.sampled_from(SPELLINGS[name].models))
     assembler = Assembler(Budget(1_000_000, model=model), dialect=EVERY[name]).add_capability([TOOL])
     try:
@@ -180,7 +178,7 @@ CASES: dict[str, Any] = json.loads(Path(__file__).with_suffix(".histories.json")
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_once_cost_the_build_more_costs_it_what_it_costs_the_request(case: str) -> None:
+def test_histories_that_once_cost_the_build_more_cost_what_they_cost_the_request(case: str) -> None:
     found = CASES[case]
     for model in found["models"]:
         assembler = Assembler(Budget(1_000_000, model=model), dialect=EVERY[found["dialect"]])
@@ -201,7 +199,7 @@ BY_FILE = {"type": "input_image", "file_id": "f", "width": 8, "height": 8}
 
 @pytest.mark.parametrize("image", [IMAGE, BY_FILE], ids=["address", "file"])
 @pytest.mark.parametrize("name", DIALECTS)
-def test_what_tells_this_library_a_size_is_not_sent(name: str, image: dict[str, Any]) -> None:
+def test_a_size_that_the_caller_gives_is_not_sent(name: str, image: dict[str, Any]) -> None:
     assembler = Assembler(dialect=EVERY[name]).add_messages([{"role": "user", "content": [image]}])
     try:
         request = assembler.build().request()
@@ -214,7 +212,7 @@ def test_what_tells_this_library_a_size_is_not_sent(name: str, image: dict[str, 
 
 @pytest.mark.parametrize("content", [None, "", []], ids=["null", "empty text", "empty list"])
 @pytest.mark.parametrize("name", EVERY)
-def test_a_refusal_without_content_is_told_to_every_api(name: str, content: Any) -> None:
+def test_a_refusal_without_content_is_sent_to_every_api_as_text(name: str, content: Any) -> None:
     refused = {"role": "assistant", "content": content, "refusal": "m1m"}
     history = [{"role": "user", "content": "m0m"}, refused, {"role": "user", "content": "m2m"}]
     context = Assembler(dialect=EVERY[name]).add_messages(history).build()
@@ -224,14 +222,14 @@ def test_a_refusal_without_content_is_told_to_every_api(name: str, content: Any)
 
 @pytest.mark.parametrize("dialect", ["openai_chat", "anthropic"])
 @pytest.mark.parametrize("kind", ["item_reference", "web_search_call"])
-def test_an_item_of_texts_alone_that_says_nothing_to_an_api_is_told_as_dropped(kind: str, dialect: str) -> None:
+def test_an_item_that_an_api_cannot_be_sent_is_reported_as_dropped(kind: str, dialect: str) -> None:
     messages = [{"role": "user", "content": "hi"}, {"type": kind, "id": "item_1"}, {"role": "user", "content": "go on"}]
     context = Assembler(dialect=dialect).add_messages(messages).build()
     assert [left_out.index for left_out in context.dropped] == [1]
 
 
 @pytest.mark.parametrize("name", [name for name in DIALECTS if name not in ("anthropic", "plain")])
-def test_a_message_that_loses_a_part_on_its_way_to_an_api_is_told_as_shortened(name: str) -> None:
+def test_a_message_that_loses_a_part_for_an_api_is_reported_as_shortened(name: str) -> None:
     found = [{"type": "text", "text": "Paris."}, {"type": "container_upload", "file_id": "file_1"}]
     asked, thanked = {"role": "user", "content": "Where?"}, {"role": "user", "content": "Thanks."}
     history = [asked, {"role": "assistant", "content": found}, thanked]
@@ -251,7 +249,7 @@ def _told(call_id: str, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
-def test_an_id_that_comes_again_within_a_step_is_another_id_where_its_calls_are_one_message(name: str) -> None:
+def test_an_id_that_repeats_within_a_step_is_replaced_if_its_calls_are_one_message(name: str) -> None:
     step = [_asked("a"), _asked("b"), _told("a", "m0m"), _asked("a"), _told("b", "m1m"), _told("a", "m2m")]
     history = [{"role": "user", "content": "q"}, *step, {"role": "user", "content": "q"}]
     request = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build().request()

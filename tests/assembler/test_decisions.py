@@ -24,7 +24,7 @@ def test_an_owner_that_decided_nothing_yet_remembers_nothing() -> None:
     assert [getattr(decided, name) for name in (*REMEMBERED, "remembered")] == [None] * 8
 
 
-def test_a_copy_knows_all_that_was_decided_and_looks_for_its_session_itself() -> None:
+def test_a_copy_has_all_decisions_and_finds_its_session_itself() -> None:
     decided, owner = Decided(first := Session()), Session()
     for name in REMEMBERED:
         setattr(decided, name, cast(Any, object()))
@@ -67,7 +67,7 @@ def test_two_threads_that_come_at_once_share_what_the_first_of_them_made() -> No
     assert Prices.of(sight, pricer) is Prices.of(sight, pricer) is prices
 
 
-def test_what_a_history_was_decided_about_is_kept_with_its_prices() -> None:
+def test_decisions_about_a_history_are_kept_with_its_prices() -> None:
     made = Assembler(Budget(10, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages([("user", "x")])
     ledger, owner = made.plan().inside.ledger, Session()
     ledger.prices.decisions = None
@@ -77,7 +77,7 @@ def test_what_a_history_was_decided_about_is_kept_with_its_prices() -> None:
     assert cast(Any, ledger.prices.decisions).known(owner) is found
 
 
-def test_what_owners_decided_that_are_gone_is_forgotten_by_the_next_that_come() -> None:
+def test_decisions_of_owners_that_are_gone_are_forgotten_when_new_ones_arrive() -> None:
     decisions, living = Decisions(), Session()
     mine = decisions.of(living)
     most = 0

@@ -69,12 +69,12 @@ def test_the_provider_searches_among_the_tools_that_wait(dialect: str) -> None:
     assert "deferred until it is found" in str(context.report)
 
 
-def test_what_waits_on_anthropic_costs_nothing_until_it_is_found() -> None:
+def test_a_deferred_tool_on_anthropic_costs_nothing_until_it_is_found() -> None:
     few, many = (bot("anthropic", Defer(100), TOOLS[:count]).build().costs.capability for count in (3, 12))
     assert few == many
 
 
-def test_what_waits_on_responses_costs_its_name_and_its_description() -> None:
+def test_a_deferred_tool_on_responses_costs_its_name_and_description() -> None:
     bare = [{**tool, "parameters": {"type": "object", "properties": {}}} for tool in TOOLS]
     context = bot("openai_responses", Defer(100)).build()
     alone = bot("openai_responses", Defer(1.0), bare).build()
@@ -101,7 +101,7 @@ def test_a_tool_that_must_be_called_and_the_providers_own_never_wait() -> None:
     assert waiting(assembler.build().request()) == {tool["name"] for tool in TOOLS} - {"tool_3"}
 
 
-def test_what_the_server_found_waits_no_longer() -> None:
+def test_a_tool_that_the_server_found_is_no_longer_deferred() -> None:
     found = {
         "type": "tool_search_tool_search_result",
         "tool_references": [{"type": "tool_reference", "tool_name": "tool_7"}],
@@ -116,7 +116,7 @@ def test_what_the_server_found_waits_no_longer() -> None:
     assert "tool_7" not in waiting(request)
 
 
-def test_a_search_of_ours_stands_for_the_tools_and_brings_those_that_it_found() -> None:
+def test_the_librarys_search_tool_replaces_the_deferred_tools_and_brings_those_that_it_found() -> None:
     search = ToolSearch([*TOOLS, tool("refund_order", "Refunds an order to the customer.")])
     tools = [*TOOLS, tool("refund_order", "Refunds an order to the customer.")]
     assembler = bot("openai_chat", Defer(100, search=search), tools)

@@ -22,7 +22,7 @@ TYPED = {
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_name_does_at_every_door_what_its_value_does(name: str) -> None:
+def test_a_dialects_name_works_like_its_value_in_every_function(name: str) -> None:
     value = DIALECTS[name]
     said = Assembler(dialect=name).add_instruction("Be brief.").add_message(("user", "Hi"))
     assert repr(said) == repr(Assembler(dialect=value).add_instruction("Be brief.").add_message(("user", "Hi")))
@@ -41,7 +41,7 @@ def test_a_name_does_at_every_door_what_its_value_does(name: str) -> None:
 @pytest.mark.parametrize(
     ("model", "name"), [("gpt-4o", "openai_chat"), ("claude-opus-4-6", "anthropic"), ("gemini-2.5-pro", "gemini")]
 )
-def test_without_a_dialect_every_door_takes_that_of_the_model(model: str, name: str) -> None:
+def test_without_a_dialect_every_function_takes_that_of_the_model(model: str, name: str) -> None:
     request = Assembler(Budget(1_000, model=model)).add_message(("user", "Hi")).build().request()
     assert count_request(request, model=model) == count_request(request, dialect=name, model=model)
     assert count_request({**request, "model": model}) == count_request(request, dialect=name, model=model)
@@ -55,7 +55,7 @@ def test_survival_takes_a_dialect_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("door", [count_request, verify, assert_valid])
-def test_without_a_dialect_and_a_known_model_every_door_says_the_same(door: Callable[..., object]) -> None:
+def test_without_a_dialect_and_a_known_model_every_function_behaves_alike(door: Callable[..., object]) -> None:
     for request in ({"messages": []}, {"messages": [], "model": "my-finetune"}):
         with pytest.raises(BudgetError, match=f"^no dialect: pass dialect=, one of {next(iter(DIALECTS))}, "):
             door(request)
@@ -80,7 +80,7 @@ def test_another_name_of_an_api_is_answered_with_ours(said: str, meant: str) -> 
 
 
 @pytest.mark.parametrize("said", ["chat_template", Assembler.build, DIALECTS.get])
-def test_what_makes_a_dialect_of_a_tokenizer_is_said_to_be_called_with_one(said: object) -> None:
+def test_the_error_for_chat_template_itself_says_to_call_it_with_a_tokenizer(said: object) -> None:
     with pytest.raises(BudgetError, match=r"chat_template\(tokenizer\)"):
         Assembler(dialect=said)  # type: ignore[arg-type]
 

@@ -42,7 +42,7 @@ def test_the_support_case_is_cut_to_its_newest_turns(
     assert "dropped" in support_request["report"]
 
 
-def test_the_support_case_needs_the_cut_and_leaves_room_for_the_talk(
+def test_the_support_case_is_cut_and_leaves_tokens_for_the_conversation(
     support_request: dict[str, Any], conversation: list[dict[str, Any]]
 ) -> None:
     count = tiktoken_counter("o200k_base")
@@ -69,7 +69,7 @@ def test_every_call_of_the_support_case_is_answered_once_with_json(conversation:
         assert isinstance(json.loads(answer["content"]), dict)
 
 
-def test_every_number_that_the_support_desk_names_comes_from_a_tool_or_a_customer(
+def test_every_number_in_the_support_desks_answers_comes_from_a_tool_or_a_customer(
     conversation: list[dict[str, Any]],
 ) -> None:
     number = re.compile(r"\b(?:HM-\d{5}|R-\d{5}|NP\d{9}|VC-\d{4}-\d{4}|AK5-\d{4}-\d{5})\b")

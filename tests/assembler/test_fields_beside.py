@@ -78,7 +78,7 @@ def test_reasoning_on_an_object_goes_out_as_that_of_a_dict_does(field: str) -> N
 
 
 @pytest.mark.parametrize("said", [{}, {"refusal": None}, {"annotations": [], "audio": None, "function_call": None}])
-def test_what_holds_nothing_is_not_sent(said: dict[str, Any]) -> None:
+def test_an_empty_field_is_not_sent(said: dict[str, Any]) -> None:
     bare: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [CALL]}
     assert built({**bare, **said}).request()["messages"][1] == bare
     dumped = Answer(content=None, tool_calls=[CALL]).model_dump()

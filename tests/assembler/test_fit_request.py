@@ -50,7 +50,7 @@ def base(limit: int, dialect: Dialect, ladder: Any = None) -> Assembler:
 @pytest.mark.parametrize("name", DIALECTS)
 @scaled(0.2)
 @given(data=st.data())
-def test_what_comes_out_is_valid_fits_and_keeps_every_other_key(name: str, data: st.DataObject) -> None:
+def test_a_fitted_body_is_valid_fits_and_keeps_every_other_key(name: str, data: st.DataObject) -> None:
     dialect = DIALECTS[name]
     body = {**data.draw(requests(dialect)), **data.draw(st.sampled_from([{}, SPELLINGS[name].options]))}
     before, cost = copy.deepcopy(body), upper(body, dialect)
@@ -76,7 +76,7 @@ def test_what_comes_out_is_valid_fits_and_keeps_every_other_key(name: str, data:
 @pytest.mark.parametrize("name", DIALECTS)
 @scaled(0.1)
 @given(data=st.data())
-def test_what_the_assembler_says_is_put_in_and_everything_else_stays(name: str, data: st.DataObject) -> None:
+def test_the_assemblers_regions_are_put_in_and_everything_else_stays(name: str, data: st.DataObject) -> None:
     dialect = DIALECTS[name]
     body = data.draw(requests(dialect))
     said = Assembler(dialect=dialect).add_instruction("Be brief.").add_knowledge("Zürich", type="city")
@@ -88,7 +88,7 @@ def test_what_the_assembler_says_is_put_in_and_everything_else_stays(name: str, 
 
 @scaled(0.2)
 @given(body=requests(openai_chat))
-def test_nothing_that_comes_out_is_shared_with_what_went_in(body: dict[str, Any]) -> None:
+def test_the_fitted_body_shares_nothing_with_the_given_one(body: dict[str, Any]) -> None:
     fitted = fit_request(body, dialect=openai_chat, assembler=base(10**6, openai_chat))
     before = copy.deepcopy(body)
     fitted["messages"][0]["content"] = "changed"
@@ -128,7 +128,7 @@ def test_a_text_as_input_stays_a_text() -> None:
     assert fit_request(body, dialect=openai_responses, assembler=base(90, openai_responses)) == body
 
 
-def test_a_config_keeps_what_is_no_region() -> None:
+def test_a_config_keeps_its_keys_that_are_not_regions() -> None:
     contents = [{"role": m["role"].replace("assistant", "model"), "parts": [{"text": m["content"]}]} for m in turns(9)]
     config = {"system_instruction": "Plan trips.", "temperature": 0.2, "response_mime_type": "application/json"}
     fitted = fit_request({"contents": contents, "config": config}, dialect=gemini, assembler=base(200, gemini))
@@ -163,13 +163,13 @@ def test_a_body_may_be_of_another_api_than_the_assemblers_own() -> None:
     )
 
 
-def test_a_history_that_no_api_takes_is_refused_even_where_it_fits() -> None:
+def test_a_history_that_no_api_accepts_is_refused_even_if_it_fits() -> None:
     orphan = {"messages": [{"role": "tool", "tool_call_id": "x", "content": "y"}, {"role": "user", "content": "?"}]}
     with pytest.raises(ConversationError):
         fit_request(orphan, dialect=openai_chat, assembler=base(10**6, openai_chat))
 
 
-def test_without_a_budget_a_body_comes_out_as_it_went_in() -> None:
+def test_without_a_budget_a_body_is_returned_unchanged() -> None:
     body = {"model": "x", "messages": turns(3)}
     assert fit_request(body, dialect=openai_chat, assembler=Assembler()) == body
 
@@ -227,7 +227,7 @@ def test_a_body_fits_the_bill_that_its_assembler_is_anchored_on(more: dict[str, 
     assert max(sizes) < 2 * 11 + 1
 
 
-def test_a_body_that_fits_its_assemblers_bill_comes_out_as_it_came() -> None:
+def test_a_body_that_fits_its_assemblers_bill_is_returned_unchanged() -> None:
     base = Assembler(Budget(300, model="gpt-4o"), on_overflow=TrimOldest())
     bill = calibrate(base.fork().set_messages(_talk(1)).build(), 90)
     body: dict[str, Any] = {"model": "gpt-4o", "messages": _talk(2), "temperature": 0}
@@ -274,7 +274,7 @@ SYSTEM = {"parts": [{"text": "Plan trips."}]}
 
 
 @pytest.mark.parametrize("key", ["systemInstruction", "system_instruction"])
-def test_a_body_of_geminis_rest_api_comes_out_as_one(key: str) -> None:
+def test_a_body_of_geminis_rest_api_is_returned_in_that_form(key: str) -> None:
     contents = [{"role": m["role"].replace("assistant", "model"), "parts": [{"text": m["content"]}]} for m in turns(9)]
     body = {key: SYSTEM, "contents": contents, **REST}
     fitted = fit_request(body, dialect=gemini, assembler=base(240, gemini))

@@ -79,7 +79,7 @@ def test_kept_and_dropped_are_the_history_and_ids_do_not_move(spot: tuple[Histor
 
 
 @given(tight_spots(), st.integers(0, 50))
-def test_more_room_never_keeps_less(spot: tuple[History, int], extra: int) -> None:
+def test_a_larger_window_never_keeps_fewer_messages(spot: tuple[History, int], extra: int) -> None:
     history, limit = spot
     small = fitted(spot)
     large = built(history, limit + extra)
@@ -296,7 +296,7 @@ def test_no_policy_can_part_a_pair_or_drop_the_question(policy: Any) -> None:
         Assembler(Budget(20, counter=len), dialect=plain, on_overflow=policy).add_messages(history).build()
 
 
-def test_a_policy_of_ones_own_needs_nothing_of_ours_but_integers() -> None:
+def test_an_own_policy_needs_nothing_of_the_library_but_integers() -> None:
     class KeepTheNewestTwo:
         def cut(self, ledger: Any, room: int) -> Cut:
             newest = [turn for turn, _ in zip(ledger.newest_first(), range(2), strict=False)]
@@ -332,7 +332,7 @@ def test_no_more_is_asked_of_a_model_than_it_answers_with(model: str, given: int
     assert Assembler(budget).add_message({"role": "user", "content": "hi"}).build().max_output_tokens == asked
 
 
-def test_all_that_is_left_may_be_asked_of_a_model_that_nobody_knows() -> None:
+def test_all_tokens_left_may_be_asked_of_an_unknown_model() -> None:
     for model in (None, "made-up-1"):
         context = Assembler(Budget(1_000, counter=len, model=model), dialect=plain).add_instruction("x" * 100).build()
         assert context.max_output_tokens == 900

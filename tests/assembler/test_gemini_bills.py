@@ -127,7 +127,7 @@ def test_a_short_signature_never_costs_less_than_nothing() -> None:
 
 
 @pytest.mark.parametrize("model", [GOOGLE_2, GOOGLE_2_5, GOOGLE_3, VERTEX_2_5])
-def test_what_stands_for_a_missing_signature_is_free(model: str) -> None:
+def test_the_placeholder_for_a_missing_signature_is_free(model: str) -> None:
     unsigned = billed(model, contents=conversation(thoughtSignature="skip_thought_signature_validator"))
     assert unsigned == billed(model, contents=conversation())
 
@@ -154,12 +154,12 @@ def test_the_schema_of_an_answer_is_billed_by_2_0_alone(model: str, tokens: int)
 
 
 @pytest.mark.parametrize("key", ["responseSchema", "responseJsonSchema"])
-def test_on_vertex_the_bound_has_room_for_the_schema_of_an_answer(key: str) -> None:
+def test_the_bound_on_vertex_includes_the_schema_of_an_answer(key: str) -> None:
     plain, asked = billed(VERTEX_2_5), billed(VERTEX_2_5, generationConfig={key: ANSWER})
     assert asked.upper - plain.upper > 30
 
 
-def test_one_part_that_stands_for_a_list_of_one_is_read_and_sent_as_a_list() -> None:
+def test_one_part_in_place_of_a_list_is_read_and_sent_as_a_list() -> None:
     alone = {"role": "user", "parts": {"text": "One two"}}
     listed = {"role": "user", "parts": [{"text": "One two"}]}
     system = {"parts": {"text": "Be brief"}}

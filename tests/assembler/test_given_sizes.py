@@ -37,7 +37,7 @@ def raws_of(messages: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("given", SIZES, ids=str)
-def test_a_size_is_said_of_a_medium_wherever_it_stands_and_by_any_of_its_keys(given: Any) -> None:
+def test_a_size_is_read_at_any_medium_and_under_any_of_its_keys(given: Any) -> None:
     film = Opaque("video", {"video": {"format": "mp4"}, **given})
     for part in (image(**given), pdf(**given), film, result("text", image(**given)), result(pdf(**given))):
         assert has_sizes([said("text"), said("before", part)])
@@ -52,7 +52,7 @@ def without_sizes(part: Any) -> dict[str, Any]:
     }
 
 
-def test_nobody_says_a_size_of_words_and_of_what_is_no_medium() -> None:
+def test_a_size_on_words_or_on_anything_but_a_medium_is_ignored() -> None:
     unknown = Opaque("widget", {"type": "widget", "pages": 3, "width": 2})
     assert not has_sizes([])
     assert not has_sizes([said("width"), said(result("pages")), said(unknown, result(unknown))])
@@ -88,7 +88,7 @@ def test_each_medium_gets_back_the_sizes_that_were_said_of_it_and_keeps_what_it_
     assert (second.call_id, second.parts[0]) == ("c", "c")
 
 
-def test_what_stands_beside_media_and_is_none_takes_nobodys_size() -> None:
+def test_a_part_beside_media_does_not_take_their_sizes() -> None:
     widget = Opaque("widget", {"type": "widget"})
     found = with_sizes(
         Layout(messages=[said(widget, image(), result(widget, image()))]), [said(image(width=1), image(width=2))]
@@ -99,6 +99,6 @@ def test_what_stands_beside_media_and_is_none_takes_nobodys_size() -> None:
 @pytest.mark.parametrize(
     "sent", [[], [said(image())], [said(image(), Media("audio", {}))], [said(image(), image(), image())]], ids=len
 )
-def test_where_one_of_the_media_was_not_sent_nobody_guesses_which(sent: list[Message]) -> None:
+def test_no_size_is_guessed_if_one_of_the_media_was_not_sent(sent: list[Message]) -> None:
     layout = Layout(messages=sent)
     assert with_sizes(layout, [said(image(width=1), image(width=2))]) is layout

@@ -21,7 +21,7 @@ QUESTION = {"role": "user", "content": "Hello there, how are you?"}
 @pytest.mark.parametrize("model", ["unknown/model", "phi-99", "command-z"])
 @scaled(0.1)
 @given(history=conversations("openai_chat"))
-def test_no_count_for_a_model_that_nobody_knows_is_exact(name: str, model: str, history: list[dict[str, Any]]) -> None:
+def test_no_count_for_an_unknown_model_is_exact(name: str, model: str, history: list[dict[str, Any]]) -> None:
     if name == "anthropic":
         return  # every model there is Claude, and priced as the newest that is known
     budget = Budget(100_000, model=model)
@@ -71,7 +71,7 @@ def test_a_known_model_with_its_own_vocabulary_is_exact(model: str) -> None:
 
 
 @pytest.mark.parametrize("policy", [KeepRelevant(keep_turns=1), TrimOldest()], ids=str)
-def test_what_is_dropped_takes_its_grade_with_it(policy: Policy) -> None:
+def test_a_dropped_message_no_longer_affects_the_grade(policy: Policy) -> None:
     thought = {"role": "assistant", "content": "Snow.", "reasoning_content": "It is an estimate what this costs."}
     history = [QUESTION, thought, {"role": "user", "content": "And today?"}]
     budget = Budget(10_000, model="gpt-3.5-turbo")

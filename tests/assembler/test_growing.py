@@ -30,7 +30,7 @@ def told(assembler: Assembler) -> Any:
         return str(error)
 
 
-def test_a_thought_that_its_answer_joins_is_no_empty_message_any_more() -> None:
+def test_a_thought_that_joins_its_answer_is_no_longer_an_empty_message() -> None:
     thought = {"type": "reasoning", "id": "rs_0", "summary": [{"type": "summary_text", "text": "a"}]}
     messages = [{"role": "user", "content": "a"}, thought, {"role": "assistant", "content": "a"}]
     growing = Assembler(Budget(40, counter=len), dialect="openai_chat")
@@ -145,7 +145,7 @@ def thinking_session(thought: str) -> list[Any]:
     ("thought", "dropped", "asked"),
     [("We think of it. " * 20, [0, 0, 0, 2, 2, 2, 0, 2, 0], [4, 5, 8]), ("", [0] * 3 + [2] * 6, [4, 5])],
 )
-def test_a_turn_that_went_for_a_thought_comes_back_once_that_is_free(
+def test_a_turn_dropped_for_a_thought_returns_once_that_is_free(
     thought: str, dropped: list[int], asked: list[int]
 ) -> None:
     cuts: list[int] = []
@@ -173,7 +173,7 @@ def test_a_turn_that_went_for_a_thought_comes_back_once_that_is_free(
     assert sorted(set(cuts)) == asked
 
 
-def test_a_turn_that_went_for_a_signature_comes_back_once_that_is_free() -> None:
+def test_a_turn_dropped_for_a_signature_returns_once_that_is_free() -> None:
     call: dict[str, Any] = {"functionCall": {"name": "look", "args": {}}, "thoughtSignature": "c2ln" * 300}
     answer = {"functionResponse": {"name": "look", "response": {"found": 1}}}
     messages: list[Any] = [

@@ -27,7 +27,7 @@ STATEFUL: list[tuple[str, Dict]] = [
 
 
 @pytest.mark.parametrize(("dialect", "body"), STATEFUL)
-def test_a_request_that_its_server_adds_to_is_not_counted_unless_it_is_told(dialect: str, body: Dict) -> None:
+def test_a_request_that_its_server_extends_is_not_counted_without_held(dialect: str, body: Dict) -> None:
     with pytest.raises(ConversationError, match="held="):
         count_request(body, dialect=dialect)
     alone = count_request(body, dialect=dialect, held=0)
@@ -38,7 +38,7 @@ def test_a_request_that_its_server_adds_to_is_not_counted_unless_it_is_told(dial
 
 
 @pytest.mark.parametrize("wrong", [-1, True, 1.5, "1000"])
-def test_what_is_held_is_a_number_of_tokens(wrong: Any) -> None:
+def test_held_takes_a_number_of_tokens(wrong: Any) -> None:
     with pytest.raises(BudgetError, match="held"):
         count_request({"input": "on"}, dialect="openai_responses", held=wrong)
     with pytest.raises(BudgetError, match="held"):
@@ -67,7 +67,7 @@ def test_an_assembler_keeps_free_what_the_server_holds(dialect: str) -> None:
     assert base.hold(1_000).hold(None).build().count == alone
 
 
-def test_a_policy_makes_room_for_what_the_server_holds() -> None:
+def test_a_policy_leaves_tokens_for_what_the_server_holds() -> None:
     history = [{"role": role, "content": "word " * 20} for _ in range(5) for role in ("user", "assistant")]
     assembler = Assembler(Budget(400), dialect="openai_responses", on_overflow=TrimOldest())
     assembler.add_messages([*history, {"role": "user", "content": "q"}])
@@ -75,7 +75,7 @@ def test_a_policy_makes_room_for_what_the_server_holds() -> None:
     assert assembler.hold(200).build().dropped
 
 
-def test_what_is_held_is_copied_and_pickled_with_the_assembler() -> None:
+def test_held_tokens_are_copied_and_pickled_with_the_assembler() -> None:
     assembler = Assembler().hold(100).add_message(("user", "q"))
     assert copy.deepcopy(assembler).build().count == assembler.build().count
     assert pickle.loads(pickle.dumps(assembler)).build().count == assembler.build().count
@@ -86,7 +86,7 @@ def test_a_template_s_server_holds_nothing() -> None:
         Assembler(dialect=chat_template(TOKENIZERS["chatml"])).hold(5)
 
 
-def test_a_body_that_continues_an_answer_is_fitted_once_the_assembler_is_told() -> None:
+def test_a_body_that_continues_an_answer_is_fitted_once_held_is_given() -> None:
     body = {"input": "on", "previous_response_id": "resp_1"}
     assembler = Assembler(Budget(500), dialect="openai_responses")
     with pytest.raises(ConversationError, match="hold"):
@@ -106,7 +106,7 @@ def increment() -> Assembler:
 
 
 @pytest.mark.parametrize("way", ["one by one", "as a list"])
-def test_the_answer_of_a_call_that_the_server_holds_is_sent_once_it_was_told(way: str) -> None:
+def test_the_answer_to_a_call_that_the_server_holds_is_sent_once_held_is_given(way: str) -> None:
     items = [OUTPUT, SECOND, {"role": "user", "content": "And tomorrow?"}]
     assembler = increment().hold(700)
     if way == "as a list":
@@ -121,7 +121,7 @@ def test_the_answer_of_a_call_that_the_server_holds_is_sent_once_it_was_told(way
     assert count_request(body, dialect="openai_responses", model="gpt-5", held=700).tokens == context.count.tokens
 
 
-def test_without_being_told_it_is_refused_and_the_next_step_works() -> None:
+def test_without_held_it_is_refused_and_the_advised_step_works() -> None:
     with pytest.raises(ConversationError, match=r"assembler\.hold\(tokens\)") as refused:
         increment().add_message(OUTPUT)
     assert (refused.value.call_id, refused.value.index) == ("c1", 0)

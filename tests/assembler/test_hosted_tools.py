@@ -132,7 +132,7 @@ def test_a_gemini_tool_may_hold_functions_and_a_search() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{}, {"x": 1}, {"type": 5}, {"type": "function"}])
-def test_what_is_no_tool_is_still_refused(wrong: Dict) -> None:
+def test_a_value_that_is_not_a_tool_is_still_refused(wrong: Dict) -> None:
     with pytest.raises(ToolError):
         Assembler().add_capability([wrong])
 

@@ -121,7 +121,7 @@ def test_every_state_of_a_conversation_says_how_full_it_is(dialect: str, state: 
 
 
 @pytest.mark.parametrize("dialect", SPOKEN)
-def test_what_an_api_refuses_is_still_refused_until_the_next_message(dialect: str) -> None:
+def test_a_conversation_that_an_api_refuses_is_refused_until_the_next_message(dialect: str) -> None:
     assembler = made(SPOKEN[dialect]()).add_messages(STATES["waits for a result"])
     assembler.plan()
     with pytest.raises(ConversationError, match="has no result"):
@@ -199,7 +199,7 @@ def test_a_plan_answers_or_raises_what_its_words_say(
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini", "openai_chat"])
-def test_a_greeting_that_comes_after_somebody_looked_at_an_empty_conversation_is_left_out_as_ever(dialect: str) -> None:
+def test_a_greeting_added_after_a_look_at_an_empty_conversation_is_still_left_out(dialect: str) -> None:
     greeting, asked = ("assistant", "Welcome!"), ("user", "Where am I?")
     looked = Assembler(Budget(1_000), dialect=dialect).add_instruction("Be brief.")
     for message in (greeting, asked):

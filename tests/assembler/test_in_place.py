@@ -81,7 +81,7 @@ def test_a_message_that_was_too_long_is_built_once_it_is_shortened(policy: Any, 
 
 
 @KINDS
-def test_a_message_that_was_cut_comes_back_once_it_is_short_enough(kind: Any) -> None:
+def test_a_cut_message_returns_once_it_is_short_enough(kind: Any) -> None:
     messages = users(kind, "x" * 90, "newest")
     assembler = made(TrimOldest(), messages)
     assert len(assembler.build().messages) == 1
@@ -103,7 +103,7 @@ def test_a_turn_that_is_pinned_in_place_stays_when_others_are_cut(place: int, ki
 
 
 @KINDS
-def test_what_is_left_is_told_of_a_system_message_as_it_is_now(kind: Any) -> None:
+def test_the_tokens_left_follow_a_change_of_a_system_message(kind: Any) -> None:
     messages = [kind({"role": "system", "content": "x" * 9}), *users(kind, "hello")]
     assembler = made(Refuse(), messages)
     assert (assembler.available_for_messages(), assembler.costs().total) == (11, 14)
@@ -241,9 +241,7 @@ def test_after_any_edit_a_build_is_a_fresh_assemblers(
 
 @pytest.mark.parametrize("place", [0, 400, 799])
 @pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(0.5)], ids=str)
-def test_of_many_messages_that_went_one_that_is_pinned_stays_once_a_build_has_looked_at_it(
-    policy: Any, place: int
-) -> None:
+def test_of_many_dropped_messages_a_pinned_one_stays_once_a_build_has_checked_it(policy: Any, place: int) -> None:
     messages = users(as_dict, *(f"{number:04}" for number in range(1_000)))
     assembler = made(policy, messages, 200)
     assembler.build()
@@ -290,9 +288,7 @@ def test_a_fork_that_was_given_an_equal_list_goes_its_own_way() -> None:
 
 @pytest.mark.parametrize("placement", Placement)
 @pytest.mark.parametrize("limits", [{}, {"knowledge": Limit(cap=25)}, {"conversation": Limit(floor=12)}], ids=str)
-def test_knowledge_that_was_chosen_beside_a_message_is_chosen_anew_when_it_changes(
-    limits: Any, placement: Placement
-) -> None:
+def test_knowledge_chosen_beside_a_message_is_chosen_again_when_it_changes(limits: Any, placement: Placement) -> None:
     messages = users(as_dict, "x" * 30, "y" * 10, "z" * 5)
     budget = Budget(90, counter=len, limits=limits)
 
@@ -323,7 +319,7 @@ def test_a_counter_that_failed_on_a_message_is_not_remembered_for_it(policy: Any
     assert outcome_of(assembler) == outcome_of(made(policy, messages, 12))
 
 
-def test_a_mark_on_a_message_that_nobody_read_is_seen_where_the_whole_is_counted() -> None:
+def test_a_pin_on_an_unread_message_is_seen_if_the_whole_is_counted() -> None:
     pytest.importorskip("transformers")
     from .dialects.test_chat_template import CHATML, tokenizer_of
 

@@ -126,7 +126,7 @@ def test_every_spelling_of_a_result_reads_alike(raw: Any, call_id: str | None, n
 
 @pytest.mark.parametrize("role", ["tool", "function"])
 @pytest.mark.parametrize("name", list(DIALECTS))
-def test_what_is_said_beside_gemini_results_is_the_users_in_every_api(name: str, role: str) -> None:
+def test_text_beside_gemini_results_is_the_users_in_every_api(name: str, role: str) -> None:
     """It went to Chat as a tool's message that answers no call, and was a `KeyError` for Mistral."""
     call = {"function_call": {"id": "a", "name": "f", "args": {}}}
     result = {"function_response": {"id": "a", "name": "f", "response": {"output": "42"}}}
@@ -234,7 +234,7 @@ BROKEN: list[tuple[str, list[Any], int | None, str]] = [
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["add_messages", "add_message"])
 @pytest.mark.parametrize(("what", "history", "index", "hint"), BROKEN, ids=[case[0] for case in BROKEN])
-def test_a_broken_history_is_refused_at_the_door_and_nothing_changes(
+def test_a_broken_history_is_refused_when_it_is_added_and_changes_nothing(
     what: str, history: list[Any], index: int, hint: str, at_once: bool
 ) -> None:
     assembler = Assembler().add_messages([{"role": "user", "content": "before"}] if at_once else [])
@@ -253,7 +253,7 @@ def test_a_broken_history_is_refused_at_the_door_and_nothing_changes(
 
 
 @pytest.mark.parametrize("messages", [{"role": "user", "content": "a"}, "hello", b"x", 3])
-def test_a_history_that_is_no_list_of_messages_is_refused(messages: Any) -> None:
+def test_a_history_that_is_not_a_list_of_messages_is_refused(messages: Any) -> None:
     with pytest.raises(MessageTypeError, match="list of messages"):
         Assembler().add_messages(messages)
     assert issubclass(MessageTypeError, TypeError)
@@ -284,7 +284,7 @@ def test_an_instruction_must_be_text(text: Any) -> None:
     assert assembler.build().system == "before"
 
 
-def test_calls_that_wait_for_their_results_are_refused_by_the_build_not_by_the_door() -> None:
+def test_unanswered_calls_are_refused_by_the_build_and_not_when_they_are_added() -> None:
     assembler = Assembler().add_message({"role": "user", "content": "a"})
     assembler.add_message({"role": "assistant", "tool_calls": [CALL]})
     with pytest.raises(ConversationError, match="at the end of the history"):
@@ -293,7 +293,7 @@ def test_calls_that_wait_for_their_results_are_refused_by_the_build_not_by_the_d
     assert len(assembler.build().messages) == 3
 
 
-def test_what_a_policy_cuts_away_need_not_be_looked_at() -> None:
+def test_messages_that_a_policy_cuts_away_need_not_be_read() -> None:
     broken: list[Any] = [{"role": "user", "content": "x" * 9} for _ in range(300)]
     broken[3] = {"role": "tool", "tool_call_id": "lost", "content": "x" * 9}
     assembler = Assembler(Budget(40, counter=len), on_overflow=TrimOldest()).add_messages(broken)
@@ -342,7 +342,7 @@ def test_errors_and_reprs_carry_no_text() -> None:
     assert not any(canary in text for text in seen)
 
 
-def test_a_field_that_an_sdk_marks_as_never_set_is_none() -> None:
+def test_a_field_that_an_sdk_marks_as_unset_is_left_out() -> None:
     class Unset:
         """Mistral's SDK: an object that is false stands in every field that the API did not send."""
 
@@ -395,7 +395,7 @@ def test_calls_that_are_read_in_one_look_read_as_they_do_field_by_field(raw: dic
         assert read(raw) == at_once
 
 
-def test_what_was_read_of_calls_shares_no_list_and_no_dict_with_what_came_in() -> None:
+def test_the_reading_of_calls_shares_no_list_and_no_dict_with_the_message() -> None:
     raw: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": copy.deepcopy([CALL])}
     message = read_message(raw, 0)
     raw["tool_calls"][0]["function"]["arguments"] = "{}"

@@ -100,7 +100,7 @@ def test_reasoning_in_a_content_that_nothing_follows_is_left_out_and_noted(conte
     assert context.count == count_request(context.request(), dialect="openai_responses")
 
 
-def test_an_item_of_reasoning_that_nothing_follows_is_among_the_dropped_where_it_is_left_out() -> None:
+def test_a_reasoning_item_that_nothing_follows_is_reported_as_dropped_if_it_is_left_out() -> None:
     """It was noted, and in no list: what is sent was judged message by message."""
     for torn in (REASONED, {"role": "assistant", "content": [REASONED]}):
         context = built("openai_responses", torn)
@@ -122,7 +122,7 @@ ANSWERED: Dict = {"role": "tool", "tool_call_id": "c", "content": "r"}
 
 
 @pytest.mark.parametrize("home", ["openai_responses", *OTHERS])
-def test_a_call_that_stands_in_the_content_and_beside_it_is_sent_once_and_not_told_as_lost(home: str) -> None:
+def test_a_call_in_the_content_and_beside_it_is_sent_once_and_not_reported_as_lost(home: str) -> None:
     context = built(home, KEPT_BY_LANGCHAIN, ANSWERED)
     request = context.request()
     assert verify(request, dialect=home) == []

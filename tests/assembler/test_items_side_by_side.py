@@ -57,7 +57,7 @@ LADDERS = st.sampled_from(
     [TrimSteps(keep=0)],
     0.491,
 )
-def test_what_is_built_costs_what_its_own_request_does(
+def test_a_build_costs_what_its_own_request_costs(
     name: str, model: str, history: list[Any], ladder: list[Any], share: float
 ) -> None:
     whole = Assembler(Budget(1_000_000, model=model), dialect=DIALECTS[name]).add_messages(history).build().count
@@ -167,9 +167,7 @@ def test_texts_between_a_call_and_its_answer_do_not_part_them(dialect: str, text
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "a-model-of-nobody"])
 @pytest.mark.parametrize("calls", [False, True])
-def test_a_plain_text_behind_an_item_of_the_server_s_costs_what_it_costs_in_one_message_with_it(
-    calls: bool, model: str
-) -> None:
+def test_a_text_after_a_servers_item_costs_what_it_costs_in_one_message_with_it(calls: bool, model: str) -> None:
     asked = {"role": "user", "content": "q"}
     search = {"type": "web_search_call", "id": "ws", "results": [{"title": "walruses", "text": "eat clams"}]}
     history: list[dict[str, Any]] = [asked, search, {"role": "assistant", "content": "so"}]
@@ -184,7 +182,7 @@ def test_a_plain_text_behind_an_item_of_the_server_s_costs_what_it_costs_in_one_
 
 @pytest.mark.parametrize("model", ["gpt-4o", "deepseek-chat", "nobody-knows-this-model", "claude-sonnet-4-5"])
 @pytest.mark.parametrize("thought", [True, False])
-def test_a_plain_answer_behind_an_item_is_billed_with_it(model: str, thought: bool) -> None:
+def test_an_answer_after_an_item_is_billed_with_it(model: str, thought: bool) -> None:
     """It was priced alone, and goes out in one message with the words before the item."""
     words = [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b c"}]
     history: list[dict[str, Any]] = [{"role": "user", "content": "q"}, {"role": "assistant", "content": words}]
@@ -261,7 +259,7 @@ BETWEEN = [*CHAT, *ITEMS, *MODELS.items()]
     [*ASKED, *CALLS, ANSWERS[0], SAID, ANSWERS[1], *ASKED], [TrimOldest()], 1.0
 )  # 4 tokens more than it is sent as
 @example([*ASKED, CALL, SAID, SAID, OUTPUT, *ASKED], [TrimOldest()], 1.0)
-def test_what_the_model_says_between_answers_costs_what_it_is_sent_as(
+def test_words_of_the_model_between_answers_cost_what_they_are_sent_as(
     name: str, model: str, history: list[Any], ladder: list[Any], share: float
 ) -> None:
     dialect, tools = DIALECTS[name], [{"name": "look", "parameters": {"type": "object"}}]
@@ -315,9 +313,7 @@ def answered(text: str) -> list[Any]:
         ("日本語のテキスト" * 40, [TrimOldest()]),  # more than twice: turns that were cut by the sum come back
     ],
 )
-def test_results_that_are_written_anew_for_half_their_price_stay_where_they_fit_as_they_are_sent(
-    text: str, ladder: list[Any]
-) -> None:
+def test_results_that_cost_half_if_rewritten_stay_if_they_fit_as_they_are_sent(text: str, ladder: list[Any]) -> None:
     whole = Assembler(Budget(100_000, model="gpt-4o")).add_messages(answered(text)).build().count.upper
     context = Assembler(Budget(whole, model="gpt-4o"), on_overflow=ladder).add_messages(answered(text)).build()
     assert (context.count.upper, context.inside.trimmed.is_all) == (whole, True)

@@ -127,7 +127,7 @@ class Renders:
 @pytest.mark.parametrize(
     ("text", "inside"), [(Markup("<b>"), "&lt;b&gt;"), (Shouting("a"), "a"), (Renders(), "a&lt;b")]
 )
-def test_what_calls_itself_safe_is_escaped_like_any_text(text: Any, inside: str) -> None:
+def test_text_that_claims_to_be_safe_is_escaped_like_any_text(text: Any, inside: str) -> None:
     assert Assembler.xml_tag(text, type="rag") == f'<context type="rag" trusted="false">\n{inside}\n</context>'
 
 
@@ -147,7 +147,7 @@ def test_what_calls_itself_safe_is_escaped_like_any_text(text: Any, inside: str)
         ({"text": b"a", "type": "rag"}, "knowledge[1].text", None),
     ],
 )
-def test_what_a_tag_cannot_carry_is_refused_at_the_door_and_nothing_changes(
+def test_text_that_a_tag_cannot_carry_is_refused_when_it_is_added_and_changes_nothing(
     given_document: dict[str, Any], field: str, offset: int | None
 ) -> None:
     assembler = Assembler().add_knowledge("k", type="rag")

@@ -116,7 +116,7 @@ def replayed(hand: ByHand, tokens: int, start: int, stop: int) -> list[Any]:
         max_size=8,
     ),
 )
-def test_whatever_was_asked_before_a_ledger_answers_as_adding_up_does(
+def test_a_ledger_answers_as_adding_up_does_whatever_was_asked_before(
     messages: list[tuple[bool, int]], asked: list[Any]
 ) -> None:
     assembler, costs, begins = Assembler(Budget(10_000, counter=len), dialect=plain), list[int](), list[int]()

@@ -97,7 +97,7 @@ HELD: dict[str, tuple[list[Dict], set[str]]] = {
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("home", APIS)
 @pytest.mark.parametrize("spelling", HELD)
-def test_what_one_api_keeps_beside_its_parts_goes_to_no_other_and_each_of_it_is_noted(
+def test_fields_that_one_api_keeps_beside_its_parts_are_sent_to_no_other_and_each_is_noted(
     spelling: str, home: str, name: str
 ) -> None:
     history, lines = HELD[spelling]
@@ -145,9 +145,7 @@ SHARED: list[list[Dict]] = [
 @pytest.mark.parametrize("home", APIS)
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("history", SHARED)
-def test_a_field_that_nobody_knows_goes_to_no_api_but_that_of_its_assembler(
-    history: list[Dict], name: str, home: str
-) -> None:
+def test_an_unknown_field_is_sent_only_to_the_api_of_its_assembler(history: list[Dict], name: str, home: str) -> None:
     context = Assembler(dialect=home).add_messages([*history, {"role": "assistant", "content": "a"}, ASKED]).build()
     went = LOST in str(context.request(name))
     assert not went or name == home
@@ -156,7 +154,7 @@ def test_a_field_that_nobody_knows_goes_to_no_api_but_that_of_its_assembler(
         assert context.request() == {"messages": context.messages}
 
 
-def test_a_call_in_its_own_api_s_words_is_sent_whole_in_a_message_of_nobody_s_and_is_not_noted() -> None:
+def test_a_call_in_its_own_apis_form_is_sent_whole_in_a_neutral_message_and_not_noted() -> None:
     use = {"type": "tool_use", "id": "c", "name": "ask", "input": {}, "caller": {"type": LOST}}
     answer = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]}
     assembler = Assembler(dialect="anthropic").add_capability([TOOL])
@@ -182,7 +180,7 @@ def test_a_field_of_chat_s_own_goes_back_to_chat_from_any_assembler(home: str) -
 
 
 @pytest.mark.parametrize("name", APIS)
-def test_a_cache_mark_on_a_tool_is_noted_where_it_is_left_out(name: str) -> None:
+def test_a_cache_mark_on_a_tool_is_noted_if_it_is_left_out(name: str) -> None:
     marked = {"name": "ask", "input_schema": {"type": "object"}, "cache_control": {"type": "ephemeral"}}
     context = Assembler(dialect=name).add_capability([marked]).add_messages([ASKED]).build()
     kept = "ephemeral" in str(context.request())
@@ -193,7 +191,7 @@ def test_a_cache_mark_on_a_tool_is_noted_where_it_is_left_out(name: str) -> None
     assert ("ephemeral" in str(context.request())) == (context.notes() == ())
 
 
-def test_a_template_is_told_the_fields_that_it_may_read_and_no_mark() -> None:
+def test_a_template_gets_the_fields_that_it_may_read_and_no_mark() -> None:
     dialect = chat_template(TOKENIZERS["chatml"])
     context = Assembler(dialect=dialect).add_messages([ASKED, *SHARED[0]]).build()
     assert context.notes() == ("1 field(s) that only the template may read given to it",)
@@ -251,7 +249,7 @@ WITHIN: dict[str, Dict] = {
 
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("spelling", SAID_WITH_SOURCES)
-def test_a_message_whose_citations_stay_behind_is_among_those_shortened(spelling: str, name: str) -> None:
+def test_a_message_that_loses_its_citations_is_reported_as_shortened(spelling: str, name: str) -> None:
     history = [ASKED, SAID_WITH_SOURCES[spelling], ASKED]
     context = Assembler(dialect=name).add_messages(history).build()
     found = [(each.index, each.outcome, each.message) for each in context.dropped]
@@ -260,9 +258,7 @@ def test_a_message_whose_citations_stay_behind_is_among_those_shortened(spelling
 
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("spelling", WITHIN)
-def test_a_citation_inside_a_part_that_is_not_read_is_lost_and_told_like_one_of_a_text(
-    spelling: str, name: str
-) -> None:
+def test_a_lost_citation_inside_an_opaque_part_is_noted_like_one_of_a_text(spelling: str, name: str) -> None:
     said: Dict = {"role": "assistant", "content": [WITHIN[spelling]]}
     asked = [ASKED] if spelling == "anthropic" else [{"role": "user", "content": [{"text": "q"}]}]
     context = Assembler(dialect=name).add_messages([*asked, said, *asked]).build()
@@ -319,7 +315,7 @@ def test_a_field_of_a_tool_that_an_api_is_not_sent_is_noted(spelling: str, name:
 
 
 @pytest.mark.parametrize("name", APIS)
-def test_strict_is_noted_where_an_api_has_no_word_for_it_and_so_is_no_hint_of_mcp_s(name: str) -> None:
+def test_strict_and_hints_of_mcp_are_noted_if_an_api_has_no_field_for_them(name: str) -> None:
     strict: Dict = {"type": "function", "function": {"name": "ask", "parameters": SCHEMA, "strict": True}}
     hinted: Dict = {"name": "ask", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}}
     context = Assembler(dialect=name).add_capability([strict]).add_messages([ASKED]).build()

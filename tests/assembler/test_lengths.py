@@ -51,7 +51,7 @@ def test_a_film_lasts_as_long_as_its_head_says(
 
 
 @given(st.binary(max_size=120), st.integers(0, 200))
-def test_whatever_follows_the_first_box_is_read_without_a_crash(noise: bytes, cut: int) -> None:
+def test_any_bytes_after_the_first_box_are_read_without_a_crash(noise: bytes, cut: int) -> None:
     read_media(film(box(b"ftyp", b"isom") + noise))
     read_media(film(mp4(5, 1, before=noise)[:cut]))
 
@@ -102,7 +102,7 @@ def built(dialect: str, model: str, *parts: Dict) -> Any:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_film_on_bedrock_is_no_text_for_any_model(model: str) -> None:
+def test_a_film_on_bedrock_is_not_text_for_any_model(model: str) -> None:
     three, stored = built("bedrock", model, MEGABYTES), built("bedrock", model, STORED)
     assert 288 * 10 < three.count.tokens < three.count.upper < 3_000_000 / 12_500 * 288 * 1.6
     assert stored.count.upper > stored.count.tokens > 960 * 288
@@ -171,7 +171,7 @@ def test_a_size_that_the_caller_says_is_counted_where_messages_go_out_merged(
     assert few.request() == many.request()
 
 
-def test_sizes_are_told_apart_by_the_order_of_the_parts() -> None:
+def test_given_sizes_are_matched_by_the_order_of_the_parts() -> None:
     first = {**PDF, "pages": 1}
     both: Dict = {"role": "user", "content": [first, {"type": "text", "text": "and"}, {**PDF, "pages": 30}, PICTURE]}
     built_of_both = Assembler(dialect="anthropic").add_message(both).build()
@@ -179,7 +179,7 @@ def test_sizes_are_told_apart_by_the_order_of_the_parts() -> None:
     assert abs(built_of_both.count.tokens - sum(one.count.tokens for one in alone)) < 40
 
 
-def test_a_size_that_is_said_in_a_result_is_counted_and_what_stands_behind_it_keeps_its_own() -> None:
+def test_a_size_given_in_a_result_is_counted_and_later_media_keep_their_own() -> None:
     def tokens(*pages: int) -> int:
         said = [{**PDF, "pages": number} for number in pages]
         call = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
@@ -249,12 +249,12 @@ def test_a_pdf_in_a_data_url_is_priced_by_the_pages_in_it() -> None:
     assert found == told
 
 
-def test_a_file_of_openai_s_is_no_file_of_mistral_s() -> None:
+def test_a_file_of_openais_is_not_read_as_one_of_mistrals() -> None:
     part = {"type": "file", "file": {"file_id": "f"}, "pages": 2}
     with pytest.raises(UnsupportedContentError, match="mistral cannot carry"):
         Assembler(dialect="mistral").add_message({"role": "user", "content": [part]}).build().request()
 
 
-def test_what_is_no_part_is_refused_by_what_was_expected() -> None:
+def test_the_error_for_a_wrong_part_says_what_was_expected() -> None:
     with pytest.raises(MessageTypeError, match="a Media part"):
         read_media({"type": "image"})  # type: ignore[arg-type]

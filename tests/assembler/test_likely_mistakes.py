@@ -499,7 +499,7 @@ def test_a_likely_mistake_is_answered_with_what_to_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
-def test_whoever_does_what_the_answer_says_is_served(name: str) -> None:
+def test_the_step_that_each_error_advises_works(name: str) -> None:
     FOLLOWED[name]()
 
 

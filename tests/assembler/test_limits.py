@@ -60,13 +60,13 @@ def test_a_selection_of_the_callers_decides_for_knowledge_and_for_tools() -> Non
 
 
 @pytest.mark.parametrize("region", ["capability", "instruction"])
-def test_what_cannot_be_left_out_raises_and_is_named(region: str) -> None:
+def test_the_error_names_the_region_that_cannot_be_left_out(region: str) -> None:
     made = assembler({region: Limit(cap=10)}).add_capability(TOOLS).add_instruction("i" * 50)
     with pytest.raises(ContextLengthError, match=f"The {region} needs"):
         made.build()
 
 
-def test_a_conversation_keeps_within_its_cap_though_there_is_room() -> None:
+def test_a_conversation_keeps_within_its_cap_even_if_tokens_are_left() -> None:
     context = assembler({"conversation": Limit(cap=250)}, window=5000).build()
     assert len(context.messages) == 2
 
@@ -128,7 +128,7 @@ def test_selected_tools_leave_their_region_what_the_form_of_the_answer_costs(les
     assert len(context.request()["tools"]) == stay
 
 
-def test_documents_of_one_source_are_told_apart_when_their_room_shrinks() -> None:
+def test_documents_of_one_source_are_distinguished_when_their_limit_shrinks() -> None:
     def made(messages: int) -> Assembler:
         limits = {"conversation": Limit(floor=0.6), "knowledge": Limit(cap=300)}
         assembler = Assembler(Budget(400, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
@@ -156,14 +156,14 @@ class Choosing:
         return Rendered((Piece("knowledge", "k", f"chosen with {len(regions.tools)}"),))
 
 
-def test_what_was_chosen_is_chosen_again_beside_the_tools_that_their_limit_leaves() -> None:
+def test_knowledge_is_chosen_again_beside_the_tools_that_their_limit_leaves() -> None:
     limits = {"capability": Limit(cap=60, select=lambda *_: [0])}
     made = Assembler(Budget(1_000, counter=len, limits=limits), dialect=plain, strategy=Choosing())
     context = made.add_capability(TOOLS).add_messages([("user", "q")]).build()
     assert (context.system, context.tool_classes) == ("chosen with 1", TOOLS[:1])
 
 
-def test_where_the_server_holds_more_than_the_window_no_region_is_left_a_token() -> None:
+def test_if_the_server_holds_more_than_the_window_no_region_gets_a_token() -> None:
     budget = Budget(40, counter=len, limits={"instruction": Limit(cap=0.5)})
     made = Assembler(budget, dialect=openai_responses).set_instruction("i").add_messages([("user", "q")])
     with pytest.raises(ContextLengthError, match=r"The instruction needs . tokens? and its limits leave it 0: "):

@@ -175,7 +175,7 @@ def edges(case: Case) -> list[int]:
 
 @scaled(0.5)
 @given(CASES)
-def test_what_stays_under_limits_is_what_dealing_out_each_token_leaves(case: Case) -> None:
+def test_limits_leave_what_dealing_out_each_token_leaves(case: Case) -> None:
     for window in edges(case):
         if refused(window, case.wishes):
             with pytest.raises(BudgetError, match="floor"):

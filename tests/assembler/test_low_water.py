@@ -54,7 +54,7 @@ def test_the_cut_is_the_one_that_living_through_the_session_gives(
 
 
 @given(sessions, st.integers(5, 60), shares, st.sampled_from([None, "gone", "turns are left out"]))
-def test_a_policy_behind_that_has_nothing_to_give_changes_nothing_of_a_mark_and_its_note(
+def test_a_policy_that_has_nothing_to_drop_changes_neither_the_mark_nor_its_note(
     costs: list[list[int]], room: int, low: float, note: str | None
 ) -> None:
     """The note that stands was given its tokens twice in a ladder, and a turn too many went."""
@@ -136,7 +136,7 @@ def test_an_automatic_mark_moves_at_cuts_only(costs: list[list[int]], room: int)
         before = now
 
 
-def test_an_automatic_mark_fills_a_room_of_large_turns_as_a_room_of_small_ones() -> None:
+def test_an_automatic_mark_fills_a_window_of_large_turns_as_well_as_one_of_small_turns() -> None:
     """Their cuts overshoot: under one fixed mark their windows are emptier."""
     large, small = [[130 + place * 37 % 90, 20] for place in range(40)], [[5, 3]] * 600
     fixed = [fill(costs, 0.5) for costs in (large, small)]
@@ -154,7 +154,7 @@ def fill(costs: list[list[int]], low: LowWater) -> float:
     return sum(second) / (1_000 * len(second))
 
 
-def test_a_ladder_holds_half_of_the_room_for_an_automatic_mark() -> None:
+def test_an_automatic_mark_of_a_ladder_holds_half_of_the_window() -> None:
     rungs = [ClearToolResults(keep=1), TrimOldest(low_water="auto")]
     history = history_of([[3, 4]] * 40)
     auto, fixed = (
@@ -164,7 +164,7 @@ def test_a_ladder_holds_half_of_the_room_for_an_automatic_mark() -> None:
     assert auto.messages == fixed.messages
 
 
-def test_another_word_is_no_mark() -> None:
+def test_any_other_word_is_refused_as_a_mark() -> None:
     with pytest.raises(BudgetError, match=r"low_water is a share of the tokens left, 0 < low_water <= 1"):
         TrimOldest(low_water="low")  # type: ignore[arg-type]
 
@@ -195,7 +195,7 @@ def test_an_argument_that_is_refused_is_named_with_its_policy(given: dict[str, A
 
 
 @pytest.mark.parametrize("keep", [1, 2, 3, 4])
-def test_with_a_mark_as_many_of_the_newest_turns_stay_as_are_protected(keep: int) -> None:
+def test_with_a_mark_the_protected_turns_stay(keep: int) -> None:
     """Turns of one message and of two by turns, and a mark that would leave nothing."""
     history = history_of([[3, 3] if turn % 3 == 0 else [3] for turn in range(9)])
     starts = [index for index, message in enumerate(history) if message["role"] == "user"]
@@ -219,7 +219,7 @@ def test_a_note_stands_only_where_something_was_dropped() -> None:
     st.integers(60, 200),
     st.lists(st.integers(0, 50), max_size=4),
 )
-def test_what_a_ladder_leaves_at_a_mark_does_not_depend_on_what_was_left_for_it_before(
+def test_a_ladder_at_a_mark_leaves_the_same_whatever_was_left_before(
     sizes: list[int], window: int, rules: list[int]
 ) -> None:
     def told(*instructions: int) -> Any:
@@ -238,7 +238,7 @@ def test_what_a_ladder_leaves_at_a_mark_does_not_depend_on_what_was_left_for_it_
 
 
 @pytest.mark.parametrize("behind", [[], [Truncate(500)]])
-def test_what_costs_nothing_cuts_nothing_from_a_room_that_is_full_to_the_token(behind: list[Policy]) -> None:
+def test_a_message_of_no_tokens_cuts_nothing_from_a_window_that_is_full_to_the_token(behind: list[Policy]) -> None:
     """The second turn overflows the room and fills it alone; the third adds no token to it."""
     ladder = [TrimOldest(low_water=0.5), *behind]
     assembler = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=ladder)

@@ -100,7 +100,7 @@ def test_every_dialect_replays(dialect: str) -> None:
     )
 
 
-def test_the_manifest_and_the_error_tell_no_text() -> None:
+def test_the_manifest_and_its_error_quote_no_text() -> None:
     manifest = stored(gathered())
     assert CANARY not in json.dumps(manifest)
     with pytest.raises(ReplayError) as caught:
@@ -108,14 +108,14 @@ def test_the_manifest_and_the_error_tell_no_text() -> None:
     assert CANARY not in f"{caught.value} {caught.value!r} {caught.value.differences}"
 
 
-def test_the_template_of_an_instruction_is_named_and_not_told() -> None:
+def test_the_manifest_names_the_template_of_an_instruction_and_hides_its_text() -> None:
     instruction = Prompt(f"You are {CANARY}.", name="support")
     item = Assembler().add_instruction(instruction).plan().manifest()["items"]["instruction"]
     assert CANARY not in str(item)
     assert "support" in item["prompt"]
 
 
-def test_what_is_said_of_the_decision_is_what_was_decided() -> None:
+def test_the_manifest_states_the_decision_that_was_made() -> None:
     plan = gathered().plan()
     decision = plan.manifest()["decision"]
     assert [int(one["id"].removeprefix("message-")) for one in decision["messages"]] == plan.kept
@@ -175,7 +175,7 @@ class Fickle:
         return self.tokens
 
 
-def test_a_change_that_no_byte_shows_is_no_error() -> None:
+def test_a_change_that_alters_no_byte_is_not_an_error() -> None:
     manifest = stored(gathered())
     messages = history()
     messages[0]["content"] = "dropped anyway"
@@ -196,7 +196,7 @@ def test_a_version_that_changed_is_named_where_the_bytes_differ(part: str, value
     assert [(one.place, one.then) for one in caught.value.differences] == [(place, value)]
 
 
-def test_a_summary_written_anew_is_named() -> None:
+def test_the_error_names_a_summary_that_was_rewritten() -> None:
     def made(text: str) -> Assembler:
         return gathered(policy=[Summarize(lambda *_: text, keep_turns=1)])
 
@@ -223,7 +223,7 @@ def test_limits_and_rewrites_leave_their_trace() -> None:
     assert outcomes == ["shortened", "kept", "kept"]
 
 
-def test_a_message_that_nobody_could_read_has_no_hash() -> None:
+def test_an_unreadable_message_has_no_hash() -> None:
     broken = [("user", "hi"), {"role": "user", "content": 5}, *history(150)]
     made = Assembler(Budget(300, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(broken)
     manifest = stored(made)
@@ -247,7 +247,7 @@ NO_MANIFEST: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("case", NO_MANIFEST)
-def test_what_is_no_manifest_is_refused(case: str) -> None:
+def test_a_value_that_is_not_a_manifest_is_refused(case: str) -> None:
     with pytest.raises(ManifestError, match="pass"):
         gathered().replay(NO_MANIFEST[case])
 
@@ -338,7 +338,7 @@ def test_a_manifest_is_the_callers_own() -> None:
     assert plan.manifest() == kept
 
 
-def test_what_counts_and_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_counter_and_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = transformers_counter(byte_level())
     told = Assembler(Budget(100, counter=tokenizer)).plan().manifest()["versions"]
     assert told["engine"] == {"name": "tokenizers", "version": metadata.version("tokenizers")}
@@ -352,7 +352,7 @@ def test_what_counts_and_what_is_not_installed_is_told(monkeypatch: pytest.Monke
 # ── how values are told
 
 
-def test_settings_are_told_without_their_texts() -> None:
+def test_the_manifest_states_settings_without_their_texts() -> None:
     told = describe_setting(TrimOldest(note=CANARY, pins={2, 1}))
     assert told == {"type": "TrimOldest", "low_water": None, "keep_turns": 1, "pins": [1, 2],
                     "note": {"sha256": digest(CANARY)}}  # fmt: skip
@@ -370,7 +370,7 @@ def test_a_value_nested_without_end_is_named_by_its_type() -> None:
     assert spell_json({(1, 2): 3}) == b"dict"
 
 
-def test_what_json_has_no_word_for_is_told_all_the_same() -> None:
+def test_the_manifest_states_values_that_json_cannot_carry() -> None:
     class Array:
         def tolist(self) -> list[int]:
             return [1, 2]

@@ -150,7 +150,7 @@ def test_any_content_is_read_without_a_fault(content: bytes, head: bytes) -> Non
 
 
 @given(text=st.text(max_size=60))
-def test_what_is_no_base64_is_read_without_a_fault(text: str) -> None:
+def test_invalid_base64_is_read_without_a_crash(text: str) -> None:
     assert read_media(image(text)).size is None
 
 
@@ -240,7 +240,7 @@ def test_every_spelling_of_one_image_says_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_content_that_is_elsewhere_has_no_size(name: str) -> None:
+def test_content_by_url_has_no_size(name: str) -> None:
     raw, source, mime = ELSEWHERE[name]
     assert read_media(Media("image", raw)) == MediaFacts(kind="image", mime=mime, source=source)
 
@@ -302,23 +302,23 @@ def test_a_page_costs_its_text_beside_its_picture() -> None:
         assert page.upper > picture.upper
 
 
-def test_what_the_caller_says_stands_where_the_content_is_elsewhere() -> None:
+def test_a_given_size_is_used_for_content_by_url() -> None:
     raw = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}, "width": 800, "height": 600}
     assert read_media(Media("image", raw)).size == (800, 600)
 
 
-def test_what_the_content_says_wins_over_the_caller() -> None:
+def test_the_size_in_the_content_overrides_the_given_one() -> None:
     assert read_media(image(PNG, width=9_999, height=9_999)).size == (64, 48)
 
 
 @pytest.mark.parametrize("value", [0, -1, True, "800", 1.5, [1]])
-def test_a_size_that_is_no_number_above_0_is_refused(value: object) -> None:
+def test_a_size_that_is_not_a_number_above_0_is_refused(value: object) -> None:
     with pytest.raises(ConversationError, match="width"):
         read_media(image(PNG, width=value))
 
 
 @pytest.mark.parametrize("value", [0.0, -2.5, float("nan"), float("inf"), False])
-def test_a_length_that_is_no_number_above_0_is_refused(value: object) -> None:
+def test_a_length_that_is_not_a_number_above_0_is_refused(value: object) -> None:
     with pytest.raises(ConversationError, match="seconds"):
         read_media(image(PNG, seconds=value))
 
@@ -523,7 +523,7 @@ def test_a_claude_image_costs_by_the_earlier_rule_what_is_left_of_it(size: tuple
 
 
 @at_each_provider
-def test_what_nobody_prices_is_refused_by_its_kind_and_the_provider_s_name(provider: str, price: Any) -> None:
+def test_a_medium_without_a_price_is_refused_by_its_kind_and_provider(provider: str, price: Any) -> None:
     for mime, named in ((None, ""), ("model/stl", " (model/stl)")):
         with pytest.raises(UnsupportedContentError) as error:
             price(MediaFacts(kind="solid", mime=mime))
@@ -539,9 +539,7 @@ def test_what_nobody_prices_is_refused_by_its_kind_and_the_provider_s_name(provi
         ("Gemini", ["image", "document", "audio", "video"]),
     ],
 )
-def test_what_is_of_a_size_that_nobody_knows_is_refused_with_the_key_that_would_say_it(
-    provider: str, kinds: list[str]
-) -> None:
+def test_a_medium_of_unknown_size_is_refused_with_the_key_that_would_give_it(provider: str, kinds: list[str]) -> None:
     length = '{"seconds": …}'
     said = {"image": '{"width": …, "height": …}', "document": '{"pages": …}', "audio": length, "video": length}
     for kind in kinds:

@@ -46,7 +46,7 @@ def box(name: bytes, body: bytes) -> bytes:
         (struct.pack(">I4sQ", 1, b"mdat", 17) + b"a" + box(b"free", b""), [(b"mdat", 16, 17), (b"free", 25, 25)]),
     ],
 )
-def test_boxes_begin_behind_their_names_and_end_where_their_lengths_say(content: bytes, found: list[Any]) -> None:
+def test_a_box_begins_after_its_name_and_ends_where_its_length_says(content: bytes, found: list[Any]) -> None:
     assert list(boxes(PlainBytes(content), 0, len(content))) == found
 
 
@@ -86,7 +86,7 @@ def test_the_longest_film_lasts_as_many_seconds_as_any_number_here_may_say(more:
     assert mp4_seconds(PlainBytes(box(b"ftyp", b"isom") + box(b"moov", head))) == seconds
 
 
-def test_a_film_whose_head_is_empty_does_not_last_as_long_as_the_bytes_behind_it_say() -> None:
+def test_a_film_with_an_empty_head_does_not_take_its_length_from_later_bytes() -> None:
     behind = box(b"free", b"\0" * 4 + struct.pack(">II", 1_000, 5_000))
     content = box(b"ftyp", b"isom") + box(b"moov", box(b"mvhd", b"")) + behind
     assert mp4_seconds(PlainBytes(content)) is None
@@ -241,5 +241,5 @@ def test_bytes_are_spelled_as_base64_and_read_at_any_place() -> None:
         *[("AAAA!!!!", 6, b""), ("-_-_", 3, b"\xfb\xff\xbf"), ("+/+/", 2, b"\xfb\xff")],
     ],
 )
-def test_base64_says_what_it_spells_and_nothing_where_it_is_none(text: str, length: int, content: bytes) -> None:
+def test_base64_decodes_to_its_bytes_and_invalid_base64_to_nothing(text: str, length: int, content: bytes) -> None:
     assert Base64Text(text).at(0, length) == content

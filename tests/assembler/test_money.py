@@ -86,7 +86,7 @@ def test_an_api_that_caches_what_is_marked_bills_the_writing() -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_what_is_written_for_an_hour_costs_twice_what_is_read_anew() -> None:
+def test_an_hour_long_cache_write_costs_twice_the_input_price() -> None:
     hour = bill(chat("claude-sonnet-4-5", marks=CacheMarks(ttl="1h")).plan())
     assert hour.written > 5_000
     assert hour.cold == 3 * hour.tokens + 3 * hour.written
@@ -147,7 +147,7 @@ def test_offers_leave_the_assembler_as_it_was_and_keep_its_reserves() -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_what_cannot_be_priced_is_refused_with_the_cure() -> None:
+def test_a_model_without_a_price_is_refused_with_the_cure() -> None:
     with pytest.raises(BudgetError, match=r"pass Budget\.for_model\(name\)"):
         bill(Assembler(Budget(1_000)).add_message({"role": "user", "content": "Hi"}).build())
     with pytest.raises(UnknownModelError):

@@ -35,13 +35,13 @@ def test_every_public_name_of_budgets_that_a_user_needs_for_a_budget_is_answered
     assert tried <= ELSEWHERE.keys()
 
 
-def test_a_name_that_nobody_has_is_an_attribute_error() -> None:
+def test_an_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Bugdet'"):
         _ = assembler.Bugdet
 
 
 @pytest.mark.parametrize("package", ["assembler", "budgets", "assembler.policies", "assembler.strategies"])
-def test_dir_shows_the_public_names_and_nothing_else(package: str) -> None:
+def test_dir_shows_the_public_names_only(package: str) -> None:
     module = importlib.import_module(package)
     assert dir(module) == sorted(module.__all__)
 
@@ -55,7 +55,7 @@ def test_dir_shows_the_public_names_and_nothing_else(package: str) -> None:
         ("set_messages", "add_messages"),
     ],
 )
-def test_what_replaces_has_a_name_that_says_set(plain: str, older: str) -> None:
+def test_each_method_that_replaces_has_a_second_name_that_begins_with_set(plain: str, older: str) -> None:
     assert getattr(Assembler, plain) is getattr(Assembler, older)
     said: dict[str, Any] = {
         "set_instruction": "Be brief.",

@@ -16,7 +16,7 @@ class Counted:
         return 41 + self.asked
 
 
-def test_a_second_look_finds_what_the_first_found_and_asks_nobody() -> None:
+def test_a_second_look_returns_what_the_first_found_and_computes_nothing() -> None:
     one, other = Counted(), Counted()
     assert (one.answer, one.answer, one.asked) == (42, 42, 1)
     assert other.asked == 0

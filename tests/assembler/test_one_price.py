@@ -229,7 +229,7 @@ def test_two_results_of_one_step_cost_what_they_are_sent_as(api: Api, spelled: C
 
 
 @pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
-def test_of_more_results_than_a_price_looks_back_on_each_costs_what_it_is_sent_as(api: Api) -> None:
+def test_each_of_more_results_than_a_price_looks_back_on_costs_what_it_is_sent_as(api: Api) -> None:
     """A bound that is rounded for a whole list did not add up once the list was longer than what was looked back on."""
     texts = [("é " if number % 3 else "a ") * (number % 7) + '{"a": 1}' * (number % 2) for number in range(25)]
     history = [{"role": "user", "content": "q"}, *in_chat(texts), {"role": "user", "content": "and now?"}]
@@ -272,7 +272,7 @@ def test_results_of_one_step_cost_what_they_are_sent_as_however_they_are_spelled
     ],
     ids=["cleared", "shortened", "stored"],
 )
-def test_what_a_mark_shortened_of_half_a_step_costs_what_it_is_sent_as(
+def test_half_a_step_that_was_shortened_at_a_mark_costs_what_it_is_sent_as(
     ladder: tuple[Policy, ...], texts: tuple[str, ...]
 ) -> None:
     """OpenAI's models are shown a step's results as one list: the next result costs what it does in that list.
@@ -397,7 +397,7 @@ def template() -> Any:
 
 @scaled(0.5)
 @given(history=conversations("openai_chat"), policy=ladders, share=st.floats(0.4, 1.1))
-def test_a_prompt_of_a_chat_template_costs_its_ids_whoever_asks(
+def test_a_prompt_of_a_chat_template_costs_its_ids_in_every_function(
     history: list[Any], policy: tuple[Policy, ...], share: float
 ) -> None:
     dialect = template()
@@ -413,13 +413,13 @@ def test_a_prompt_of_a_chat_template_costs_its_ids_whoever_asks(
     adds_up(context)
 
 
-def test_ids_that_are_no_list_are_refused() -> None:
+def test_ids_that_are_not_a_list_are_refused() -> None:
     with pytest.raises(ConversationError, match="expected the list of ids"):
         count_request({"prompt": "a", "prompt_token_ids": "a"}, dialect=template())
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "deepseek-chat", "claude-sonnet-4-5", "gemini-2.5-pro"])
-def test_reasoning_of_another_model_costs_nothing_where_it_is_not_sent(model: str) -> None:
+def test_reasoning_of_another_model_costs_nothing_if_it_is_not_sent(model: str) -> None:
     thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm " * 400, "signature": "s"}]}
     if model.startswith("claude"):
         thought = {"role": "model", "parts": [{"text": "hm " * 400, "thought": True}]}
@@ -433,7 +433,7 @@ def test_reasoning_of_another_model_costs_nothing_where_it_is_not_sent(model: st
 
 
 @pytest.mark.parametrize("length", range(1, 12))
-def test_a_head_beside_an_instruction_costs_what_is_sent_with_a_model_that_nobody_knows(length: int) -> None:
+def test_a_head_beside_an_instruction_costs_what_is_sent_for_an_unknown_model(length: int) -> None:
     """Its bound was rounded together with the instruction in the build, and alone in the request."""
     api = Api("plain", "nobody-knows-this-model")
     made = Assembler(Budget(100_000, model=api.model), dialect=DIALECTS[api.dialect]).add_instruction("Be brief.")

@@ -41,7 +41,7 @@ def estimate(tokens: int, upper: int) -> Count:
         ({"signature": 7, "encrypted_content": 8}, '{"signature":7,"encrypted_content":8}'),
     ],
 )
-def test_a_model_is_shown_the_words_of_a_part_and_nothing_else_of_it(raw: Mapping[str, Any], shown: str) -> None:
+def test_only_the_words_of_an_opaque_part_are_counted_as_text(raw: Mapping[str, Any], shown: str) -> None:
     assert read_opaque(Opaque("odd", raw)).text == shown
 
 
@@ -63,7 +63,7 @@ def test_a_model_is_shown_the_words_of_a_part_and_nothing_else_of_it(raw: Mappin
         ({"signature": "A" * 201, "id": "i"}, estimate(0, 60 + 100 + 1)),
     ],
 )
-def test_what_no_model_reads_as_text_is_priced_apart(raw: Any, beyond: Count) -> None:
+def test_content_that_no_model_reads_as_text_is_priced_separately(raw: Any, beyond: Count) -> None:
     assert read_opaque(Opaque("odd", raw)).beyond == beyond
 
 
@@ -114,7 +114,7 @@ def test_sounds_and_films_are_priced_by_their_seconds_in_results_too() -> None:
 @pytest.mark.parametrize(
     "mark", [{"cache_control": {"type": "ephemeral", "ttl": "1h"}}, {"cachePoint": {"type": "default"}}]
 )
-def test_a_cache_mark_is_free_wherever_it_stands_in_a_part(mark: dict[str, Any]) -> None:
+def test_a_cache_mark_is_free_anywhere_in_a_part(mark: dict[str, Any]) -> None:
     raw: dict[str, Any] = {"type": "document", "source": {"type": "content", "content": [{"text": "words"}]}}
     inner = {**raw, "source": {"type": "content", "content": [{"text": "words", **mark}]}}
     priced = {price_opaque(Opaque("odd", fields), len) for fields in (raw, {**raw, **mark}, inner)}

@@ -43,7 +43,7 @@ def test_a_result_that_names_no_call_is_priced_like_one_that_does() -> None:
     assert chat_price(QUESTION, asking("a"), tool_message(tool_call_id=None)) == named
 
 
-def test_a_history_still_wants_the_call_that_a_result_answers() -> None:
+def test_a_result_without_its_call_is_still_refused() -> None:
     with pytest.raises(ConversationError, match="tool_call_id"):
         Assembler(dialect=openai_chat).add_messages([QUESTION, asking("a"), tool_message()]).build()
 
@@ -181,7 +181,7 @@ def test_azure_forwards_the_bill(model: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", [openai_chat, openai_responses])
-def test_the_bound_has_room_for_a_description_that_is_told_again_beside_each_of_two_types(dialect: Any) -> None:
+def test_the_bound_includes_a_description_that_is_repeated_for_each_of_two_types(dialect: Any) -> None:
     said = 'Time zone to display the current time in. Defaults to `"UTC"`.'
 
     def priced(kind: str | list[str]) -> Count:
@@ -201,7 +201,7 @@ def test_the_bound_has_room_for_a_description_that_is_told_again_beside_each_of_
 
 
 @pytest.mark.parametrize(("model", "room"), [("gpt-4o-mini", 18), ("gpt-4.1", 0), ("gpt-5", 0)])
-def test_the_bound_of_gpt_4o_on_responses_has_room_for_the_server_of_march_2025(model: str, room: int) -> None:
+def test_the_bound_of_gpt_4o_on_responses_includes_the_server_of_march_2025(model: str, room: int) -> None:
     request: dict[str, Any] = {"input": [{"role": "user", "content": "weather?"}]}
     bound = count_request(request, dialect=openai_responses, model=model)
     assert room <= bound.upper - bound.tokens <= room + 1

@@ -65,9 +65,7 @@ def billed_alone(message: dict[str, Any]) -> int:
 
 
 @given(histories(), words)
-def test_what_is_emitted_costs_what_was_said_by_an_independent_recount(
-    history: list[dict[str, Any]], rules: str
-) -> None:
+def test_an_emitted_request_costs_what_an_independent_recount_says(history: list[dict[str, Any]], rules: str) -> None:
     context = Assembler(Budget(10**6, model="gpt-4o")).add_instruction(rules).add_messages(history).build()
     request = context.request()
     assert billed(request["messages"]) == context.count.tokens
@@ -81,7 +79,7 @@ def test_a_history_in_its_own_spelling_goes_out_as_it_came(history: list[dict[st
 
 
 @given(histories())
-def test_what_is_parsed_is_what_was_emitted(history: list[dict[str, Any]]) -> None:
+def test_parsing_returns_the_layout_that_was_emitted(history: list[dict[str, Any]]) -> None:
     layout = openai_chat.parse({"messages": history})
     assert openai_chat.emit(layout).request["messages"] == history
     assert [m.role for m in layout.head] == [m["role"] for m in by_hand.split_head(history)[0]]
@@ -110,7 +108,7 @@ def anthropic_history() -> list[dict[str, Any]]:
     ]
 
 
-def test_an_anthropic_history_is_spelled_anew_and_priced_as_spelled() -> None:
+def test_an_anthropic_history_is_rewritten_for_chat_and_priced_as_rewritten() -> None:
     context = Assembler(dialect=openai_chat).add_messages(anthropic_history()).build()
     sent = context.request()["messages"]
     assert [message["role"] for message in sent] == ["user", "assistant", "tool", "tool", "user"]
@@ -192,7 +190,7 @@ def test_a_part_without_a_price_is_refused_with_its_place() -> None:
     assert raised.value.index == 1
 
 
-def test_a_part_that_nobody_knows_yet_goes_out_as_it_came_and_is_estimated() -> None:
+def test_a_part_of_an_unknown_type_is_sent_unchanged_and_estimated() -> None:
     message = {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "novelty", "say": "some words"}]}
     context = Assembler(dialect=openai_chat).add_message(message).build()
     assert context.request()["messages"] == [message]
@@ -238,7 +236,7 @@ def test_an_image_costs_its_tiles_and_never_its_base64() -> None:
     assert context.request()["messages"] == [message]
 
 
-def test_a_size_told_by_the_caller_prices_a_linked_image_and_is_never_sent() -> None:
+def test_a_given_size_prices_a_linked_image_and_is_never_sent() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
     told = {**image, "width": 1126, "height": 488}
     message = {"role": "user", "content": [told]}

@@ -199,7 +199,7 @@ def test_a_default_that_no_description_explains_stands_above_its_property() -> N
         ({"type": "integer", "default": 2, "minimum": 1}, "// default: 2\na: number, // minimum: 1"),
     ],
 )
-def test_limits_stand_behind_a_property_and_break_its_object_into_lines(schema: Any, line: str) -> None:
+def test_limits_are_written_after_a_property_and_break_its_object_into_lines(schema: Any, line: str) -> None:
     assert arguments_of(tool_text(taking(a=schema))) == f"{{\n{line}\n}}"
     assert "minimum" not in tool_text(taking(a=schema), ToolText.FIRST)
 
@@ -220,7 +220,7 @@ def test_each_line_of_a_description_is_a_comment_blank_ones_too_and_indentation_
     assert tool_text(described) == "// Do it.\n//\n// Args:\n// x: what\ntype f = () => any;"
 
 
-def test_a_description_of_blanks_is_none() -> None:
+def test_a_blank_description_is_not_written() -> None:
     assert tool_text(tool("f", " \n ")) == "type f = () => any;"
 
 
@@ -240,7 +240,7 @@ def test_a_reference_is_written_out_with_what_stands_beside_it() -> None:
     )
 
 
-def test_a_schema_that_holds_itself_comes_to_an_end() -> None:
+def test_a_recursive_schema_comes_to_an_end() -> None:
     node = {"properties": {"left": {"$ref": "#/$defs/Node"}, "leaf": {"type": "string"}}}
     tree = tool("f", properties={"root": {"$ref": "#/$defs/Node"}}, **{"$defs": {"Node": node}})
     assert arguments_of(tool_text(tree)) == "{ root?: { left?: any, leaf?: string } }"
@@ -435,7 +435,7 @@ def test_a_model_that_speaks_is_priced_as_gpt_4o_and_not_called_exact_since_no_r
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-2024-08-06", "ft:gpt-4o-2024-08-06:acme::abc"])
-def test_on_responses_gpt_4o_is_priced_as_ever_with_room_for_its_server_of_march_2025(model: str) -> None:
+def test_gpt_4o_on_responses_has_the_price_of_chat_with_a_bound_for_its_server_of_march_2025(model: str) -> None:
     later = family_of("gpt-4o-2024-11-20", "responses")
     own = family_of(model, "responses")
     assert own == attrs.evolve(later, name=own.name, names=own.names, tooled_slack=216)
@@ -443,7 +443,7 @@ def test_on_responses_gpt_4o_is_priced_as_ever_with_room_for_its_server_of_march
 
 
 @pytest.mark.parametrize("model", ["gpt-4.1-nano", "gpt-4.5-preview"])
-def test_what_came_after_gpt_4o_has_a_row_of_its_own_on_responses_alone(model: str) -> None:
+def test_models_after_gpt_4o_have_their_own_row_on_responses_only(model: str) -> None:
     assert (family_of(model).name, family_of(model, "responses").name) == ("gpt-4o", "gpt-4.1")
 
 
@@ -797,6 +797,6 @@ def test_an_image_without_pixels_is_refused(size: tuple[int, int]) -> None:
         price_image(*size, "auto", "gpt-4o")
 
 
-def test_families_are_values_that_nobody_can_change() -> None:
+def test_families_are_immutable() -> None:
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         family_of("gpt-4o").primer = 1  # type: ignore[misc]

@@ -133,7 +133,7 @@ def test_a_recorded_message_is_priced_within_two_tokens_and_under_its_bound(mode
 
 
 @pytest.mark.parametrize(("model", "text", "billed"), BY_ANOTHER_SERVER)
-def test_what_a_names_other_server_bills_stays_under_the_bound(model: str, text: str, billed: int) -> None:
+def test_the_bills_of_a_names_other_server_stay_within_the_bound(model: str, text: str, billed: int) -> None:
     price = price_of(model, text)
     assert price.tokens < billed <= price.upper
 
@@ -196,7 +196,7 @@ def test_definitions_that_double_with_each_reference_are_cut_off() -> None:
 
 @pytest.mark.parametrize("word", ["enum", "anyOf", "oneOf", "allOf", "prefixItems", "properties", "items", "$defs"])
 @pytest.mark.parametrize("wrong", [None, 5, "text", True, {"a": 1}, [1, None]])
-def test_a_word_of_a_schema_that_holds_something_else_is_priced_all_the_same(word: str, wrong: object) -> None:
+def test_a_schema_keyword_with_an_unexpected_value_is_still_priced(word: str, wrong: object) -> None:
     family = gemini_families.family_of("gemini-2.5-flash")
     schema = {"type": "object", "properties": {"a": {word: wrong}}}
     assert gemini.price_tool(tool("f", "", schema), family, words).tokens > 0
@@ -230,7 +230,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("size", [WRITTEN_AGAIN // 4, WRITTEN_AGAIN // 4 + 1])
-def test_a_definition_is_written_again_up_to_the_room_for_that(size: int) -> None:
+def test_a_definition_is_repeated_up_to_its_allowance(size: int) -> None:
     for times in (3, 4, 5, 6, 7):
         written = min(times, 1 + WRITTEN_AGAIN // size)
         counted = Counted()
@@ -252,7 +252,7 @@ def mesh(definitions: int) -> Tool:
     return tool("f", "", {"type": "object", "properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": named})
 
 
-def test_a_mesh_of_references_costs_what_it_sends_and_not_what_it_stands_for() -> None:
+def test_a_mesh_of_references_costs_what_it_sends_and_not_what_it_expands_to() -> None:
     small, large = mesh(40), mesh(400)
     assert len(tool_text(small)) < len(json.dumps(small.parameters))
     assert count_unsettled(small) < 4_000
@@ -314,7 +314,7 @@ def test_mistrals_control_tokens_are_those_of_its_template() -> None:
     ("pricing", "families", "model"),
     [(mistral, mistral_families, "mistral-large-latest"), (hosted, hosted_families, "qwen3-32b")],
 )
-def test_media_that_nobody_recorded_has_no_price(pricing: Any, families: Any, model: str) -> None:
+def test_unrecorded_media_have_no_price(pricing: Any, families: Any, model: str) -> None:
     with pytest.raises(UnsupportedContentError) as refused:
         pricing.price_message(message("user", Media("video", {})), families.family_of(model), words)
     assert refused.value.kind == "video"

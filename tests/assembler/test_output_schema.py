@@ -70,7 +70,7 @@ def built(
     tools=st.sampled_from([[], [refund], [find_order, refund]]),
     instruction=st.sampled_from(["", "You are the support desk of a shop."]),
 )
-def test_what_is_built_costs_what_its_own_request_does(
+def test_a_build_costs_what_its_own_request_costs(
     name: str, schema: object, choice: str | None, tools: list[Any], instruction: str
 ) -> None:
     context = built(name, schema, choice, tools, instruction)
@@ -132,7 +132,7 @@ def test_a_schema_that_strict_decoding_would_refuse_is_not_called_strict() -> No
     assert "strict" not in built("openai_chat", loose, None, [], "").request()["response_format"]["json_schema"]
 
 
-def test_a_schema_takes_its_room_and_the_budget_holds() -> None:
+def test_a_schema_takes_its_tokens_and_the_budget_holds() -> None:
     whole = built("openai_chat", SCHEMA, None, [], "").count.upper
     assert whole > built("openai_chat", None, None, [], "").count.upper + 40
     built("openai_chat", SCHEMA, None, [], "", window=whole)
@@ -170,7 +170,7 @@ def test_a_template_has_no_place_for_it_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("schema", ["text", 5, [SCHEMA], Order(number="1", lines=[])])
-def test_what_is_no_schema_is_refused(schema: object) -> None:
+def test_a_value_that_is_not_a_schema_is_refused(schema: object) -> None:
     with pytest.raises(ToolError, match="output schema"):
         Assembler().add_output_schema(schema)
 

@@ -45,7 +45,7 @@ def shapes(text: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("row", RECORDED, ids=[row["provider"] for row in RECORDED])
-def test_a_recorded_refusal_is_read_in_whatever_it_comes(row: dict[str, Any]) -> None:
+def test_a_recorded_refusal_is_read_in_any_form(row: dict[str, Any]) -> None:
     for shape in shapes(row["says"]):
         found = overflow_of(shape[0] if isinstance(shape, list) else shape)
         assert found is not None, shape
@@ -159,7 +159,7 @@ NUMBERS = dict.fromkeys(ALIKE, Overflow(used=2710, limit=2500)) | dict.fromkeys(
 
 @pytest.mark.parametrize("code", ["context_length_exceeded", "invalid_request_error"])
 @pytest.mark.parametrize("text", NUMBERS)
-def test_words_that_nobody_recorded_are_read_by_their_numbers_alone_and_in_a_body(text: str, code: str) -> None:
+def test_an_unrecorded_refusal_in_a_body_is_read_by_its_numbers_alone(text: str, code: str) -> None:
     body = {"error": {"code": code, "status": 400, "message": text}}
     for shape in [text, body, json.dumps(body), SdkError("Bad Request", body=body), SdkError(text)]:
         assert overflow_of(shape) == NUMBERS[text], shape
@@ -172,7 +172,7 @@ def test_a_refusal_that_was_not_read_is_refused_with_what_to_pass_instead() -> N
     assert calibrate(context, Overflow(used=300, limit=100)).most == 100
 
 
-def test_what_ollama_says_is_by_how_much() -> None:
+def test_ollamas_refusal_states_the_excess() -> None:
     assert overflow_of(RECORDED[-2]["says"]) == Overflow(excess=4096)
 
 
@@ -224,7 +224,7 @@ OTHERS: list[Any] = [
 
 
 @pytest.mark.parametrize("refusal", OTHERS, ids=lambda refusal: str(refusal).partition(" object at ")[0])
-def test_any_other_refusal_is_none_of_it(refusal: Any) -> None:
+def test_any_other_error_is_not_an_overflow(refusal: Any) -> None:
     assert overflow_of(refusal) is None
 
 
@@ -281,7 +281,7 @@ def test_after_a_refusal_the_second_build_is_taken(
 @pytest.mark.parametrize(("said", "most"), [(WORDS, 1), (["Input is too long for requested model."], 7)])
 @scaled(0.05)
 @given(st.integers(900, 1_400), st.data(), st.sampled_from([1.0, 1.1]), st.sampled_from([None, 0.5]))
-def test_what_a_refusal_taught_outlives_the_bills_after_it(
+def test_a_limit_learned_from_a_refusal_survives_later_bills(
     said: list[str], most: int, kept: str, takes: int, data: st.DataObject, factor: float, low_water: float | None
 ) -> None:
     """Sixty turns of the loop that the pages show, with a window that is believed wider than it is.
@@ -311,7 +311,7 @@ def test_what_a_refusal_taught_outlives_the_bills_after_it(
     assert calibrate(forgotten, 10).most is None
 
 
-def test_a_refusal_without_a_number_goes_below_the_limit_that_another_told() -> None:
+def test_a_refusal_without_a_number_goes_below_the_limit_that_another_stated() -> None:
     assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
     assembler.add_messages([{"role": "user", "content": "x" * 5} for _ in range(60)])
     told = calibrate(assembler.build(), Overflow(used=210, limit=150))
@@ -326,7 +326,7 @@ def test_a_refusal_without_a_number_goes_below_the_limit_that_another_told() -> 
 @pytest.mark.parametrize(
     "refusal", ["Input is too long for requested model.", "prompt too long; exceeded max context length by 30 tokens"]
 )
-def test_where_no_number_is_given_a_few_refusals_lead_to_a_request_that_is_taken(refusal: str) -> None:
+def test_a_few_refusals_without_numbers_lead_to_a_request_that_is_accepted(refusal: str) -> None:
     assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
     assembler.add_messages([{"role": "user", "content": "x" * 5} for _ in range(60)])
     context = assembler.build()
@@ -370,7 +370,7 @@ def test_a_refusal_with_bytes_and_capitals_in_it_is_read(refusal: Any) -> None:
     assert overflow_of(refusal) == Overflow(used=210, limit=200)
 
 
-def test_what_an_exception_carries_is_read_before_what_it_says() -> None:
+def test_the_body_of_an_exception_is_read_before_its_message() -> None:
     other = SAID.replace("210", "999")
     for name in ("body", "details", "response"):
         assert overflow_of(SdkError(other, **{name: SAID})) == Overflow(used=210, limit=200)
@@ -389,7 +389,7 @@ def test_words_of_others_are_a_refusal_at_the_least_window_too(window: int, used
     assert found == (Overflow(used=used, limit=window) if refused else None)
 
 
-def test_a_body_that_holds_itself_or_is_nested_without_an_end_is_no_refusal() -> None:
+def test_a_recursive_or_endlessly_nested_body_is_not_an_overflow() -> None:
     circle: dict[str, Any] = {"message": SAID}
     circle["error"] = circle
     deep: Any = SAID

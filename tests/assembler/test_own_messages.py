@@ -35,7 +35,7 @@ def test_wrapped_messages_make_the_request_of_the_bare_ones_and_come_out_themsel
     assert all(out is given for out, given in zip(context.messages, wrapped, strict=True))
 
 
-def test_outside_the_block_the_class_is_no_message() -> None:
+def test_outside_the_block_the_class_is_refused_as_a_message() -> None:
     with reading(Wrapped, lambda message: message.held):
         pass
     with pytest.raises(MessageTypeError, match="register_reader"):
@@ -69,7 +69,7 @@ def test_a_writer_that_makes_nothing_is_named(writer: Any, said: str) -> None:
     assert f"the writer of Wrapped {said}" in str(caught.value)
 
 
-def test_a_message_that_its_owner_changes_is_read_anew() -> None:
+def test_a_message_that_its_owner_changes_is_read_again() -> None:
     with reading(Wrapped, lambda m: {"role": "user", "content": m.held}):
         message = Wrapped("one")
         assembler = Assembler().add_messages([message])
@@ -79,7 +79,7 @@ def test_a_message_that_its_owner_changes_is_read_anew() -> None:
         assert assembler.build().request()["messages"][0]["content"] == "two"
 
 
-def test_a_message_that_a_policy_shortens_comes_out_as_a_dict_and_the_owner_keeps_hers() -> None:
+def test_a_message_that_a_policy_shortens_is_returned_as_a_dict_and_the_owners_object_stays() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     said = [
         {"role": "user", "content": "q"},
@@ -97,12 +97,12 @@ def test_a_message_that_a_policy_shortens_comes_out_as_a_dict_and_the_owner_keep
 
 
 @pytest.mark.parametrize("kind", [dict, list, str, object, "Wrapped", None])
-def test_what_is_read_already_or_is_no_class_takes_no_reader(kind: Any) -> None:
+def test_a_class_that_is_read_already_or_another_value_gets_no_reader(kind: Any) -> None:
     with pytest.raises(MessageTypeError, match="kind"):
         register_reader(kind, dict)
 
 
-def test_a_reader_that_is_none_or_says_no_dict_is_refused_by_name() -> None:
+def test_a_reader_that_is_not_callable_or_returns_no_dict_is_refused_by_name() -> None:
     with pytest.raises(MessageTypeError, match="reader"):
         register_reader(Wrapped, "no function")  # type: ignore[arg-type]
     with reading(Wrapped, lambda m: m.held), pytest.raises(MessageTypeError, match=r"message 2.*Wrapped.*int"):
@@ -110,7 +110,7 @@ def test_a_reader_that_is_none_or_says_no_dict_is_refused_by_name() -> None:
 
 
 @given(conversations())
-def test_with_a_writer_whatever_a_policy_writes_comes_out_in_its_own_class(history: list[Any]) -> None:
+def test_with_a_writer_every_message_that_a_policy_writes_has_its_own_class(history: list[Any]) -> None:
     def summarized(dropped: object, previous: object, most: int) -> str:
         return "so far"
 
@@ -128,7 +128,7 @@ def test_with_a_writer_whatever_a_policy_writes_comes_out_in_its_own_class(histo
 
 
 @given(st.data(), conversations())
-def test_with_a_writer_a_mended_history_is_of_one_class(data: st.DataObject, history: list[Any]) -> None:
+def test_with_a_writer_a_repaired_history_has_one_class(data: st.DataObject, history: list[Any]) -> None:
     lost = data.draw(st.sets(st.integers(0, max(0, len(history) - 1)), max_size=3))
     broken = [message for index, message in enumerate(history) if index not in lost]
     with reading(Wrapped, lambda m: m.held, writer=Wrapped):
@@ -136,7 +136,7 @@ def test_with_a_writer_a_mended_history_is_of_one_class(data: st.DataObject, his
     assert ([message.held for message in mended], changes) == repair(broken)
 
 
-def test_a_writer_that_says_something_else_is_refused_by_name() -> None:
+def test_a_writer_that_writes_another_message_is_refused_by_name() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     asking = Wrapped({"role": "assistant", "content": None, "tool_calls": [call]})
     mute = reading(Wrapped, lambda m: m.held, writer=lambda fields: Wrapped({**fields, "content": "secret"}))
@@ -148,7 +148,7 @@ def test_a_writer_that_says_something_else_is_refused_by_name() -> None:
 
 
 @given(st.text(min_size=1))
-def test_what_a_reader_raises_says_where_and_quotes_nothing(secret: str) -> None:
+def test_the_error_of_a_raising_reader_names_the_place_and_quotes_nothing(secret: str) -> None:
     def failing(message: Wrapped) -> dict[str, Any]:
         raise KeyError(secret + "~secret")
 

@@ -52,7 +52,7 @@ def _message(word: str) -> Message:
         ("u Ca1 u Ca2 u Ra1 Ra2 Ra3", "a1→a2 a2→a1 a3→"),
     ],
 )
-def test_a_loose_result_answers_the_call_that_it_names_nearest_before_it_or_the_first_behind(
+def test_a_loose_result_answers_the_nearest_earlier_call_of_its_id_or_else_the_first_later_one(
     history: str, matched: str
 ) -> None:
     loose = [given for found in Pairs.of(read(history)).loose.values() for given in found]
@@ -73,7 +73,7 @@ def test_a_loose_result_answers_the_call_that_it_names_nearest_before_it_or_the_
         ("", {0: []}),
     ],
 )
-def test_a_call_is_unanswered_where_something_else_comes_before_its_result(
+def test_a_call_is_unanswered_if_another_message_precedes_its_result(
     history: str, unanswered: dict[int, list[str]]
 ) -> None:
     pairs = Pairs.of(read(history))

@@ -121,7 +121,7 @@ def test_without_documents_or_a_question_of_one_text_all_is_as_in_the_system_tex
 
 
 @given(strategies, knowledge, histories(max_turns=3), questions, st.data())
-def test_on_every_boundary_it_fits_as_recounted_and_keeps_all_knowledge_and_every_pair(
+def test_on_every_boundary_a_build_fits_as_recounted_and_keeps_all_knowledge_and_every_pair(
     strategy: ChatRegions, texts: list[str], history: list[dict[str, Any]], question: str, data: st.DataObject
 ) -> None:
     history = asked(history, question)
@@ -197,7 +197,7 @@ def capped(strategy: Any, cap: float, texts: list[str], window: int = 1000) -> A
 @pytest.mark.parametrize("placement", Placement)
 @scaled(0.3)
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(100, 400), st.booleans())
-def test_a_cap_on_knowledge_binds_what_sources_are_chosen_as_a_room_of_its_size_does(
+def test_a_cap_on_knowledge_binds_chosen_sources_like_a_window_of_its_size(
     placement: Placement, sizes: list[int], cap: int, shared: bool
 ) -> None:
     strategy = CitedSources(duplicates=(), order=Order.SCORE, placement=placement)
@@ -268,7 +268,7 @@ def test_a_plain_count_is_worth_what_its_counter_says() -> None:
 
 
 @pytest.mark.parametrize("window", range(300, 308))
-def test_a_share_for_knowledge_is_of_what_the_framing_leaves_for_whoever_chooses_too(window: int) -> None:
+def test_a_share_for_knowledge_is_of_what_framing_leaves_for_choosing_strategies_too(window: int) -> None:
     budget = Budget(window, counter=len, limits={"knowledge": Limit(cap=0.25)})
     context = assembled(budget, QuestionChunks(), ["a"] * 200, asked([], "What?"), openai_chat).build()
     # Without a model the frame alone has a bound, and shares are of what that leaves.
@@ -327,7 +327,7 @@ def test_sources_in_a_result_are_numbered_between_their_own_words() -> None:
     ],
 )
 @pytest.mark.parametrize(("there", "here"), [(ChatRegions(), AT_RESULT), (CitedSources(), CITED_AT_RESULT)])
-def test_where_the_conversation_ends_with_no_result_of_one_text_all_is_as_in_the_system_text(
+def test_documents_go_into_the_system_text_unless_the_conversation_ends_with_a_result_of_one_text(
     history: list[Any], there: Any, here: Any
 ) -> None:
     budget = Budget(WIDE, counter=len)

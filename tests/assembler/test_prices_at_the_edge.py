@@ -61,7 +61,7 @@ def ledger_of(*sizes: int, window: int = 10_000) -> Ledger:
 # ── A ledger
 
 
-def test_a_ledger_says_what_each_turn_costs_and_where_it_stands_newest_first() -> None:
+def test_a_ledger_lists_each_turn_with_its_cost_and_place_newest_first() -> None:
     ledger = ledger_of(1, 2, 3)
     assert list(ledger.newest_first()) == [TurnCost(2, 3, 3), TurnCost(1, 2, 2), TurnCost(0, 1, 1)]
     assert [ledger.newest_turns(number) for number in range(5)] == [3, 2, 1, 0, 0]
@@ -89,13 +89,13 @@ def test_everything_fits_where_no_token_is_missing_however_often_it_is_asked(tim
 
 
 @pytest.mark.parametrize(("first", "needed"), [(0, 10), (1, 5), (2, 3)])
-def test_of_what_stays_from_a_message_on_all_fits_where_no_token_is_missing(first: int, needed: int) -> None:
+def test_everything_after_a_message_fits_exactly_if_no_token_is_missing(first: int, needed: int) -> None:
     ledger = attrs.evolve(ledger_of(5, 2, 3), first=first)
     assert [ledger.fits(tokens) for tokens in (needed - 1, needed, needed + 1)] == [False, True, True]
 
 
 @pytest.mark.parametrize("least", [1, 2, 3])
-def test_as_many_of_the_newest_turns_fit_as_by_adding_them_up(least: int) -> None:
+def test_as_many_of_the_newest_turns_fit_as_adding_them_up_says(least: int) -> None:
     sizes = [5, 1, 4, 2, 3]
     for pins in ((), (0,), (3,)):
         ledger = attrs.evolve(ledger_of(*sizes), pins=pins)
@@ -110,7 +110,7 @@ def test_as_many_of_the_newest_turns_fit_as_by_adding_them_up(least: int) -> Non
             assert ledger.newest_that_fit(tokens, least) == wanted, (pins, tokens)
 
 
-def test_as_many_fit_when_the_history_has_grown_by_turns_of_any_size() -> None:
+def test_as_many_turns_fit_after_the_history_has_grown_by_turns_of_any_size() -> None:
     history = [{"role": "user", "content": "x" * 10} for _ in range(8)]
     assembler = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
     for size, first in ((1, 4), (15, 6), (30, 9), (14, 10), (1, 10), (46, None)):
@@ -119,13 +119,13 @@ def test_as_many_fit_when_the_history_has_grown_by_turns_of_any_size() -> None:
             assert assembler.build().inside.first == first
 
 
-def test_what_all_turns_cost_is_remembered_apart_from_what_the_newest_do() -> None:
+def test_the_cost_of_all_turns_is_remembered_apart_from_that_of_the_newest() -> None:
     ledger = ledger_of(5, 2, 3)
     assert [ledger.since(first) for first in (0, 1, 0, 2)] == [Count(10), Count(5), Count(10), Count(3)]
     assert (ledger.prices.everything, ledger.prices.tail) == ((0, 3, Count(10)), (2, 3, Count(3)))
 
 
-def test_pinned_turns_stay_beside_a_cut_and_are_told_up_to_a_place() -> None:
+def test_pinned_turns_stay_beside_a_cut_and_are_listed_up_to_a_place() -> None:
     ledger = attrs.evolve(ledger_of(1, 2, 4, 8), pins=(0, 2))
     assert ledger.pinned_turns() == ((0, 1), (2, 3))
     assert [ledger.pinned_turns(before) for before in range(5)] == [
@@ -143,14 +143,14 @@ def test_pinned_turns_stay_beside_a_cut_and_are_told_up_to_a_place() -> None:
     assert ledger.until(2).pins == (0,)
 
 
-def test_what_was_saved_in_a_turn_is_saved_where_that_turn_stays() -> None:
+def test_tokens_saved_in_a_turn_count_only_if_that_turn_stays() -> None:
     ledger = ledger_of(10, 20, 30).with_savings({1: Difference(-5, Grade.EXACT, -3)})
     assert [ledger.since(first).upper for first in range(3)] == [57, 47, 30]
     assert [ledger.turn_upper(at, at + 1) for at in range(3)] == [10, 17, 30]
     assert (ledger.turn(1, 2).tokens, ledger.turn(0, 1).tokens) == (15, 10)
 
 
-def test_the_price_of_what_stays_goes_on_from_the_one_that_was_found_last() -> None:
+def test_the_price_of_the_kept_messages_continues_from_the_last_one_found() -> None:
     ledger = ledger_of(1, 2, 3, 4)
     ledger.prices.tail = (1, 3, Count(100))  # a price that only memory can know
     assert ledger.since(1) == Count(104)
@@ -159,7 +159,7 @@ def test_the_price_of_what_stays_goes_on_from_the_one_that_was_found_last() -> N
     assert ledger.since(1) == Count(9)  # what begins earlier is added up anew
 
 
-def test_what_an_item_gains_is_what_its_turn_costs_less() -> None:
+def test_an_items_gain_is_what_its_turn_costs_less() -> None:
     def step(name: str, said: str) -> list[dict[str, Any]]:
         call = {"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"}
         return [call, {"type": "function_call_output", "call_id": name, "output": said}]
@@ -283,7 +283,7 @@ def test_prices_of_a_history_that_says_the_same_know_what_followed_and_learn_apa
     assert ledger.prices.ended == {(0, 1): facts}
 
 
-def test_prices_of_a_shorter_history_know_nothing_of_what_comes_after() -> None:
+def test_prices_of_a_shorter_history_ignore_later_messages() -> None:
     ledger = ledger_of(1, 2, 3)
     ledger.since(0)
     ledger.timeline()
@@ -304,7 +304,7 @@ def bill(ours: Count, billed: int, **more: Any) -> CalibratedCounter:
 
 
 @pytest.mark.parametrize("billed", [1, 40, 49, 50, 51, 99, 100, 101, 150, 199, 200, 201, 1_000])
-def test_what_is_left_under_a_bill_is_the_most_that_keeps_to_the_limit(billed: int) -> None:
+def test_the_tokens_left_under_a_bill_are_the_most_that_keep_to_the_limit(billed: int) -> None:
     counter, elsewhere = bill(Count(100), billed), Fingerprint("e", 1)
     for limit in (0, 1, 60, 100, 137, 400):
         left = counter.tokens_left(limit)
@@ -315,7 +315,7 @@ def test_what_is_left_under_a_bill_is_the_most_that_keeps_to_the_limit(billed: i
         ]
 
 
-def test_a_bill_is_told_by_its_margin_its_factor_and_its_grade() -> None:
+def test_a_bill_states_its_margin_its_factor_and_its_grade() -> None:
     same = Fingerprint("d", 1)
     found = [bill(Count(100), billed) for billed in (10, 50, 100, 120, 200, 300)]
     assert [one.factor for one in found] == [0.5, 0.5, 1.0, 1.2, 2.0, 2.0]
@@ -372,7 +372,7 @@ def test_without_a_budget_a_refusal_that_says_nothing_is_of_a_tenth_more_than_is
 
 
 @pytest.mark.parametrize(("no_context", "named"), [(7, "got int"), ("a secret", "got str"), (None, "got None")])
-def test_what_is_no_context_has_no_bill_and_is_named_by_its_type(no_context: Any, named: str) -> None:
+def test_a_value_that_is_not_a_context_has_no_bill_and_the_error_names_its_type(no_context: Any, named: str) -> None:
     from assembler import calibrate
 
     with pytest.raises(BudgetError, match=rf"^context: expected the Context that build\(\) returned, {named}") as error:
@@ -400,7 +400,7 @@ def test_a_bill_is_of_its_dialect_and_model_or_of_any() -> None:
         (Overflow(), 100, 90),
     ],
 )
-def test_a_refusal_is_a_bill_of_what_it_says_and_else_of_a_tenth_too_much(
+def test_a_refusal_is_a_bill_of_the_stated_tokens_or_else_of_a_tenth_too_much(
     said: Overflow, billed: int, most: int | None
 ) -> None:
     from assembler import calibrate
@@ -441,7 +441,7 @@ def test_the_first_row_whose_kinds_are_the_tools_own_is_taken(kind: str, tokens:
     assert row_of(kind) in TABLE
 
 
-def test_what_a_request_asks_for_beside_its_tools_costs_a_row_each() -> None:
+def test_a_request_pays_a_row_for_each_provider_tool_outside_its_list() -> None:
     toolset = read_tool({"type": "mcp_toolset", "mcp_server_name": "named"})
     servers = [{"name": "named"}, {"name": "other"}, {}, "no server"]
     search, server = Count(300, Grade.ESTIMATED, upper=3_000), Count(1_000, Grade.ESTIMATED, upper=10_000)
@@ -452,7 +452,7 @@ def test_what_a_request_asks_for_beside_its_tools_costs_a_row_each() -> None:
     assert price_beside_tools({"mcp_servers": servers, "web_search_options": {}}, [toolset]) == search + server + server
 
 
-def test_what_a_host_finds_and_puts_into_the_prompt_is_estimated() -> None:
+def test_text_that_a_host_finds_and_adds_to_the_prompt_is_estimated() -> None:
     search, azure = (
         Count(row.tokens, Grade.ESTIMATED, row.upper) for row in map(row_of, ("web_search", "data_sources"))
     )
@@ -463,7 +463,7 @@ def test_what_a_host_finds_and_puts_into_the_prompt_is_estimated() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses", "anthropic", "mistral"])
-def test_the_text_of_a_key_that_nobody_reads_is_in_the_bound_alone(dialect: str) -> None:
+def test_text_under_an_unread_key_is_in_the_bound_alone(dialect: str) -> None:
     history = "input" if dialect == "openai_responses" else "messages"
     body: dict[str, Any] = {history: [{"role": "user", "content": "q"}]}
     plain = count_request(body, dialect=dialect, model="gpt-4o")
@@ -507,7 +507,7 @@ def test_texts_that_hold_themselves_are_bounded_once() -> None:
     assert price_unread_keys({"documents": loop}) == Count(0, Grade.ESTIMATED, len("round and round"))
 
 
-def test_a_field_that_is_no_more_than_a_mark_of_a_cache_is_not_in_a_tools_words() -> None:
+def test_a_cache_mark_is_not_among_a_tools_words() -> None:
     tool = {"type": "bash_20250124", "name": "bash"}
     marked = {**tool, "cache_control": {"type": "ephemeral"}}
     assert price_hosted(read_tool(marked)) == price_hosted(read_tool(tool))
@@ -528,7 +528,7 @@ def test_each_tool_has_its_price_in_its_own_place_and_one_of_another_api_has_non
 # ── Parts that nobody reads
 
 
-def test_what_a_part_hides_is_in_its_bound_and_what_it_seals_in_its_price() -> None:
+def test_hidden_content_of_a_part_is_in_its_bound_and_encrypted_content_in_its_price() -> None:
     def beyond(raw: Any) -> Count:
         return read_opaque(Opaque("odd", raw)).beyond
 
@@ -549,7 +549,7 @@ def test_what_a_part_hides_is_in_its_bound_and_what_it_seals_in_its_price() -> N
     assert read_opaque(Opaque("item_reference", {"id": "i"})).beyond == REFERENCED
 
 
-def test_of_a_part_the_words_are_shown_and_nothing_that_is_empty() -> None:
+def test_only_the_nonempty_words_of_a_part_are_shown() -> None:
     raw = {"type": "odd", "id": "i", "a": ["", None, {}, [], 0, False, "word"], "b": {"c": ""}, "d": None, "e": 0}
     assert read_opaque(Opaque("odd", raw)).text == '{"a":[0,false,"word"],"e":0}'
     assert price_opaque(Opaque("odd", {"a": "b"}), len) == Count(9, Grade.ESTIMATED, upper=11 + FRAMING)
@@ -807,7 +807,7 @@ def test_pieces_cost_together_what_the_whole_costs() -> None:
 
 
 @pytest.mark.parametrize("held", [-1, 1.5, "7", True, object()])
-def test_what_is_held_is_refused_by_what_came(held: Any) -> None:
+def test_the_error_for_wrong_held_tokens_shows_what_came(held: Any) -> None:
     shown = f"{held}" if isinstance(held, int | float) else f"a {type(held).__name__}"
     with pytest.raises(BudgetError, match=rf"held: expected the tokens .*, got {shown}$"):
         held_count(held)
@@ -837,7 +837,7 @@ def test_answers_side_by_side_are_priced_beside_what_they_go_out_with(answers: i
 
 
 @pytest.mark.parametrize("held", [Count(1.5), Count(1, upper=2.5)])  # type: ignore[arg-type]
-def test_a_count_that_is_held_is_of_whole_tokens_and_else_refused_by_its_name(held: Count) -> None:
+def test_held_tokens_are_a_whole_number_or_refused_by_name(held: Count) -> None:
     with pytest.raises(BudgetError, match=r"^held is "):
         held_count(held)
     assert held_count(Count(2, Grade.BOUNDED, 5)) == Count(2, Grade.BOUNDED, 5)

@@ -59,7 +59,7 @@ def test_tools_that_no_template_shows_cost_nothing_and_take_nothing_from_the_res
 
 
 @pytest.mark.parametrize(("tool", "mark"), [(OWN["anthropic"][3], "cache_control"), (OWN["bedrock"][0], "cachePoint")])
-def test_a_mark_of_a_cache_on_a_provider_s_own_tool_is_no_text(tool: Dict, mark: str) -> None:
+def test_a_cache_mark_on_a_provider_tool_is_not_priced_as_text(tool: Dict, mark: str) -> None:
     api = Api("anthropic", "claude-sonnet-4-5")
     marked = [{**tool, mark: HOURS}]
     if mark == "cachePoint":
@@ -114,7 +114,7 @@ def test_a_schema_that_does_not_say_object_is_sent_and_priced_as_one_that_does(a
 
 
 @pytest.mark.parametrize("said", ["w" * length for length in range(1, 12)])
-def test_a_text_of_the_model_s_beside_an_answer_format_costs_what_is_sent_with_a_model_that_nobody_knows(
+def test_a_models_text_beside_an_answer_format_costs_what_is_sent_for_an_unknown_model(
     said: str,
 ) -> None:
     api = Api("openai_chat", "nobody-knows-this-model")

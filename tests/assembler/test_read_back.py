@@ -44,7 +44,7 @@ def test_the_knowledge_of_a_turn_is_replaced_by_that_of_the_next() -> None:
     assert "old" not in str(again.add_message(QUESTION).build().system)
 
 
-def test_none_is_nothing_at_every_door() -> None:
+def test_none_is_accepted_as_nothing_by_every_function() -> None:
     assembler = Assembler().add_instruction("x").add_capability([]).add_messages([QUESTION])
     assembler.add_instruction(None).add_capability(None).add_messages(None).add_knowledge(None, type="doc")
     assembler.add_output_schema(None).hold(None).anchor(None)

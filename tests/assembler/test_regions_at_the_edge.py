@@ -125,7 +125,7 @@ def plan_of(sizes: list[int], window: int, policy: Any) -> Any:
     return Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy).add_messages(history).plan()
 
 
-def test_a_decision_hangs_on_what_stays_and_one_turn_more() -> None:
+def test_a_decision_depends_on_what_stays_and_one_turn_more() -> None:
     cut = plan_of([10] * 9, 35, TrimOldest()).inside
     assert (cut.first, one_turn_more(cut)) == (6, 5)
     pinned = plan_of([10] * 9, 35, TrimOldest(pins={5, 4})).inside
@@ -139,7 +139,7 @@ def test_a_decision_hangs_on_what_stays_and_one_turn_more() -> None:
 @pytest.mark.parametrize(
     ("policy", "stands"), [(TrimOldest(), True), (Refuse(), True), ([TrimOldest(), TrimSteps()], False)]
 )
-def test_what_a_cut_leaves_stands_where_only_an_overflow_changes_it(policy: Any, stands: bool) -> None:
+def test_a_cut_stays_in_force_if_only_an_overflow_may_change_it(policy: Any, stands: bool) -> None:
     settings_plan = plan_of([10] * 3, 35, policy).inside
     assert decisions_of(settings_plan.settings, settings_plan.ledger).standing is not None  # everything fits
     if not isinstance(policy, Refuse):
@@ -158,7 +158,7 @@ def test_a_decision_stands_with_the_tokens_that_the_turns_may_cost() -> None:
         assert (standing.front, standing.checked_from, standing.glance, standing.conversation.upper) == (1, 1, 1, 27)
 
 
-def test_of_the_messages_that_went_each_build_looks_at_the_next_ones() -> None:
+def test_each_build_checks_the_next_of_the_dropped_messages() -> None:
     sizes = [10] * (3 * GLANCE)
     history = [{"role": "user", "content": "x" * size} for size in sizes]
     assembler = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
@@ -240,7 +240,7 @@ def test_under_a_bill_a_mark_is_held_from_the_billed_request_on(before: list[Any
     assert found == [6, 6, 6, 11]
 
 
-def test_under_a_bill_of_everything_nothing_is_said_to_have_gone_while_it_fits() -> None:
+def test_under_a_bill_of_everything_nothing_is_reported_as_dropped_while_it_fits() -> None:
     turn = {"role": "user", "content": "x" * 10}
     assembler = Assembler(Budget(50, counter=len), dialect=plain, on_overflow=TrimOldest())
     assembler.anchor(calibrate(assembler.add_messages([turn] * 3).build(), 32))
@@ -249,7 +249,7 @@ def test_under_a_bill_of_everything_nothing_is_said_to_have_gone_while_it_fits()
         assert (plan.trimmed.is_all, plan.first, len(plan.dropped)) == (not gone, gone, gone), turns
 
 
-def test_a_message_that_comes_with_a_mark_is_pinned_while_the_decision_stands() -> None:
+def test_a_message_added_with_a_pin_is_pinned_while_the_decision_holds() -> None:
     assembler = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest())
     assembler.add_messages([{"role": "user", "content": "x" * 10} for _ in range(6)]).build()
     plan = assembler.add_message({"role": "user", "content": "x", "pinned": True}).build().inside
@@ -274,7 +274,7 @@ def test_a_turn_that_is_pinned_stays_while_the_decision_stands() -> None:
         assert assembler.add_message({"role": "user", "content": "y"}).build().inside.kept == [1, *range(3, length)]
 
 
-def test_what_a_limit_leaves_out_is_told_with_its_price_and_the_limit() -> None:
+def test_a_document_that_a_limit_leaves_out_is_reported_with_its_price_and_the_limit() -> None:
     tools = [{"name": name, "description": "d", "parameters": {"type": "object"}} for name in "fg"]
     limits = {"knowledge": Limit(cap=90), "capability": Limit(cap=100, select=lambda *_: [0])}
     assembler = Assembler(Budget(1_000, counter=len, limits=limits), dialect=plain).add_message(("user", "q"))
@@ -288,7 +288,7 @@ def test_what_a_limit_leaves_out_is_told_with_its_price_and_the_limit() -> None:
     ]
 
 
-def test_a_ladder_with_a_mark_gives_way_at_an_overflow_and_not_where_a_message_of_no_tokens_comes() -> None:
+def test_a_ladder_with_a_mark_drops_at_an_overflow_and_not_for_a_message_of_no_tokens() -> None:
     """Two turns are left at the mark, two more fill the window, and an empty one changes nothing."""
     ladder = [ClearToolResults(), TrimOldest(0.5)]
     history = [{"role": "user", "content": "x" * size} for size in (10,) * 7 + (0,)]

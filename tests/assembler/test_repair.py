@@ -39,7 +39,7 @@ def broken(draw: st.DrawFn) -> History:
 
 
 @given(broken())
-def test_what_comes_out_is_accepted_and_what_was_right_is_the_same_object(history: History) -> None:
+def test_a_repaired_history_is_valid_and_keeps_the_very_objects_that_were_right(history: History) -> None:
     before = copy.deepcopy(history)
     mended, changes = repair(history)
     assert history == before
@@ -184,6 +184,6 @@ def test_a_result_without_call_goes_and_the_text_beside_it_stays() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["why?", b"why?", {"role": "user", "content": "why?"}])
-def test_what_is_no_list_is_refused_and_not_mended_to_nothing(wrong: Any) -> None:
+def test_a_value_that_is_not_a_list_is_refused_and_not_repaired_to_nothing(wrong: Any) -> None:
     with pytest.raises(MessageTypeError, match=r"pass \[message\]"):
         repair(wrong)

@@ -31,7 +31,7 @@ def built(history: History, dialect: Dialect) -> dict[str, Any]:
 
 
 @given(st.data())
-def test_what_builds_is_left_alone(data: st.DataObject) -> None:
+def test_a_history_that_builds_is_not_changed(data: st.DataObject) -> None:
     form = data.draw(forms)
     history = data.draw(st.one_of(broken(form), conversations().map(lambda drawn: spelled(drawn, form))))
     dialect = DIALECTS[data.draw(st.sampled_from(list(DIALECTS)))]
@@ -45,7 +45,7 @@ def test_what_builds_is_left_alone(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_what_is_repaired_builds_in_every_dialect_and_is_not_repaired_again(data: st.DataObject) -> None:
+def test_a_repaired_history_builds_in_every_dialect_and_is_not_repaired_again(data: st.DataObject) -> None:
     history = data.draw(forms.flatmap(broken))
     before = copy.deepcopy(history)
     mended, _ = repair(history)
@@ -77,7 +77,7 @@ def test_a_valid_history_of_any_text_is_left_alone(history: History) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_a_history_that_was_once_mended_wrongly_is_mended_so(case: Any) -> None:
+def test_a_history_that_was_once_repaired_wrongly_is_repaired_correctly(case: Any) -> None:
     mended, changes = repair(case.history)
     assert mended == case.mended
     assert [(change.index, change.did) for change in changes] == case.changes

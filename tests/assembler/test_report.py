@@ -102,7 +102,7 @@ def test_the_dict_is_json_and_holds_no_text() -> None:
     assert [row["outcome"] for row in data["rows"]].count("dropped") == 1
 
 
-def test_a_dropped_message_that_nobody_could_read_has_an_unknown_size() -> None:
+def test_an_unreadable_dropped_message_has_an_unknown_size() -> None:
     history: list[Any] = [{"role": "user", "content": "x" * 9} for _ in range(300)]
     history[3] = {"role": "nobody"}
     assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
@@ -173,6 +173,6 @@ def test_no_other_model_is_suggested_for_one_of_a_known_family_or_of_the_callers
     )
 
 
-def test_who_brings_the_models_own_counter_is_asked_nothing() -> None:
+def test_the_models_own_counter_causes_no_warning() -> None:
     context = Assembler(Budget(4_000, model="gtp-4o", counter=len)).add_message(("user", "Hello")).build()
     assert context.report.notes == ()

@@ -257,7 +257,7 @@ class ChatAnswer(pydantic.BaseModel):
     tool_calls: list[dict[str, Any]] | None = None
 
 
-def test_what_a_host_puts_beside_a_call_goes_back_from_an_object_as_from_a_dict() -> None:
+def test_extra_fields_of_a_call_are_sent_back_from_an_object_as_from_a_dict() -> None:
     signed = {
         "id": "c",
         "type": "function",

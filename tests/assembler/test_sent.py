@@ -50,7 +50,7 @@ def viewed(turns: list[list[Any]], first: int, last: int, less: int, edited: boo
 @pytest.mark.parametrize("form", ["openai", "anthropic"])
 @scaled(0.3)
 @given(data=st.data(), api=st.sampled_from(APIS), asked=views, instructed=st.booleans())
-def test_a_request_costs_the_same_from_whichever_request_its_price_goes_on(
+def test_a_request_costs_the_same_from_whichever_earlier_request_its_price_continues(
     form: str, data: st.DataObject, api: tuple[str, str], asked: list[tuple[int, int, int, bool]], instructed: bool
 ) -> None:
     dialect, known = DIALECTS[api[0]], None

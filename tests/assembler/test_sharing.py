@@ -79,7 +79,7 @@ def test_a_fork_says_what_a_fresh_assembler_says_whatever_its_siblings_grew(
         assert told(assembler) == told(made(said, window))
 
 
-def test_of_two_that_append_at_once_each_finds_its_own_message() -> None:
+def test_two_threads_that_append_at_once_each_find_their_own_message() -> None:
     base = History.of(["a"])
 
     class Slow(list[object]):
@@ -188,7 +188,7 @@ def test_a_process_forked_while_another_thread_imports_a_module_of_ours_imports_
     del sys.modules["slowly_imported"]
 
 
-def test_an_import_of_somebody_elses_keeps_no_fork_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_in_another_thread_keeps_no_fork_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forking, "rest", lambda: pytest.fail("waited"))
     forking.wait_for_imports()
 

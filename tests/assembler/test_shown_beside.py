@@ -146,7 +146,7 @@ steps = st.lists(
 
 @scaled(0.5)
 @given(st.sampled_from(BESIDE), st.sampled_from(SPELLINGS), steps, st.booleans())
-def test_every_picture_stands_behind_all_answers_of_its_step_and_says_to_which_call_it_belongs(
+def test_every_picture_follows_all_answers_of_its_step_and_names_its_call(
     at: tuple[str, str], spelling: str, drawn: list[dict[str, tuple[str | None, int]]], asks: bool
 ) -> None:
     name, model = at
@@ -210,7 +210,9 @@ def test_a_picture_stays_and_goes_with_its_turn(
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize(("name", "model"), BESIDE)
-def test_a_step_goes_whole_and_a_cleared_answer_takes_its_picture_along(name: str, model: str, spelling: str) -> None:
+def test_a_step_is_dropped_whole_and_a_cleared_answer_takes_its_picture_along(
+    name: str, model: str, spelling: str
+) -> None:
     early = step(spelling, {"a": ("one", 1), "b": ("two " * 40, 2)})
     late = step(spelling, {"c": ("three", 1)})
     messages: list[Dict] = [{"role": "user", "content": "q"}, *early, *late]
@@ -242,7 +244,7 @@ def test_another_api_is_shown_what_its_own_assembler_would_show_it(home: tuple[s
     assert request == assembled(name, None, messages).build().request()
 
 
-def test_words_of_the_user_s_beside_an_answer_stand_behind_the_picture_that_they_may_speak_of() -> None:
+def test_user_words_beside_an_answer_follow_the_picture_that_they_may_refer_to() -> None:
     messages = history("anthropic", {"a": ("one", 1)})
     messages[-1]["content"].append({"type": "text", "text": "what is it?"})
     said = assembled("openai_chat", "gpt-4o", messages).build().request()["messages"][-1]
@@ -282,7 +284,7 @@ def test_a_picture_keeps_the_detail_that_it_asks_for(spelling: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mistral", "anthropic"])
-def test_what_an_api_cannot_be_shown_at_all_is_refused(name: str) -> None:
+def test_a_picture_that_an_api_cannot_show_at_all_is_refused(name: str) -> None:
     sound = {"type": "audio", "source": {"type": "base64", "media_type": "audio/ogg", "data": "T2dnUw=="}}
     messages = history("anthropic", {"a": ("one", 0)})
     messages[-1]["content"][0]["content"].append(sound)

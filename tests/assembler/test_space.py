@@ -64,7 +64,7 @@ tagged = st.lists(st.sampled_from(["<a>\n", "<b>c\n", "<d>e f</d>\n"]), max_size
     cap=st.sampled_from([None, 5, 0.01, 400]),
     floor=st.sampled_from([0, 3, 60, 0.05, 0.5]),
 )
-def test_what_is_left_is_what_the_request_leaves_with_these_pieces_in_it(
+def test_the_tokens_left_are_those_that_the_request_leaves_with_these_pieces(
     counter: Any, system: list[str], knowledge: list[str], before: list[str], after: list[str], cap: Any, floor: Any
 ) -> None:
     limits = {"knowledge": Limit(cap=cap), "conversation": Limit(floor=floor)}
@@ -86,7 +86,7 @@ def test_what_is_left_is_what_the_request_leaves_with_these_pieces_in_it(
     assert space.left(rendered) == (min(left, most - knows) if cap is not None or floor else left)
 
 
-def test_without_a_budget_there_is_no_end_of_what_is_left_and_without_a_question_no_text_around_it() -> None:
+def test_without_a_budget_the_tokens_left_are_unlimited_and_without_a_question_no_text_is_around_it() -> None:
     asking = Asking()
     Assembler(dialect=plain, strategy=asking).add_messages([("user", QUESTION)]).build()
     assert asking.space.left(Rendered(pieces("knowledge", ["a"]))) is None
@@ -120,7 +120,7 @@ def test_a_piece_is_priced_once_however_often_it_is_asked_about(counter: Any, at
     assert noting.asked == at_once
 
 
-def test_where_counts_add_no_text_is_counted_again_for_what_is_put_before_it() -> None:
+def test_if_counts_add_no_text_is_counted_again_for_text_put_before_it() -> None:
     class Adding:
         additive_at_tag_seams = True
 

@@ -61,7 +61,7 @@ IDLE = Decision("I", 0, (("could not", 0),))
 NOTHING = Decision("N", 0)
 
 
-def test_a_decision_says_what_it_did_and_how_often_where_that_means_something() -> None:
+def test_a_decision_says_what_it_did_and_how_often_if_that_means_something() -> None:
     every = (SHORTENED, DROPPED, BOTH, IDLE, NOTHING)
     assert [one.reason for one in every] == [
         "2 × shortened",
@@ -82,14 +82,14 @@ def test_a_decision_says_what_it_did_and_how_often_where_that_means_something() 
     assert [one.in_turn(3) for one in every] == ["R: 3 × shortened", "T: 3 × old", "B", "I: 3 × could not", "N"]
 
 
-def test_two_decisions_of_one_policy_add_up_what_is_counted_and_say_the_rest_anew() -> None:
+def test_two_decisions_of_one_policy_add_their_numbers_and_take_the_newer_words() -> None:
     again = Decision("B", 3, (("cleared", 2), ("new", 4), ("as far", 0)))
     assert Decision("B", 5, (("old words", 0), ("cleared", 1))).again(again) == Decision(
         "B", 8, (("cleared", 3), ("new", 4), ("as far", 0))
     )
 
 
-def test_what_stays_says_why_the_rest_went_those_first_that_dropped_turns() -> None:
+def test_the_reason_for_dropped_messages_names_policies_that_dropped_turns_first() -> None:
     kept = Trimmed(Cut(0, ""), decisions=(IDLE, SHORTENED, DROPPED))
     assert (kept.why_gone, kept.why_shortened(), kept.idle, kept.is_all) == (
         "T: old; R: shortened",
@@ -125,7 +125,7 @@ def test_a_cut_that_saves_nothing_is_said_and_not_made() -> None:
     assert kept.decisions[0].reason == "older turns do not fit"
 
 
-def test_a_ladder_that_goes_on_begins_with_what_stayed_and_forgets_what_was_missing() -> None:
+def test_a_continued_ladder_begins_with_what_stayed_and_forgets_old_failures() -> None:
     ledger = ledger_of(10, 10, 10, 10)
     start = Trimmed(Cut(1, "as it was"), failures=(SummaryError("s"),))
     kept = trim_by_rungs(ledger, (rung_of(TrimOldest()),), 30, start)
@@ -146,7 +146,7 @@ def test_a_note_that_stands_already_is_given_its_tokens_once(summary: str, first
 
 
 @pytest.mark.parametrize(("policy", "first"), [(TrimOldest(), 1), (KeepRelevant(keep_turns=1), 0)])
-def test_at_a_mark_what_has_gone_stays_away_but_for_a_policy_that_chooses_anew(policy: Any, first: int) -> None:
+def test_at_a_mark_dropped_turns_stay_dropped_unless_the_policy_chooses_again(policy: Any, first: int) -> None:
     kept = brought_down(ledger_of(10, 10, 10), (rung_of(policy),), 30, Trimmed(Cut(1, "as it was")))
     assert kept.cut.first_kept == first
 
@@ -226,7 +226,7 @@ def test_a_memory_surely_holds_half_of_what_it_may_hold() -> None:
 
 
 @pytest.mark.parametrize("adds", [True, False])
-def test_of_pieces_whose_counts_add_each_was_counted_alone_and_else_the_whole_too(adds: bool) -> None:
+def test_if_counts_add_each_piece_is_counted_alone_and_else_the_whole_too(adds: bool) -> None:
     class Promising:
         additive_at_tag_seams = adds
 
@@ -271,7 +271,7 @@ class Scales:
     st.integers(0, 500),
     st.booleans(),
 )
-def test_of_turns_that_are_weighed_the_most_stay_that_the_limit_holds(
+def test_of_weighed_turns_as_many_stay_as_the_limit_holds(
     sizes: list[int], factor: float, more: int, keep: int, limit: int, promises: bool
 ) -> None:
     ledger = ledger_of(*sizes)
@@ -290,14 +290,14 @@ def test_of_turns_that_are_weighed_the_most_stay_that_the_limit_holds(
     assert scales.times <= 8
 
 
-def test_where_no_turn_has_begun_what_there_is_is_weighed_once() -> None:
+def test_before_any_turn_begins_the_whole_is_weighed_once() -> None:
     scales: Any = Scales(ledger_of(), 1.0, 7, promises=True)
     rung, before = cast(CuttingRung, rung_of(TrimOldest())), Weighed(3, 4, 5, 6)
     kept, count, seen = keep_most_turns(scales.ledger, rung, KeepsNewest(), 5, 0, scales, scales.weigh, before)
     assert (kept.is_all, kept.cut.first_kept, count, seen, scales.times) == (True, 0, Count(7), before, 1)
 
 
-def test_where_every_estimate_is_far_too_high_the_weighings_are_as_few_as_doubling_and_halving_take() -> None:
+def test_if_every_estimate_is_far_too_high_doubling_and_halving_bound_the_weighings() -> None:
     ledger = ledger_of(*[10] * 4_000)
     scales: Any = Scales(ledger, 0.01, 0, promises=False)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
@@ -319,7 +319,7 @@ def test_documents_make_way_before_selected_tools_each_down_to_its_floor(
     assert given_out == {"instruction": 9, "capability": capability, "knowledge": knowledge, "conversation": 1}
 
 
-def test_tools_that_nobody_selects_make_no_way() -> None:
+def test_tools_without_a_selection_are_not_reduced() -> None:
     given_out = {"capability": 20, "knowledge": 10}
     _make_way(given_out, 15, Budget(1_000, counter=len, limits={"capability": Limit(cap=30)}), 100)
     assert given_out == {"capability": 20, "knowledge": 0}
@@ -356,7 +356,7 @@ def test_a_turn_that_may_have_become_lighter_is_weighed_again_before_it_is_said_
 
 
 @pytest.mark.parametrize("limit", [0, 4, 5, 9, 12, 13, 14, 100])
-def test_a_conversation_asks_for_all_of_it_or_for_a_token_more_than_there_is_room(limit: int) -> None:
+def test_a_conversation_asks_for_its_tokens_up_to_one_above_the_limit(limit: int) -> None:
     assert demand_of(ledger_of(4, 5, 1, 3), limit) == min(13, limit + 1)
 
 
@@ -408,7 +408,7 @@ def steps(plan: Any) -> list[tuple[int, int, int, int]]:
     return [(one.context_window, one.first_kept, one.left_out, one.tokens) for one in steps_of(plan)]
 
 
-def test_steps_tell_the_window_the_first_turn_what_is_left_out_and_the_price() -> None:
+def test_steps_list_the_window_the_first_turn_the_number_left_out_and_the_price() -> None:
     assert steps(plan_of(5, 4, 3)) == [(3, 2, 2, 3), (7, 1, 1, 7), (12, 0, 0, 12)]
     assert steps(plan_of(5, 4, 3, overhead=2, safety_margin=1)) == [(6, 2, 2, 3), (10, 1, 1, 7), (15, 0, 0, 12)]
     assert steps(plan_of(5, 4, 3, policy=TrimOldest(keep_turns=2))) == [(7, 1, 1, 7), (12, 0, 0, 12)]
@@ -447,7 +447,7 @@ def test_steps_of_a_policy_that_must_be_asked_are_those_of_one_that_need_not() -
     assert len(steps(plan_of(*[1] * (MOST_TURNS_ASKED + 1), policy=Asked()))) == 1
 
 
-def test_what_rewrites_or_goes_down_to_a_mark_has_a_step_where_nothing_gives_way_alone() -> None:
+def test_a_policy_that_rewrites_or_cuts_to_a_mark_has_a_step_only_where_nothing_is_dropped() -> None:
     class Marked(Asked):
         traits = Traits(low_water=0.5, unmarked=Asked())
 
@@ -521,7 +521,7 @@ def test_a_pinned_turn_costs_a_search_nothing_more() -> None:
         assert (kept.cut.first_kept, count.tokens) == (first, ledger.kept(Cut(first, "")).tokens), limit
 
 
-def test_what_is_written_anew_is_as_uncertain_as_what_it_still_holds() -> None:
+def test_a_rewritten_message_is_as_uncertain_as_what_it_still_holds() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}
     long = [{"type": "text", "text": "word " * 200}, image]
     history = [{"role": "user", "content": long}, {"role": "assistant", "content": "so"}, ("user", "and?")]
@@ -574,7 +574,7 @@ def recipe(first: int, length: int = 3, made: tuple[Made, ...] = ()) -> Recipe:
     ("first", "length", "made"),
     [(0, 3, True), (1, 3, True), (2, 3, True), (3, 3, False), (-1, 3, False), (0, 4, False), (1, 2, True)],
 )
-def test_what_was_held_is_made_again_where_the_history_has_it(first: int, length: int, made: bool) -> None:
+def test_a_held_request_is_made_again_if_the_history_has_its_messages(first: int, length: int, made: bool) -> None:
     found = recipe(first, length).made_again(ledger_of(10, 10, 10), (rung_of(TrimOldest()),))
     assert (found is not None) is made
     if found is not None:
@@ -603,7 +603,7 @@ def test_what_was_held_is_made_again_where_the_history_has_it(first: int, length
         (Made(3, 0, 0, ()), False),
     ],
 )
-def test_what_was_changed_is_changed_again_by_the_policy_that_changed_it(change: Made, again: bool) -> None:
+def test_a_changed_message_is_changed_again_by_the_policy_that_changed_it(change: Made, again: bool) -> None:
     ledger, rungs = ledger_of(30, 10, 40), tuple(map(rung_of, (Truncate(20), TrimOldest())))
     found = recipe(0, 3, (change,)).made_again(ledger, rungs)
     assert (found is not None) is again
@@ -612,7 +612,7 @@ def test_what_was_changed_is_changed_again_by_the_policy_that_changed_it(change:
         assert found[1].count(ledger).upper < 80
 
 
-def test_what_is_made_again_says_what_was_said_of_it_and_stands_behind_its_summary() -> None:
+def test_a_remade_request_keeps_its_reasons_and_its_summary() -> None:
     ledger, made = ledger_of(30, 10, 40), (Made(3, 0, 0, ((2,),)),)
     held = Recipe(3, 1, "why", "said", made, (SHORTENED, DROPPED), (SummaryError("s"),))
     length, kept = held.made_again(ledger, (rung_of(Truncate(20)),)) or (0, keep_all(ledger))
@@ -634,7 +634,7 @@ def test_the_recipe_of_what_stayed_holds_no_change_of_what_has_gone() -> None:
     assert (found.made, found.decisions, len(found.failures)) == ((Made(4, 0, 0, ((0,), (3,))),), (SHORTENED,), 1)
 
 
-def test_settings_are_refused_by_what_is_no_budget_and_no_policy() -> None:
+def test_the_error_for_settings_names_a_wrong_budget_and_a_wrong_policy() -> None:
     of: Any = Settings.of
     with pytest.raises(BudgetError, match=r"budget: expected a Budget, got int; pass Budget\(context_window=…\)"):
         of(8_000, plain, Refuse(), ChatRegions())
@@ -679,7 +679,7 @@ def test_a_request_that_kept_all_is_kept_whole_and_one_of_a_longer_history_is_no
         assert found is None or (found.cut, found.is_all) == (Cut(0, ""), True)
 
 
-def test_a_choice_by_the_question_is_no_recipe_for_the_next_one_and_one_at_a_mark_is() -> None:
+def test_a_choice_by_the_question_is_not_reused_for_the_next_one_unless_it_has_a_mark() -> None:
     choosing = Recipe(3, 0, "", None, (Made(3, 0, 0, ((0,),)),), (SHORTENED,))
     for policy, kept in [(KeepRelevant(keep_turns=1), False), (KeepRelevant(keep_turns=1, low_water=0.5), True)]:
         plan = plan_of(10, 10, 10, policy=policy)
@@ -784,7 +784,7 @@ class Formatted:
 
 
 @pytest.mark.parametrize(("costs", "output", "framing"), [(7, 7, 21), (0, 0, 21), (-7, 0, 14)])
-def test_an_answer_format_costs_what_it_adds_and_framing_is_the_less_where_it_saves(
+def test_an_answer_format_costs_what_it_adds_or_reduces_framing_by_what_it_saves(
     costs: int, output: int, framing: int
 ) -> None:
     regions = plan_of(1).draft.regions
@@ -796,7 +796,7 @@ def test_an_answer_format_costs_what_it_adds_and_framing_is_the_less_where_it_sa
 
 
 @pytest.mark.parametrize("around", [False, True])
-def test_pieces_that_go_on_with_one_before_are_a_row_with_it_but_not_across_the_question(around: bool) -> None:
+def test_a_continued_piece_shares_a_row_with_the_one_before_but_not_across_the_question(around: bool) -> None:
     def told(pieces: Iterable[Piece]) -> list[tuple[str, str, str]]:
         return [(piece.region, piece.name, piece.text) for piece in pieces]
 
@@ -842,7 +842,7 @@ def test_a_summarizer_that_is_awaited_takes_no_thread(
     assert len(taken) == threads
 
 
-def test_what_was_held_goes_into_a_state_and_back_with_its_failures() -> None:
+def test_held_decisions_and_failures_survive_a_round_trip_through_a_state() -> None:
     failures = (SummaryError("a", raised="ValueError"), BudgetError("b"))
     recipe = Recipe(3, 1, "why", "said", (Made(3, 0, 1, ((2,), (1, 2))),), (SHORTENED, BOTH), failures)
     again = _recipe_from(_held_state(recipe, "digest", plan_of(1).settings))
@@ -870,7 +870,7 @@ def failing(text: str) -> int:
         ("conversation[0]", lambda it: it.add_messages([{"role": "user", "content": "boom"}])),
     ],
 )
-def test_a_counter_that_fails_is_told_with_the_item_that_it_failed_on(part: str, added: Callable[[Any], Any]) -> None:
+def test_the_error_of_a_failing_counter_names_the_item(part: str, added: Callable[[Any], Any]) -> None:
     with pytest.raises(TokenCountError) as caught:
         added(Assembler(Budget(1_000, counter=failing), dialect=plain)).build()
     assert str(caught.value).endswith(f"(at {part})")
@@ -898,14 +898,14 @@ def test_a_message_that_never_reads_the_same_twice_is_given_up_by_its_index() ->
     assert caught.value.index == 1
 
 
-def test_where_one_turn_is_expected_to_fit_one_turn_is_weighed() -> None:
+def test_if_one_turn_is_expected_to_fit_one_turn_is_weighed() -> None:
     scales: Any = Scales(ledger_of(10, 10, 10), 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
     kept, _, _ = keep_most_turns(scales.ledger, rung, KeepsNewest(), 10, 0, scales, scales.weigh, Weighed())
     assert (kept.cut.first_kept, scales.times) == (2, 1)
 
 
-def test_what_was_held_is_not_made_again_from_within_a_turn() -> None:
+def test_a_held_request_is_not_remade_from_within_a_turn() -> None:
     history = [{"role": role, "content": "x"} for role in ("user", "assistant", "user", "assistant")]
     assembler = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
     ledger, rungs = assembler.plan().inside.ledger, (rung_of(TrimOldest()),)

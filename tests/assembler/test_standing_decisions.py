@@ -75,7 +75,7 @@ def test_a_change_is_seen_at_the_front_among_what_stays_one_turn_before_and_wher
 
 
 @pytest.mark.parametrize("builds", [1, 2])
-def test_a_mark_that_pins_is_seen_where_this_build_looks_though_nobody_read_the_message(builds: int) -> None:
+def test_a_pin_is_seen_where_this_build_looks_even_on_an_unread_message(builds: int) -> None:
     messages = [{"role": "user", "content": f"{place:08}"} for place in range(LENGTH)]
     settings = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=TrimOldest()).inside[1]
     assembler = Assembler.around(Draft(history=History.of(messages)), settings)  # nobody has read them
@@ -139,7 +139,7 @@ def test_a_decision_after_one_that_was_outgrown_depends_on_what_that_one_hung_on
     assert first_changed(earlier, outgrown) is None  # more stays than stayed then: it was decided without that one
 
 
-def test_a_plan_that_is_made_anew_says_how_many_messages_the_last_decision_was_about() -> None:
+def test_a_new_plan_says_how_many_messages_the_last_decision_covered() -> None:
     assembler, _ = trimmed()
     fresh = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=TrimOldest())
     assert fresh.add_messages([("user", "x" * 8)] * LENGTH).plan().inside.last_length == 0
@@ -178,7 +178,7 @@ def test_a_decision_for_a_grown_history_differs_in_what_has_grown_alone() -> Non
         assert getattr(found, field.name) == getattr(wanted, field.name), field.name
 
 
-def test_of_pinned_turns_those_before_the_cut_are_looked_at_by_every_build() -> None:
+def test_every_build_checks_the_pinned_turns_before_the_cut() -> None:
     plan = trimmed(policy=TrimOldest(pins={4, LENGTH - 1}))[0].plan().inside
     known = standing_of(plan, plan.measured, None)
     assert known is not None
@@ -218,7 +218,7 @@ def test_a_decision_stands_where_all_fits_and_for_policies_that_keep_the_newest(
         ({"knowledge": Limit(cap=5)}, "abc", 1, 17),
     ],
 )
-def test_under_limits_a_decision_stands_for_what_the_cap_and_the_regions_leave(
+def test_under_limits_a_decision_is_for_what_the_cap_and_the_regions_leave(
     limits: dict[str, Limit], instruction: str, turns: int, most: int
 ) -> None:
     made = Assembler(Budget(20, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
@@ -228,7 +228,7 @@ def test_under_limits_a_decision_stands_for_what_the_cap_and_the_regions_leave(
     assert known.tokens_left == most
 
 
-def test_where_limits_give_the_conversation_more_once_it_asks_for_more_no_decision_stands() -> None:
+def test_no_decision_is_kept_if_limits_give_the_conversation_more_once_it_asks_for_more() -> None:
     """A document had to go for a floor that the conversation does not use yet."""
     limits = {"knowledge": Limit(cap=0.1), "conversation": Limit(floor=50)}
     made = Assembler(Budget(200, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
@@ -239,7 +239,7 @@ def test_where_limits_give_the_conversation_more_once_it_asks_for_more_no_decisi
 
 
 @pytest.mark.parametrize(("size", "goes_on"), [(0, True), (4, True), (5, False)])
-def test_a_decision_goes_on_while_what_it_keeps_fits_to_the_token(size: int, goes_on: bool) -> None:
+def test_a_decision_is_kept_while_its_messages_fit_to_the_token(size: int, goes_on: bool) -> None:
     assembler, _ = trimmed()
     known = standing(assembler)
     plan = assembler.add_message(("assistant", "y" * size)).plan().inside
@@ -258,7 +258,7 @@ def test_a_decision_goes_on_while_what_it_keeps_fits_to_the_token(size: int, goe
         (TrimOldest(pins={LENGTH}), {"content": "no"}),
     ],
 )
-def test_a_pin_among_the_new_messages_is_known_to_the_decision_that_goes_on(policy: Any, message: Any) -> None:
+def test_a_kept_decision_sees_a_pin_among_the_new_messages(policy: Any, message: Any) -> None:
     assembler, _ = trimmed(policy=policy)
     known = standing(assembler)
     plan = assembler.add_message({"role": "assistant", **message}).plan().inside
@@ -266,7 +266,7 @@ def test_a_pin_among_the_new_messages_is_known_to_the_decision_that_goes_on(poli
     assert plan.ledger.pins == standing(assembler).pins == (LENGTH,)
 
 
-def test_what_a_longer_fork_priced_is_no_part_of_a_shorter_one_s_conversation() -> None:
+def test_prices_of_a_longer_fork_do_not_enter_a_shorter_forks_conversation() -> None:
     assembler, _ = trimmed()
     assembler.add_message(("assistant", "y"))
     longer = assembler.fork().anchor(None)  # it decides apart, and shares the prices
@@ -311,7 +311,7 @@ def test_the_turn_that_would_stay_next_is_the_newest_that_went_past_all_that_are
     assert one_turn_more(attrs.evolve(plan, trimmed=Trimmed(Cut(0, "")))) == 0
 
 
-def test_a_plan_with_another_decision_knows_what_was_met_on_the_way_and_nothing_that_was_counted() -> None:
+def test_a_plan_with_another_decision_knows_the_messages_seen_and_no_counts() -> None:
     plan = trimmed()[0].plan().inside
     refused = ConversationError("it needs a user message")
     counted = attrs.evolve(plan, refused=refused, last_length=7, sealed=Count(9), corrected=Count(8), made_way=True)
@@ -328,7 +328,7 @@ def test_a_plan_with_another_decision_knows_what_was_met_on_the_way_and_nothing_
     assert found.count.tokens == 8 + 8
 
 
-def test_a_fork_tells_in_its_state_what_was_summarised_of_the_messages_that_it_has() -> None:
+def test_a_forks_state_holds_the_summary_of_the_messages_that_it_has() -> None:
     """The summary speaks of the first six of eight messages: a fork of six has all of them, one of five has not."""
     told: list[Any] = []
 

@@ -69,11 +69,13 @@ def loaded() -> dict[str, object]:
         "pickle",
     ],
 )
-def test_the_door_does_not_load_what_a_chat_does_not_need(loaded: dict[str, list[str]], name: str) -> None:
+def test_importing_the_assembler_loads_nothing_that_a_chat_does_not_need(
+    loaded: dict[str, list[str]], name: str
+) -> None:
     assert name not in loaded["modules"]
 
 
-def test_the_door_and_the_first_assembler_load_few_modules_and_few_classes_that_are_compiled(
+def test_the_import_and_the_first_assembler_load_few_modules_and_compile_few_classes(
     loaded: dict[str, list[str]],
 ) -> None:
     assert len(loaded["ours"]) <= MODULES, loaded["ours"]
@@ -81,7 +83,7 @@ def test_the_door_and_the_first_assembler_load_few_modules_and_few_classes_that_
     assert loaded["values"] <= VALUES  # type: ignore[operator]
 
 
-def test_a_command_loads_no_page_and_no_search_where_it_draws_none_and_cites_nothing() -> None:
+def test_a_command_that_draws_and_cites_nothing_loads_neither_the_page_nor_the_search() -> None:
     code = (
         "import json, sys; from assembler.cli import main; main(['batch', '--help']); print(json.dumps([*sys.modules]))"
     )
@@ -102,7 +104,7 @@ def test_a_pattern_that_is_compiled_later_is_the_pattern() -> None:
     assert [found.span() for found in later.finditer("bab")] == [(0, 1), (2, 3)]
 
 
-def test_an_expression_that_is_none_is_refused_when_it_is_first_used() -> None:
+def test_an_invalid_expression_is_refused_when_it_is_first_used() -> None:
     broken = compile_later("(")
     with pytest.raises(re.error, match="unterminated subpattern"):
         broken.match("x")

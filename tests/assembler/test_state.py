@@ -149,7 +149,9 @@ def working(turns: int) -> History:
     ],
     ids=["plain", "clearing", "cutting"],
 )
-def test_a_ladder_with_a_mark_goes_on_from_where_it_was_held(ladder: list[Policy], factor: float | None) -> None:
+def test_a_restored_ladder_with_a_mark_continues_from_where_it_was_held(
+    ladder: list[Policy], factor: float | None
+) -> None:
     history = working(12)
     one, other = Writer(), Writer()
     lived = life(in_one_process(900, asking(ladder, one), factor), history)
@@ -190,7 +192,7 @@ def test_the_state_holds_no_text_but_the_summary_and_stays_small() -> None:
     assert len(text) < 2_000
 
 
-def test_where_nothing_is_remembered_the_state_says_so() -> None:
+def test_if_nothing_is_remembered_the_state_says_so() -> None:
     assert new(1000, [TrimOldest()]).add_messages(talk(3)).build().state() == {
         "state": 2,
         "policies": [],
@@ -211,7 +213,7 @@ EDITS: list[tuple[str, Callable[[History], History]]] = [
 
 
 @pytest.mark.parametrize(("how", "edit"), EDITS, ids=[how for how, _ in EDITS])
-def test_a_summary_of_other_messages_is_ignored_with_a_warning_and_asked_for_anew(
+def test_a_summary_of_other_messages_is_ignored_with_a_warning_and_asked_for_again(
     how: str, edit: Callable[[History], History], caplog: pytest.LogCaptureFixture
 ) -> None:
     state, history = summarised()
@@ -223,7 +225,7 @@ def test_a_summary_of_other_messages_is_ignored_with_a_warning_and_asked_for_ane
     assert record.getMessage() == "ignored what Summarize remembered: its messages have changed"
 
 
-def test_what_comes_after_the_summary_may_be_edited() -> None:
+def test_messages_after_the_summary_may_be_edited() -> None:
     state, history = summarised()
     edited = [*history[:6], {"role": "user", "content": "z"}, history[7]]
     context = new(119, [Summarize(Never(), 2)]).add_messages(edited).restore(state).build()
@@ -246,7 +248,7 @@ def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptu
         ([20] * 8, None, None),
     ],
 )
-def test_what_was_held_is_ignored_with_the_reason(
+def test_a_held_request_that_is_ignored_is_reported_with_the_reason(
     sizes: list[int], ladder: Any, why: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     held = [Summarize(lambda *_: "told", 1), TrimOldest(low_water=0.5)]
@@ -260,14 +262,16 @@ def test_what_was_held_is_ignored_with_the_reason(
 
 
 @pytest.mark.parametrize("state", [7, "a secret", b"a secret", [1], {"state": None}])
-def test_what_is_no_state_is_named_by_its_type_and_a_text_is_to_be_read_first(state: Any) -> None:
+def test_the_error_for_a_wrong_state_names_its_type_and_says_to_parse_a_text(state: Any) -> None:
     cure = r"; pass json.loads\(text\)" if isinstance(state, str | bytes) else ""
     with pytest.raises(StateError, match=f"expected what context.state.. returned, got {type(state).__name__}{cure}$"):
         new(119, [TrimOldest()]).add_messages(talk(3)).restore(state)
 
 
 @pytest.mark.parametrize("place", [-2, -1, 1, 2])
-def test_what_is_remembered_has_its_place_in_the_ladder(place: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_state_stores_each_policys_memory_by_its_place_in_the_ladder(
+    place: int, caplog: pytest.LogCaptureFixture
+) -> None:
     state, history = summarised()
     state["policies"][0]["place"] = place
     new(119, [Summarize(lambda *_: "new", 2)]).add_messages(history).restore(state)
@@ -276,7 +280,7 @@ def test_what_is_remembered_has_its_place_in_the_ladder(place: int, caplog: pyte
     ]
 
 
-def test_what_the_server_holds_is_held_on() -> None:
+def test_held_tokens_of_the_server_are_restored() -> None:
     assembler = new(100, [TrimOldest()]).add_messages(talk(3)).hold(60)
     context = assembler.build()
     again = new(100, [TrimOldest()]).add_messages(talk(3)).restore(context.state()).build()
@@ -295,7 +299,7 @@ def test_a_state_of_another_version_is_ignored_with_a_warning(caplog: pytest.Log
 @pytest.mark.parametrize("bill", [None, 70])
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("ladder", [[TrimOldest()], [Summarize(lambda *_: "told", 2)]], ids=["empty", "a summary"])
-def test_a_state_that_comes_before_the_messages_is_refused_with_the_order_whatever_it_holds(
+def test_a_state_restored_before_the_messages_is_refused_with_the_right_order(
     ladder: list[Policy], version: int, bill: int | None
 ) -> None:
     state = new(119, ladder).add_messages(talk(8)).build().state(bill)
@@ -350,7 +354,7 @@ NO_STATES: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("state", "place"), NO_STATES)
-def test_what_is_no_state_is_refused_by_the_place_that_is_wrong(state: Any, place: str) -> None:
+def test_a_wrong_state_is_refused_by_the_place_that_is_wrong(state: Any, place: str) -> None:
     with pytest.raises(StateError, match=place) as caught:
         new(119, [TrimOldest()]).add_messages(talk(3)).restore(state)
     assert "secret" not in str(caught.value)
@@ -358,7 +362,7 @@ def test_what_is_no_state_is_refused_by_the_place_that_is_wrong(state: Any, plac
     assert caught.value.place == (None if said is None or said[1] == "value" else said[1])
 
 
-def test_a_bill_whose_count_is_none_is_refused_by_its_name() -> None:
+def test_a_bill_with_an_illegal_count_is_refused_by_its_name() -> None:
     state = of_model("gpt-4o").build().state(333)
     state["anchor"]["ours"]["upper"] = 0
     with pytest.raises(StateError, match="its anchor is not what") as caught:
@@ -367,7 +371,7 @@ def test_a_bill_whose_count_is_none_is_refused_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("field", ["text", "start", "stop"])
-def test_a_summary_that_is_none_is_refused_or_ignored(field: str) -> None:
+def test_an_illegal_summary_is_refused_or_ignored(field: str) -> None:
     state, history = summarised()
     part = state["policies"][0]
     broken = {**part, "what": {**part["what"], "text": 7}} if field == "text" else {**part, field: -1}
@@ -393,7 +397,7 @@ def test_a_summary_that_is_none_is_refused_or_ignored(field: str) -> None:
     ],
     ids=str,
 )
-def test_what_was_held_of_a_history_that_is_not_this_one_is_left_out(broken: dict[str, Any]) -> None:
+def test_a_held_request_of_another_history_is_left_out(broken: dict[str, Any]) -> None:
     ladder = [Truncate(20), Summarize(lambda *_: "told", 1), TrimOldest(low_water=0.5)]
     context = new(150, ladder).add_messages(talk(8)).build()
     state = json.loads(json.dumps(context.state()))

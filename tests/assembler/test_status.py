@@ -39,7 +39,7 @@ def never(*_: Any) -> str:
     "policy", [Refuse(), TrimOldest(), TrimOldest(0.5), Summarize(never), Summarize(None)], ids=str
 )
 @pytest.mark.parametrize("dialect", [plain, openai_chat], ids=["plain", "chat"])
-def test_every_state_has_one_and_nobody_is_asked(state: str, policy: Any, dialect: Any) -> None:
+def test_an_assembler_in_any_state_has_a_status_without_asking_a_policy(state: str, policy: Any, dialect: Any) -> None:
     assembler = Assembler(Budget(100, counter=len), dialect=dialect, on_overflow=policy).add_messages(STATES[state])
     status = assembler.status()
     assert status.limit == 100
@@ -49,7 +49,7 @@ def test_every_state_has_one_and_nobody_is_asked(state: str, policy: Any, dialec
     assert (status.free < 0) == (state == "too long" or (state == "long" and not isinstance(policy, TrimOldest)))
 
 
-def test_it_says_what_the_build_will_cost() -> None:
+def test_the_status_says_what_the_build_will_cost() -> None:
     assembler = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest())
     for number in range(12):
         assembler.add_message(user("x" * (5 + number)))
@@ -57,7 +57,7 @@ def test_it_says_what_the_build_will_cost() -> None:
         assert str(assembler.status()).startswith(f"{assembler.build().count.tokens} of 100 tokens, ")
 
 
-def test_what_is_used_at_most_and_what_is_free_are_the_limit() -> None:
+def test_the_used_and_the_free_tokens_add_up_to_the_limit() -> None:
     status = Assembler(Budget(4_000, model="claude-opus-4-8")).add_messages([user("How are you? " * 20)]).status()
     most, free = (
         int(number.replace(",", "")) for number in re.findall(r"at most ([\d,]+)\), ([\d,]+) free", str(status))[0]
@@ -66,7 +66,7 @@ def test_what_is_used_at_most_and_what_is_free_are_the_limit() -> None:
     assert most > status.used
 
 
-def test_where_every_token_is_exact_no_upper_bound_is_said() -> None:
+def test_no_upper_bound_is_printed_if_every_token_is_exact() -> None:
     status = Assembler(Budget(100, counter=len), dialect=plain).add_messages([user("x" * 30)]).status()
     assert str(status) == "30 of 100 tokens, 70 free, 0% cached"
 
@@ -96,7 +96,7 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("policy", [Refuse(), TrimOldest(), TrimOldest(0.5)], ids=str)
 @pytest.mark.parametrize("state", [*STATES, *FAULTS])
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
-def test_it_raises_what_a_plan_does_but_of_what_does_not_fit(
+def test_status_raises_what_a_plan_raises_except_for_an_overflow(
     dialect: str, state: str, policy: Any, window: int
 ) -> None:
     """No bound would be honest of a part that has no price; only how much a request is too much can be said."""

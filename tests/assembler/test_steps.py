@@ -58,7 +58,7 @@ def test_each_step_is_where_the_outcome_of_a_build_changes(
 
 
 @given(histories(), st.integers(1, 400), policies)
-def test_what_if_is_what_a_build_at_that_window_gives(
+def test_what_if_returns_what_a_build_at_that_window_gives(
     history: list[dict[str, Any]], window: int, policy: TrimOldest
 ) -> None:
     counted: list[str] = []
@@ -96,7 +96,7 @@ def test_no_step_is_beyond_what_the_provider_lets_in(history: list[dict[str, Any
     assert all(step.tokens <= budget.input_limit for step in steps)
 
 
-def test_where_the_fixed_regions_depend_on_the_window_there_are_no_steps() -> None:
+def test_there_are_no_steps_if_the_fixed_regions_depend_on_the_window() -> None:
     budget = Budget(10**6, counter=len, limits={"knowledge": Limit(cap=0.1)})
     plan = Assembler(budget, on_overflow=TrimOldest()).add_messages([("user", "hi")]).plan()
     assert plan.report.steps() == ()

@@ -73,13 +73,13 @@ def test_a_shortened_message_is_neither_kept_nor_dropped() -> None:
     assert shares == [0, 1, 0]
 
 
-def test_without_a_budget_no_budget_is_told() -> None:
+def test_without_a_budget_telemetry_states_none() -> None:
     found = attributes(Assembler().add_messages([("user", "hi")]).build())
     assert f"{NAMESPACE}input_limit" not in found
     assert f"{NAMESPACE}policies" not in found
 
 
-def test_an_overflow_tells_its_arithmetic() -> None:
+def test_telemetry_of_an_overflow_states_its_arithmetic() -> None:
     with pytest.raises(ContextLengthError) as caught:
         gathered(1, window=150).build()
     found = attributes(caught.value)
@@ -138,7 +138,7 @@ def test_a_cut_is_logged_as_information_with_every_number_a_field(caplog: pytest
     assert CANARY not in str(vars(record))
 
 
-def test_what_was_left_whole_is_logged_for_debugging_alone(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_build_that_drops_nothing_is_logged_at_debug_level_only(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="assembler")
     gathered(3).build()
     assert not caplog.records
@@ -147,7 +147,7 @@ def test_what_was_left_whole_is_logged_for_debugging_alone(caplog: pytest.LogCap
     assert [record.levelno for record in caplog.records] == [logging.DEBUG]
 
 
-def test_nobody_listens_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_log_handler_is_installed_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     logging.getLogger("assembler").setLevel(logging.WARNING)
     assert listening() is None
     monkeypatch.delitem(sys.modules, "logging")
@@ -164,7 +164,7 @@ def test_building_loads_neither_logging_nor_opentelemetry() -> None:
     assert done.strip() == "[]"
 
 
-def test_attributes_of_something_else_are_refused_by_name() -> None:
+def test_attributes_of_another_value_are_refused_by_name() -> None:
     with pytest.raises(TypeError, match="ContextLengthError, got int"):
         attributes(5)  # type: ignore[arg-type]
 

@@ -44,7 +44,7 @@ def test_a_timeline_answers_what_adding_up_the_messages_that_stay_answers(
             assert line.next_turn(stop, length) == first([turn for turn in starts if turn >= stop])
 
 
-def test_turns_begin_with_a_question_and_the_first_one_behind_the_head() -> None:
+def test_turns_begin_with_a_question_or_right_after_the_head() -> None:
     roles = ["system", "developer", "assistant", "assistant", "user", "assistant", "user", "user", "assistant"]
     history = [{"role": role, "content": "a"} for role in roles]
     starts = [2, 2, 4, 4, 6, 7, 7]
@@ -68,7 +68,7 @@ def timeline(drawn: list[list[int]], pins: list[int]) -> tuple[Timeline, list[in
     return ledger.timeline(), [ledger.message(index).upper for index in range(ledger.length)]
 
 
-def test_what_stays_is_as_exact_as_its_least_exact_message() -> None:
+def test_the_kept_messages_are_as_exact_as_the_least_exact_of_them() -> None:
     seen = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}
     asked: list[dict[str, Any]] = [{"role": "user", "content": "a"}, {"role": "user", "content": [seen]}]
     asked += [{"role": "user", "content": "b"}, {"role": "user", "content": [seen]}, {"role": "user", "content": "c"}]

@@ -86,7 +86,7 @@ def test_order_is_kept_whatever_the_names(names: list[str]) -> None:
     assert all(tool.raw is raw for tool, raw in zip(tools, raws, strict=True))
 
 
-def test_what_a_definition_says_beyond_is_extra() -> None:
+def test_further_keys_of_a_definition_are_kept_as_extra() -> None:
     mark = {"type": "ephemeral"}
     chat = {"type": "function", "cache_control": mark, "function": {"name": "a", "strict": True}}
     assert read_tool(chat).extra == {"strict": True, "cache_control": mark}
@@ -177,7 +177,7 @@ def test_an_integer_has_at_most_640_digits(digits: int, fits: bool) -> None:
                 read_tool(definition)
 
 
-def test_a_part_used_twice_is_no_circle() -> None:
+def test_a_schema_part_used_twice_is_not_a_cycle() -> None:
     part = {"type": "string"}
     assert read_tool({"name": "a", "parameters": {"x": part, "y": part}}).parameters == {"x": part, "y": part}
 
@@ -185,7 +185,7 @@ def test_a_part_used_twice_is_no_circle() -> None:
 # ── what comes in ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_nothing_is_no_tools_and_one_needs_no_list() -> None:
+def test_none_means_no_tools_and_a_single_tool_needs_no_list() -> None:
     def ping() -> None: ...
 
     assert read_tools(None) == read_tools([]) == read_tools(()) == ()
@@ -384,7 +384,7 @@ def test_models_in_annotations_agree_with_pydantics_own_reading_of_the_call() ->
         assert ours["properties"][name] == each
 
 
-def test_no_schema_holds_a_title_that_nobody_wrote() -> None:
+def test_no_schema_gets_a_generated_title() -> None:
     assert json.dumps(read_tool(deliver).parameters).count('"title"') == 1
 
 
@@ -475,7 +475,7 @@ def test_a_method_leaves_its_instance_out() -> None:
         read_tool(Shop.find)
 
 
-def test_what_a_partial_fills_in_is_never_shown() -> None:
+def test_arguments_that_a_partial_fills_in_are_not_in_the_schema() -> None:
     def call(url: str, body: str, key: str = "k") -> None:
         """Call it."""
 
@@ -518,7 +518,7 @@ def test_a_parameter_without_schema_is_named(signature: str, says: str) -> None:
     assert caught.value.tool == "tool"
 
 
-def test_of_several_parameters_the_one_that_pydantic_cannot_write_is_named() -> None:
+def test_the_error_names_the_parameter_that_pydantic_cannot_write() -> None:
     def bad(a: int, b: Callable[[], int], c: str) -> None: ...
 
     with pytest.raises(ToolError, match=r"parameter b: its annotation has no JSON schema \(PydanticInvalidForJson"):
@@ -685,7 +685,7 @@ class Secretive:
         (type, "the class type is not a tool"),
     ],
 )
-def test_what_is_not_a_tool_is_called_by_its_type(tool: object, says: str) -> None:
+def test_the_error_for_a_value_that_is_not_a_tool_names_its_type(tool: object, says: str) -> None:
     with pytest.raises(ToolError, match=says) as caught:
         read_tools([tool])
     assert CANARY not in str(caught.value)
@@ -824,7 +824,7 @@ def test_a_langchain_class_must_be_made_before_it_has_a_schema() -> None:
         read_tool(LangChainTool)
 
 
-def test_metadata_that_is_no_tool_is_not_taken_for_one() -> None:
+def test_metadata_that_is_not_a_tool_is_not_taken_for_one() -> None:
     with pytest.raises(ToolError, match="not a tool"):
         read_tool(SimpleNamespace(metadata={"name": "x"}, tool_def=None))
 

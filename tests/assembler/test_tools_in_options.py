@@ -25,7 +25,7 @@ SERVER = {"type": "url", "url": "https://mcp.example", "name": "tickets"}
         ("mistral", "magistral-medium-latest", {"prompt_mode": "reasoning"}, 300),
     ],
 )
-def test_what_a_request_asks_for_in_an_option_has_a_bound(
+def test_a_provider_tool_requested_by_an_option_has_a_bound(
     dialect: str, model: str, asked: dict[str, Any], least: int
 ) -> None:
     bare = count_request({"messages": SAID}, dialect=dialect, model=model)

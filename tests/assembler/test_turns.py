@@ -39,7 +39,7 @@ def heard(waiting: list[Call], result: Result) -> list[Call] | None:
 
 
 @given(st.data())
-def test_what_waits_is_what_a_search_from_the_start_leaves_in_every_fork(data: st.DataObject) -> None:
+def test_open_calls_are_those_that_a_search_from_the_start_finds_in_every_fork(data: st.DataObject) -> None:
     branches: list[tuple[Open, list[Call]]] = [(NOTHING_OPEN, [])]
     for _ in range(data.draw(st.integers(1, 25), label="steps")):
         waiting, by_hand = data.draw(st.sampled_from(branches), label="branch")
@@ -62,7 +62,9 @@ def test_what_waits_is_what_a_search_from_the_start_leaves_in_every_fork(data: s
 
 
 @given(st.lists(ASKED | HEARD, max_size=30))
-def test_what_waits_in_a_dialect_is_taken_as_a_search_from_the_start_takes_it(steps: list[Call | Result]) -> None:
+def test_open_calls_in_a_dialect_are_answered_in_the_order_of_a_search_from_the_start(
+    steps: list[Call | Result],
+) -> None:
     waiting: Waiting[Call] = Waiting()
     by_hand: list[Call] = []
     for step in steps:

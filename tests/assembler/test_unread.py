@@ -61,6 +61,6 @@ NO_MEDIA: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("raw", NO_MEDIA)
-def test_what_holds_no_picture_and_no_page_is_read_as_words(raw: dict[str, Any]) -> None:
+def test_a_part_without_pictures_and_pages_is_read_as_words(raw: dict[str, Any]) -> None:
     assert "words" in read_opaque(Opaque("odd", {"held": [raw]})).text
     assert beyond({"held": [raw]}).tokens == 0

@@ -140,7 +140,9 @@ def test_messages_that_cost_much_more_apart_than_together_all_stay(
 
 @scaled(0.5)
 @given(data=st.data(), form=st.sampled_from(["openai", "anthropic"]), api=st.sampled_from(APIS))
-def test_what_fits_as_it_is_sent_is_sent_as_it_is(data: st.DataObject, form: str, api: tuple[str, str]) -> None:
+def test_a_conversation_that_fits_as_it_is_sent_is_sent_unchanged(
+    data: st.DataObject, form: str, api: tuple[str, str]
+) -> None:
     history, ladder = [*data.draw(sessions(form, marks=(0,))), *THEN], data.draw(st.sampled_from(LADDERS))
     whole, context = all_of_it(api, ladder, history)
     assert context.request() == whole.request()

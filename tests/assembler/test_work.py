@@ -226,7 +226,7 @@ class Asked:
         return self.inner.cut(ledger, room)
 
 
-def test_a_policy_is_asked_when_what_it_kept_has_outgrown_the_room_and_not_before() -> None:
+def test_a_policy_is_asked_only_when_the_kept_messages_outgrow_the_tokens_left() -> None:
     asked = list[int]()
     assembler = Assembler(Budget(40 * SIZE, counter=len), dialect=plain, on_overflow=Asked(asked))
     for message in dicts(400):
@@ -293,7 +293,7 @@ def test_a_build_after_one_more_message_does_as_much_in_a_long_history_as_in_a_s
     assert walked <= (41 if low_water is None else 1)  # where a turn went, the request begins otherwise
 
 
-def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_history_is(
+def test_a_build_that_cuts_again_compares_the_kept_messages_only_however_long_the_history_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compared, dicts_are_unchanged = list[int](), Readings.dicts_are_unchanged
@@ -356,9 +356,7 @@ beside what is said."""
         ("openai_chat", "openrouter/anthropic/claude-sonnet-4-5"),
     ],
 )
-def test_where_messages_go_out_merged_a_build_prices_what_came_and_calls_few_functions(
-    dialect: str, model: str
-) -> None:
+def test_if_messages_are_merged_a_build_prices_the_new_ones_and_calls_few_functions(dialect: str, model: str) -> None:
     pricer = type(DIALECTS[dialect].pricer(model, len))
 
     def appended(length: int) -> tuple[int, int]:
@@ -497,7 +495,7 @@ def answer(number: int) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": f"c{number}", "content": text(number)}
 
 
-def test_what_was_cut_away_is_never_looked_at_again_where_the_newest_turns_that_fit_stay() -> None:
+def test_dropped_messages_are_never_read_again_if_the_newest_turns_that_fit_stay() -> None:
     tally, history = Tally(), said(400)
     assembler = assembler_of(tally, 41).add_messages(list(history))
     gone = 400 - len(assembler.build().messages)
@@ -534,7 +532,7 @@ def test_a_fork_counts_nothing_that_its_base_has_counted() -> None:
         assert tally.asked() == [f"fork {place}"]
 
 
-def test_a_changed_message_is_priced_anew_with_its_turn_and_what_follows_and_nothing_before() -> None:
+def test_a_changed_message_is_priced_again_with_its_turn_and_the_next_but_nothing_before() -> None:
     priced, history = list[int](), dicts(100)
     assembler = assembler_of(Tally(), 41, dialect=PricedOnce(priced)).add_messages(history)
     assert len(assembler.build().messages) == 40
@@ -611,7 +609,7 @@ LADDERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("ladder", LADDERS)
-def test_what_ifs_and_bills_leave_nothing_in_a_history_that_lives_on(ladder: str) -> None:
+def test_what_ifs_and_bills_leave_nothing_behind_in_a_history(ladder: str) -> None:
     given = dict(LADDERS[ladder])
     budget = Budget(300, counter=len, limits=given.pop("limits", {}))
     assembler = Assembler(budget, dialect=plain, **given)
@@ -640,7 +638,7 @@ def test_what_ifs_and_bills_leave_nothing_in_a_history_that_lives_on(ladder: str
         gc.unfreeze()
 
 
-def test_a_ladder_with_a_mark_goes_on_from_its_last_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ladder_with_a_mark_continues_from_its_last_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = cuts_asked(monkeypatch)
     ladder = [ClearToolResults(), TrimOldest(low_water=0.5)]
     assembler = Assembler(Budget(300, counter=len), dialect=plain, on_overflow=ladder)
@@ -653,7 +651,7 @@ def test_a_ladder_with_a_mark_goes_on_from_its_last_overflow(monkeypatch: pytest
         assert len(asked) <= 2
 
 
-def test_what_a_request_is_changed_to_is_not_seen_in_the_next() -> None:
+def test_a_change_to_one_request_is_not_seen_in_the_next() -> None:
     asked: dict[str, Any] = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     history: list[dict[str, Any]] = [
         {"role": "user", "content": [{"type": "text", "text": "which?"}]},

@@ -53,7 +53,7 @@ def test_after_a_line_break_counts_add(name: str, a: str, end: str, b: str) -> N
 @scaled(0.3)
 @given(a=adversarial, b=adversarial, seam=st.sampled_from(WHITE))
 @pytest.mark.parametrize("name", PATTERNS_OF_2023_ON)
-def test_before_white_space_counts_add(name: str, a: str, b: str, seam: str) -> None:
+def test_counts_add_before_white_space(name: str, a: str, b: str, seam: str) -> None:
     """T3, after a letter or digit; after any other character unless the white space is a line break."""
     assume(a and not a[-1].isspace())
     alphanumeric = unicodedata.category(a[-1])[0] in "LN"

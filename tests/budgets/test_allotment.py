@@ -47,7 +47,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @given(cases())
-def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_get_at_most_the_room(case: Case) -> None:
+def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_together_get_at_most_the_limit(case: Case) -> None:
     room, asked, chosen = case
     given_out = allotments(room, asked, chosen)
     assert sum(given_out.values()) <= room
@@ -56,7 +56,7 @@ def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_get_at_most_the
 
 
 @given(cases())
-def test_floors_are_kept_and_what_nobody_needs_is_all_that_is_left(case: Case) -> None:
+def test_floors_are_kept_and_only_tokens_that_no_region_needs_are_left(case: Case) -> None:
     room, asked, chosen = case
     given_out = allotments(room, asked, chosen)
     for region, limit in chosen.items():

@@ -29,14 +29,14 @@ OTHER = {
 
 
 @pytest.mark.parametrize("kind", [*ARTICLE, *OTHER])
-def test_it_is_high_but_not_wild(kind: str) -> None:
+def test_the_approximate_counter_overestimates_within_bounds(kind: str) -> None:
     text = ARTICLE.get(kind) or OTHER[kind]
     exact = max(tokens_of("o200k_base", text), tokens_of("cl100k_base", text))
     assert exact <= approximate_counter()(text) <= 2.3 * exact
 
 
 @given(text=texts)
-def test_it_is_never_above_the_bytes_of_a_text(text: str) -> None:
+def test_the_approximate_counter_never_exceeds_the_bytes_of_a_text(text: str) -> None:
     """No byte-level vocabulary can need more."""
     assert approximate_counter()(text) <= len(text.encode())
 

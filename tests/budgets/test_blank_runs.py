@@ -81,7 +81,7 @@ def test_no_run_of_two_blocks_is_overlooked(length: int, offset: int) -> None:
         for case in itertools.product(["cl100k_base", "o200k_base", "r50k_base"], [" ", "\t"], AROUND)
     ],
 )
-def test_a_run_that_tiktoken_bears_is_counted_as_tiktoken_counts(name: str, blank: str, around: str) -> None:
+def test_a_run_that_tiktoken_can_count_is_counted_as_tiktoken_counts(name: str, blank: str, around: str) -> None:
     text = around.replace("|", blank * 300_000)
     assert tiktoken_counter(name)(text) == tokens_of(name, text)
 
@@ -89,7 +89,7 @@ def test_a_run_that_tiktoken_bears_is_counted_as_tiktoken_counts(name: str, blan
 @pytest.mark.parametrize(
     "name", ["o200k_base", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cl100k_base", "r50k_base"))]
 )
-def test_a_run_beyond_what_tiktoken_bears_costs_its_pieces(name: str) -> None:
+def test_a_run_too_long_for_tiktoken_costs_its_pieces(name: str) -> None:
     count, run = tiktoken_counter(name), " " * (BEARABLE + 2)
     assert count(run) == one_piece(name, run)
     assert count(run + "x") == one_piece(name, run[:-1]) + tokens_of(name, " x")

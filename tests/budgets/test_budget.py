@@ -91,14 +91,14 @@ def test_a_reserve_just_below_the_window_leaves_the_rest(reserve: int, room: int
 
 
 @pytest.mark.parametrize(("window", "reserve"), [(100, 100), (100, 101), (0, 0), (1, 1)])
-def test_a_reserve_that_leaves_no_room_is_refused_with_the_arithmetic(window: int, reserve: int) -> None:
+def test_a_reserve_that_leaves_no_tokens_is_refused_with_the_arithmetic(window: int, reserve: int) -> None:
     minus = f" - {reserve} max_output_tokens" if reserve else ""
     with pytest.raises(BudgetError, match=f"{window} context_window{minus} is not above 0"):
         Budget(window, max_output_tokens=reserve)
 
 
 @given(window=small, most=small, least=optional, reasoning=small, cap=optional, overhead=small)
-def test_of_the_answer_only_the_least_is_kept_free(
+def test_only_the_least_answer_is_kept_free(
     window: int, most: int, least: int | None, reasoning: int, cap: int | None, overhead: int
 ) -> None:
     numbers: dict[str, Any] = {"reasoning_tokens": reasoning, "max_input_tokens": cap, "overhead": overhead}
@@ -121,7 +121,7 @@ def test_the_arithmetic_names_the_least_that_is_kept_free() -> None:
 
 
 @pytest.mark.parametrize("nudge", [-1, 0, 1])
-def test_the_least_answer_is_no_more_than_the_most(nudge: int) -> None:
+def test_the_least_answer_may_not_exceed_the_most(nudge: int) -> None:
     if nudge <= 0:
         assert Budget(100, max_output_tokens=20, least_output_tokens=20 + nudge).input_limit == 80 - nudge
     else:
@@ -132,7 +132,7 @@ def test_the_least_answer_is_no_more_than_the_most(nudge: int) -> None:
         Budget(100, least_output_tokens=100)
 
 
-def test_an_overhead_beyond_the_room_leaves_none() -> None:
+def test_an_overhead_above_the_window_leaves_no_tokens() -> None:
     assert Budget(10, overhead=10).input_limit == Budget(10, overhead=11).input_limit == 0
     assert Budget(10, max_input_tokens=0).input_limit == 0
 
@@ -157,7 +157,7 @@ def test_numbers_have_no_upper_bound() -> None:
     ],
     ids=repr,
 )
-def test_what_is_no_number_of_tokens_is_refused_by_name(name: str, wrong: Any, shown: str) -> None:
+def test_a_wrong_number_of_tokens_is_refused_by_name(name: str, wrong: Any, shown: str) -> None:
     numbers = {"context_window": 1_000, name: wrong}
     with pytest.raises(BudgetError, match=f"^{name} is {re.escape(shown)}: whole tokens, 0 or more, are expected$"):
         Budget(numbers.pop("context_window"), **numbers)
@@ -182,7 +182,7 @@ def test_a_budget_error_is_a_value_error() -> None:
         Budget(0)
 
 
-def test_it_is_frozen_equal_by_value_and_hashable() -> None:
+def test_a_budget_is_frozen_equal_by_value_and_hashable() -> None:
     budget = Budget(100, max_output_tokens=10, counter=len, model="gpt-4o")
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         budget.overhead = 5  # type: ignore[misc]
@@ -215,7 +215,7 @@ class TestCounting:
     def test_budgets_without_a_counter_share_one_memory(self) -> None:
         assert Budget(100).token_counter is Budget(200, overhead=1).token_counter
 
-    def test_a_counter_of_ones_own_is_guarded_and_remembered(self) -> None:
+    def test_an_own_counter_is_guarded_and_memoised(self) -> None:
         asked: list[str] = []
 
         def count(text: str) -> int:
@@ -274,7 +274,7 @@ class TestForModel:
         budget = Budget.for_model("gpt-4o-enormous-2031", context_window=32_768, max_output_tokens=9_999)
         assert budget == Budget(32_768, model="gpt-4o-enormous-2031", max_output_tokens=9_999)
 
-    def test_a_reserve_that_is_no_number_is_refused(self) -> None:
+    def test_a_reserve_that_is_not_a_number_is_refused(self) -> None:
         with pytest.raises(BudgetError, match="max_output_tokens is True"):
             Budget.for_model("gpt-4o", max_output_tokens=True)
 

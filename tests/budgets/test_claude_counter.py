@@ -37,7 +37,7 @@ def test_a_text_costs_what_the_package_publishes_less_the_tokens_of_its_message(
 
 
 @pytest.mark.parametrize("name", GENERATIONS)
-def test_what_was_counted_before_changes_no_count(name: str) -> None:
+def test_earlier_counts_change_no_count(name: str) -> None:
     texts = [text for text, *_ in TABLE["rows"]]
     count = claude_counter(name)
     before = [count("\n".join(pair)) for pair in itertools.pairwise(texts)]
@@ -45,7 +45,7 @@ def test_what_was_counted_before_changes_no_count(name: str) -> None:
     assert [count("\n".join(pair)) for pair in itertools.pairwise(texts)] == before
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_of_the_counter_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claude_lines, "MAX_LINES", 10)
     monkeypatch.setattr(claude_lines, "MAX_STRETCHES", 20)
     monkeypatch.setattr(claude_pieces, "MAX_WORDS", 5)
@@ -135,7 +135,7 @@ def test_a_text_is_composed_before_it_is_counted(text: str) -> None:
     assert marks.normalise_text(text, marks.ODD_BLANKS) == "".join(marks.ODD_BLANKS.get(one, one) for one in public)
 
 
-def test_whatever_joins_the_character_before_it_is_seen() -> None:
+def test_characters_that_join_the_one_before_are_recognised() -> None:
     pairs = (unicodedata.decomposition(chr(code)).split() for code in range(0x20000))
     seconds = {chr(int(pair[1], 16)) for pair in pairs if len(pair) == 2 and not pair[0].startswith("<")}
     assert all(map(marks._may_compose, seconds))
@@ -232,6 +232,6 @@ def test_a_counter_that_has_not_counted_loads_no_engine() -> None:
     assert run.stdout == "[]\n"
 
 
-def test_it_is_not_the_stand_in_by_another_name() -> None:
+def test_the_claude_counter_does_not_count_like_its_old_stand_in() -> None:
     text = "The quick brown fox jumps over the lazy dog. " * 20
     assert claude_counter("claude-4.7")(text) != tiktoken_counter()(text)

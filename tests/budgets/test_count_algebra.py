@@ -32,7 +32,7 @@ def test_a_count_below_zero_or_above_its_bound_cannot_be_made(tokens: int, upper
 
 
 @given(whole=counts, part=counts)
-def test_what_is_taken_away_and_put_back_makes_the_whole_again(whole: Count, part: Count) -> None:
+def test_a_part_taken_away_and_put_back_makes_the_whole_again(whole: Count, part: Count) -> None:
     assert numbers(part + (whole - part)) == numbers(whole)
     assert (part + (whole - part)).grade == max(whole.grade, part.grade)
     assert (whole - part).saved == part.upper - whole.upper

@@ -159,12 +159,12 @@ def test_threads_agree(counter: Guarded) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 7, ["text"]])
-def test_what_is_no_text_is_refused(counter: Guarded, wrong: object) -> None:
+def test_a_value_that_is_not_text_is_refused(counter: Guarded, wrong: object) -> None:
     with pytest.raises((TokenCountError, TypeError, AttributeError)):
         counter(wrong)  # type: ignore[arg-type]
 
 
-def test_names_tell_engine_and_vocabulary() -> None:
+def test_a_counters_name_holds_its_engine_and_vocabulary() -> None:
     assert {name: made.name for name, made in ((n, _made(n)) for n in EXAMPLES)} == {
         "tiktoken o200k_base": "tiktoken:o200k_base",
         "tiktoken cl100k_base": "tiktoken:cl100k_base",

@@ -52,14 +52,14 @@ def test_every_text_of_two_ascii_characters_and_every_telling_one_of_three_has_t
     assert [text for text in map("".join, drawn) if many.count(text) != tokens_of(encoding, text)] == []
 
 
-def test_what_python_spells_otherwise_and_what_would_take_long_is_the_engines() -> None:
+def test_unusual_and_slow_spellings_are_left_to_the_engine() -> None:
     first = fresh("o200k_base")
     assert first.count("é") is None
     assert first.count("q" * (LONGEST_PIECE + 1)) is None
     assert first.count("a" * LONGEST_PIECE) == tokens_of("o200k_base", "a" * LONGEST_PIECE)
 
 
-def test_from_the_text_on_that_is_too_much_the_engine_counts() -> None:
+def test_the_engine_counts_from_the_first_text_beyond_the_limit() -> None:
     first, half = fresh("o200k_base"), "ab " * (CHARACTERS // 6)
     assert [first.count(half), first.count(half)] == [tokens_of("o200k_base", half)] * 2
     assert first.count("a" * (CHARACTERS - 2 * len(half) + 1)) is None

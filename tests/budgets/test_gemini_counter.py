@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
-def test_it_counts_as_the_tokenizer_in_the_file_does(path: Path) -> None:
+def test_the_counter_agrees_with_the_tokenizer_in_the_file(path: Path) -> None:
     text = "The order has been shipped to Kyoto."
     assert gemini_counter(path)(text) == len(byte_level().encode(text, add_special_tokens=False).ids)
     assert gemini_counter(str(path)) == gemini_counter(path)
@@ -38,7 +38,7 @@ def test_a_request_is_priced_by_the_file_and_no_longer_estimated(path: Path) -> 
     assert priced.grade is Grade.BOUNDED
 
 
-def test_a_file_that_is_no_tokenizer_is_named_and_its_text_is_not(tmp_path: Path) -> None:
+def test_the_error_for_a_file_that_is_not_a_tokenizer_names_it_and_quotes_nothing(tmp_path: Path) -> None:
     wrong = tmp_path / "notes.json"
     wrong.write_text('{"secret": "words"}')
     for bad in (wrong, tmp_path / "absent.json"):

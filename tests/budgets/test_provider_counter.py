@@ -63,7 +63,7 @@ def test_the_answer_of_every_provider_is_understood(answer: object) -> None:
 
 
 @pytest.mark.parametrize("answer", [0, -1, None, True, 3.0, "31", {}, {"input_tokens": 0}, SimpleNamespace(tokens=3)])
-def test_an_answer_that_is_no_number_above_0_is_a_failure(answer: object) -> None:
+def test_an_answer_that_is_not_a_number_above_0_is_a_failure(answer: object) -> None:
     counter = provider_counter(lambda request: answer)
     with pytest.raises(CountEndpointError, match="int > 0 expected"):
         counter.count({"messages": []})
@@ -110,7 +110,7 @@ def test_the_failures_of_google_and_amazon_carry_it_too() -> None:
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit])
 @pytest.mark.parametrize("timeout", [None, 60])
-def test_what_asks_the_program_to_stop_passes_through(stop: type[BaseException], timeout: float | None) -> None:
+def test_an_exception_that_stops_the_program_passes_through(stop: type[BaseException], timeout: float | None) -> None:
     with pytest.raises(stop):
         provider_counter(failing(stop()), timeout=timeout, fallback=seven)("text")
 
@@ -197,7 +197,7 @@ class UnreadableError(Exception):
     response = code = status_code
 
 
-def test_what_raises_when_it_is_looked_at_is_a_failure_of_the_endpoint() -> None:
+def test_an_answer_that_raises_when_it_is_read_is_a_failure_of_the_endpoint() -> None:
     with pytest.raises(CountEndpointError, match="failed with UnreadableError"):
         provider_counter(failing(UnreadableError()))("text")
     answer = type("Answer", (), {"input_tokens": UnreadableError.status_code})()
@@ -259,13 +259,13 @@ def test_a_lone_surrogate_is_refused_before_anybody_is_asked() -> None:
         provider_counter(failing(AssertionError()), fallback=seven)("\ud800")
 
 
-def test_it_counts_for_a_budget() -> None:
+def test_a_provider_counter_works_in_a_budget() -> None:
     budget = Budget(1_000, counter=provider_counter(seven))
     assert budget.token_counter("text") == 7
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), True, 10**400, 1e300])
-def test_a_timeout_that_is_no_time_is_refused(timeout: float) -> None:
+def test_an_illegal_timeout_is_refused(timeout: float) -> None:
     with pytest.raises(BudgetError, match="timeout"):
         provider_counter(seven, timeout=timeout)
 
@@ -275,14 +275,14 @@ async def tomorrow(_text: str) -> int:
 
 
 @pytest.mark.parametrize("wrong", [tomorrow, lambda: 1, 7])
-def test_what_cannot_be_asked_is_refused_at_once(wrong: Any) -> None:
+def test_an_endpoint_that_cannot_be_called_is_refused_at_once(wrong: Any) -> None:
     with pytest.raises(BudgetError):
         provider_counter(wrong)
     with pytest.raises(BudgetError):
         provider_counter(seven, fallback=wrong)
 
 
-def test_it_pickles_and_its_repr_names_its_parts() -> None:
+def test_a_provider_counter_pickles_and_its_repr_names_its_parts() -> None:
     counter = provider_counter(seven, timeout=2.5, fallback=approximate_counter())
     assert pickle.loads(pickle.dumps(counter)) == counter
     assert "seven" in repr(counter)

@@ -60,7 +60,7 @@ def test_both_engines_count_alike(name: str, text: str) -> None:
 @scaled(0.5)
 @given(start=st.integers(0, 0x10FFFF // 97))
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
-def test_no_character_in_no_frame_parts_them(name: str, start: int) -> None:
+def test_no_single_character_makes_the_two_engines_differ(name: str, start: int) -> None:
     """A draw of what tests/benchmarks/fuzz_toktok.py runs over all."""
     counter = toktok_counter(name)
     for point in (start, start * 97):
@@ -124,13 +124,13 @@ def test_the_public_face_counts_as_the_private_one(monkeypatch: pytest.MonkeyPat
 
 
 @needs_toktok
-def test_the_fastest_is_toktok_where_it_is_installed_and_holds_the_encoding() -> None:
+def test_the_fastest_counter_is_toktok_if_installed_and_able_to_count_the_encoding() -> None:
     assert fastest_counter("cl100k_base") == toktok_counter("cl100k_base")
     assert fastest_counter("r50k_base") == tiktoken_counter("r50k_base")
 
 
 @needs_toktok
-def test_it_says_what_tiktoken_says_of_itself_and_pickles() -> None:
+def test_toktoks_counter_has_tiktokens_promises_and_pickles() -> None:
     for name in ENCODINGS:
         counter = toktok_counter(name)
         assert counter.name == f"toktok:{name}"

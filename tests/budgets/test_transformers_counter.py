@@ -24,7 +24,7 @@ def own_copy() -> Tokenizer:
 
 
 @given(text=texts)
-def test_it_counts_what_the_tokenizer_counts_of_plain_text(text: str) -> None:
+def test_the_counter_agrees_with_the_tokenizer_on_plain_text(text: str) -> None:
     if not any(special in text for special in SPECIALS):
         assert transformers_counter_of_toy(text) == len(byte_level().encode(text, add_special_tokens=False).ids)
 

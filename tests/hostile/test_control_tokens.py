@@ -56,7 +56,7 @@ def test_a_forged_control_token_costs_what_its_letters_cost(case: Case) -> None:
 
 
 @cases("test_control_tokens", having="text")
-def test_a_request_with_forged_control_is_counted_by_either_door_alike(case: Case) -> None:
+def test_both_counting_functions_count_a_request_with_forged_control_alike(case: Case) -> None:
     text = case["input"]["text"]
     assembler = Assembler(Budget(100_000, model="gpt-4o")).add_knowledge(text, type="rag", source=text)
     context = assembler.add_capability([TOOL]).add_messages(history(text)).build()

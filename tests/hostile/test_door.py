@@ -161,7 +161,7 @@ HELD: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("dialect", APIS, ids=lambda dialect: dialect.name)
 @pytest.mark.parametrize("name", HELD)
-def test_what_is_odd_is_sent_validly_or_refused(name: str, dialect: Any) -> None:
+def test_an_odd_message_is_sent_validly_or_refused(name: str, dialect: Any) -> None:
     assert outcome(HELD[name], dialect) == "fine"
 
 
@@ -334,14 +334,14 @@ def test_a_legacy_answer_to_a_call_without_id_is_sent_under_the_id_that_the_call
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_breaks_the_door(name: str) -> None:
+def test_a_message_that_once_broke_the_reader_is_sent_validly_or_refused(name: str) -> None:
     dialect, messages = BROKEN[name]
     assert outcome(messages, dialect) == "fine"
 
 
 @pytest.mark.parametrize("depth", [150, 199, 200, 201, 950, 100_000])
 @pytest.mark.parametrize("key", ["content", "note"])
-def test_what_was_accepted_can_be_pickled_and_built_on_a_deeper_stack(key: str, depth: int) -> None:
+def test_an_accepted_message_can_be_pickled_and_built_on_a_deeper_stack(key: str, depth: int) -> None:
     nested: Any = "x"
     for _ in range(depth):
         nested = [nested]
@@ -366,7 +366,7 @@ def test_a_generator_of_messages_is_a_list_of_messages() -> None:
 
 
 @pytest.mark.parametrize("odd", ["text", b"bytes", {"role": "user", "content": "x"}, 5])
-def test_a_history_that_is_no_list_is_refused(odd: Any) -> None:
+def test_a_history_that_is_not_a_list_is_refused(odd: Any) -> None:
     assembler = Assembler().add_messages([USER])
     with pytest.raises(MessageTypeError):
         assembler.add_messages(odd)
@@ -516,7 +516,7 @@ def test_a_refusal_is_something_said() -> None:
 
 
 @pytest.mark.parametrize("odd", ["no_such_api", "", 5, object(), type(openai_chat)])
-def test_what_is_no_dialect_is_refused_at_construction(odd: Any) -> None:
+def test_a_value_that_is_not_a_dialect_is_refused_at_construction(odd: Any) -> None:
     with pytest.raises(AssemblyError):
         Assembler(dialect=odd)
 
@@ -615,7 +615,7 @@ class Gets(dict[str, Any]):
 
 
 @pytest.mark.parametrize("odd", [Raises(), Dumps(), Gets(USER)], ids=lambda odd: type(odd).__name__)
-def test_an_object_that_raises_when_it_is_read_is_no_message_and_tells_nothing(odd: Any) -> None:
+def test_an_object_that_raises_when_it_is_read_is_refused_without_being_quoted(odd: Any) -> None:
     assembler = Assembler(dialect=plain).add_messages([USER])
     with pytest.raises(ConversationError) as refused:
         assembler.add_messages([odd])

@@ -126,7 +126,7 @@ OWN_TOOLS: dict[str, Callable[[Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("label", ODD_PARTS)
 @pytest.mark.parametrize("dialect", OWN_TOOLS)
-def test_a_providers_own_tool_that_json_cannot_carry_is_refused_where_it_is_added(dialect: str, label: str) -> None:
+def test_a_provider_tool_that_json_cannot_carry_is_refused_when_it_is_added(dialect: str, label: str) -> None:
     with pytest.raises(ToolError, match=r"tools\[0\]"):
         Assembler(dialect=dialect).add_capability([OWN_TOOLS[dialect](ODD_PARTS[label])])
 
@@ -157,7 +157,7 @@ def test_an_array_for_a_message_or_put_into_one_is_refused_as_no_message(label: 
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini", "mistral", "openai_chat", "openai_responses"])
-def test_whatever_stands_where_a_list_is_due_is_a_violation_and_no_error(dialect: str) -> None:
+def test_any_value_in_place_of_a_list_is_a_violation_and_not_an_error(dialect: str) -> None:
     for odd in EXTREMES.values():
         whole = {"messages": odd, "contents": odd, "input": odd, "tools": odd, "system": odd}
         said = {"role": "user", "content": odd, "parts": odd}
@@ -192,7 +192,7 @@ def test_floors_of_all_of_a_window_fit_no_window() -> None:
         Budget(100, limits={region: Limit(floor=floor) for region, floor in floors.items()})
 
 
-def test_thoughts_that_are_no_chunks_are_left_out_for_mistral_with_a_note() -> None:
+def test_wrong_thoughts_are_left_out_for_mistral_with_a_note() -> None:
     said = [{"type": "thinking", "thinking": [[5]]}, {"type": "text", "text": "yes"}]
     made = Assembler(dialect="mistral")
     context = made.add_messages([USER, {"role": "assistant", "content": said}, USER]).build()
@@ -224,18 +224,18 @@ def test_a_policys_name_in_a_state_writes_one_plain_line_of_the_log(caplog: pyte
 
 
 @pytest.mark.parametrize("odd", [[{}], [[]], np.array(5), [1.5], [-1], [True], "0"])
-def test_pins_that_are_no_indexes_are_refused(odd: Any) -> None:
+def test_pins_that_are_not_indexes_are_refused(odd: Any) -> None:
     with pytest.raises(BudgetError, match="pins: expected"):
         TrimOldest(pins=odd)
 
 
-def test_names_of_tools_that_are_no_texts_are_nobodys() -> None:
+def test_tool_names_that_are_not_texts_match_no_tool() -> None:
     said = [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}, ANSWER, USER]
     made = Assembler(Budget(60, counter=len), on_overflow=ClearToolResults(0, exclude=[{}, []]))  # type: ignore[list-item]
     assert made.add_messages(said).build().messages[2]["content"] == "[cleared]"
 
 
-def test_as_many_results_stay_as_no_list_could_hold() -> None:
+def test_a_number_of_results_to_keep_beyond_any_list_keeps_all() -> None:
     made = Assembler(Budget(60, counter=len), on_overflow=[ClearToolResults(10**30), TrimOldest()])
     said = [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}, ANSWER, USER]
     assert made.add_messages(said).build().messages == [USER]

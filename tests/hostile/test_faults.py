@@ -105,7 +105,7 @@ def test_a_part_is_named_only_where_what_was_counted_is_surely_remembered(entrie
     assert str(caught.value).count("(at ") == 1
 
 
-def test_what_fails_without_a_memory_is_told_by_its_region(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_memory_the_error_of_a_counter_names_the_region(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(_counter: object, _text: str) -> int:
         raise TokenCountError("tiktoken:o200k_base", "has lost its vocabulary")
 
@@ -175,7 +175,7 @@ def test_a_counter_that_fails_on_one_part_has_that_part_named(additive: bool, di
 @pytest.mark.parametrize(
     "stop", [KeyboardInterrupt(), SystemExit(3), MemoryError(), GeneratorExit(), asyncio.CancelledError()], ids=repr
 )
-def test_what_stops_the_program_passes_through_a_build(stop: BaseException) -> None:
+def test_an_exception_that_stops_the_program_passes_through_a_build(stop: BaseException) -> None:
     """C-25-ctrl-c, C-memory."""
     whole = said(gathered(len))
     for call in (1, 2, 3, 5, 8):
@@ -189,7 +189,7 @@ def test_what_stops_the_program_passes_through_a_build(stop: BaseException) -> N
 @pytest.mark.parametrize(
     "answer", [-1, True, 1.5, float("nan"), "7", None, [1], pytest.param(object(), id="an object"), 1j], ids=repr
 )
-def test_nonsense_is_no_count(answer: Any) -> None:
+def test_a_nonsensical_answer_is_refused_as_a_count(answer: Any) -> None:
     """C-nonsense."""
     with pytest.raises(TokenCountError, match="int >= 0 expected"):
         gathered(lambda _: answer).build()
@@ -207,7 +207,7 @@ HUGE = 10**5_000
 
 
 @pytest.mark.parametrize("answer", [HUGE, -HUGE, Raising()], ids=["huge", "as far below", "raising"])
-def test_a_number_that_no_window_has_is_no_count_and_no_budget(answer: Any) -> None:
+def test_a_number_above_any_window_is_refused_as_a_count_and_a_budget(answer: Any) -> None:
     with pytest.raises(TokenCountError, match="int >= 0 expected"):
         gathered(lambda _: answer).build()
     for made in (lambda: Budget(answer), lambda: Budget(100, overhead=answer), lambda: Limit(cap=answer)):
@@ -241,7 +241,7 @@ def test_a_counter_that_raises_when_it_is_looked_at_still_counts() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 5, ["x"], "\ud800"], ids=ascii)
-def test_what_a_policy_says_is_text(wrong: Any) -> None:
+def test_a_policys_reason_is_treated_as_text(wrong: Any) -> None:
     with pytest.raises(MarkupError):
         ClearToolResults(placeholder=wrong)
     if wrong is not None:
@@ -269,7 +269,7 @@ def test_a_counter_of_nothing_builds() -> None:
     assert "0 tokens" in str(context.report)
 
 
-def test_a_counter_that_answers_anew_each_time_still_adds_up() -> None:
+def test_a_counter_that_answers_differently_each_time_still_adds_up() -> None:
     """C-random."""
     for seed in range(30):
         dice = random.Random(seed)
@@ -286,7 +286,7 @@ def test_a_counter_that_answers_anew_each_time_still_adds_up() -> None:
 @pytest.mark.parametrize(
     "price", [lambda t: -(-len(t) // 4), lambda t: len(t) + 3 * t.count("\n"), lambda t: len(t) ** 2]
 )
-def test_what_is_emitted_is_recounted_whatever_the_counter_does_at_joins(price: Callable[[str], int]) -> None:
+def test_the_emitted_request_is_recounted_whatever_the_counter_does_at_joins(price: Callable[[str], int]) -> None:
     """C-13-counter-nonadditive."""
     for limit in range(20, 40_000, 397):
         try:
@@ -483,7 +483,7 @@ def test_a_rate_limit_is_an_error_with_its_patience() -> None:
         assert (inside.value.retry_after, inside.value.status) == (17.0, 429)
 
 
-def test_a_wait_that_no_float_holds_is_no_wait() -> None:
+def test_a_wait_beyond_any_float_is_ignored() -> None:
     class RateLimitedError(Exception):
         def __init__(self) -> None:
             self.response = type("R", (), {"headers": {"retry-after": HUGE}})()
@@ -497,7 +497,7 @@ def test_a_wait_that_no_float_holds_is_no_wait() -> None:
 
 
 @pytest.mark.parametrize("limit", [40, 80, 120, 200])
-def test_whatever_is_handed_out_is_a_valid_conversation(limit: int) -> None:
+def test_every_returned_conversation_is_valid(limit: int) -> None:
     """C-19-provider-order: who counts a context's request never sees an invalid one."""
     for policy in (TrimOldest(), TrimOldest(low_water=0.5), TrimOldest(keep_turns=2)):
         try:
@@ -534,7 +534,7 @@ print(json.dumps([c.request(), c.report.to_dict(), c.prefix_hash, str(c.report)]
 """
 
 
-def test_neither_seed_nor_clock_nor_locale_nor_folder_is_in_the_bytes() -> None:
+def test_seed_clock_locale_and_folder_do_not_change_the_bytes() -> None:
     """C-hash-seed, C-21-clock, C-15-offline, C-warnings: each process is odd in its own way, and none says a word."""
     frozen = "import time\ntime.time = time.monotonic = lambda: -1.0\n"
     offline = "import socket\nsocket.socket = socket.create_connection = None\n"
@@ -616,7 +616,7 @@ def test_errors_pickle_with_their_evidence() -> None:
     assert (str(again), again.costs, again.required) == (str(caught.value), caught.value.costs, caught.value.required)
 
 
-def test_many_builds_leave_nothing_behind() -> None:
+def test_many_builds_leak_no_memory() -> None:
     """C-27-gc."""
     assembler = gathered(len, policy=TrimOldest(low_water=0.5))
     said(assembler)
@@ -666,7 +666,7 @@ def test_reserves_are_refused_where_they_leave_nothing() -> None:
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(3), MemoryError()], ids=repr)
-def test_what_stops_a_process_is_no_failed_summary(stop: BaseException) -> None:
+def test_an_exception_that_stops_the_process_is_not_a_failed_summary(stop: BaseException) -> None:
     def summarizer(*_wanted: object) -> str:
         raise stop
 

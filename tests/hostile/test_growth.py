@@ -56,7 +56,7 @@ def sorting(n: int) -> Callable[[], object]:
     return lambda: sorted(range(n, 0, -1), key=lambda k: k * 7919 % n)
 
 
-def test_the_measure_tells_a_square_from_a_sort(growth: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_measure_distinguishes_quadratic_growth_from_a_sort(growth: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = {"now": 0}
 
     def counted(work: Callable[[], object]) -> float:

@@ -36,14 +36,14 @@ def found(text: str) -> list[Invisible]:
 
 
 @pytest.mark.parametrize("case", CASES["reported"], ids=names("reported"))
-def test_what_cannot_be_seen_is_found_where_it_begins(case: dict[str, Any]) -> None:
+def test_invisible_text_is_found_at_its_place(case: dict[str, Any]) -> None:
     text = case["text"]
     assert [(one.kind, one.offset, one.times) for one in found(text)] == [(case["kind"], case["offset"], case["times"])]
     assert len(without_invisible(text)) == len(text) - case["times"]
 
 
 @pytest.mark.parametrize("case", CASES["left_in_peace"], ids=names("left_in_peace"))
-def test_what_a_script_needs_is_left_in_peace(case: dict[str, Any]) -> None:
+def test_invisible_characters_that_a_script_needs_are_not_reported(case: dict[str, Any]) -> None:
     assert found(case["text"]) == []
     assert without_invisible(case["text"]) == case["text"]
 
@@ -57,7 +57,7 @@ def test_only_characters_without_a_shape_are_taken_out(text: str) -> None:
 
 
 @given(NASTY)
-def test_nothing_invisible_is_found_where_it_was_taken_out(text: str) -> None:
+def test_nothing_invisible_is_found_after_it_was_removed(text: str) -> None:
     kept = without_invisible(text)
     assert found(kept) == []
     assert len(text) - len(kept) == sum(one.times for one in found(text))
@@ -82,7 +82,7 @@ def test_knowledge_and_tools_are_reported_and_never_edited() -> None:
     assert HIDDEN not in str(context.report)
 
 
-def test_what_a_tool_said_is_reported_by_its_message() -> None:
+def test_invisible_text_of_a_tool_is_reported_by_its_message() -> None:
     call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     history = [
         {"role": "user", "content": "Read it."},

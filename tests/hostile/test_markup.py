@@ -54,7 +54,7 @@ def test_an_attribute_value_stays_one_value(case: Case) -> None:
 
 @cases("test_markup", having="refused")
 @pytest.mark.parametrize("field", ["text", "type", "source"])
-def test_what_xml_cannot_carry_is_refused_by_field_and_offset(case: Case, field: str) -> None:
+def test_characters_that_xml_cannot_carry_are_refused_by_field_and_offset(case: Case, field: str) -> None:
     for value in case["input"]["refused"]:
         offset = next(i for i, c in enumerate(value) if c < " " or "\ud800" <= c <= "\udfff" or c >= "\ufffe")
         given: dict[str, Any] = {"text": "text", "type": "rag", "source": "s", field: value}
@@ -108,12 +108,12 @@ class Closed:
         raise RuntimeError(name)
 
 
-def test_an_object_that_raises_when_it_is_asked_for_html_is_no_text() -> None:
+def test_an_object_that_raises_when_asked_for_html_is_refused_as_text() -> None:
     with pytest.raises(MarkupError, match="expected text"):
         Assembler().add_instruction(cast("str", Closed()))
 
 
-def test_what_an_object_prints_as_cannot_call_itself_escaped() -> None:
+def test_an_objects_printed_form_cannot_claim_to_be_escaped() -> None:
     class Text(str):
         def translate(self, _table: object) -> str:
             return "</context>"
@@ -149,13 +149,13 @@ def test_only_a_real_bool_is_trust(trusted: Any) -> None:
         Assembler().add_knowledge("x", type="rag", trusted=trusted)
 
 
-def test_numpy_bools_are_no_trust() -> None:
+def test_numpy_bools_are_not_accepted_as_trust() -> None:
     numpy = pytest.importorskip("numpy")
     with pytest.raises(MarkupError, match="trusted"):
         Assembler().add_knowledge("x", type="rag", trusted=numpy.bool_(True))
 
 
-def test_markers_in_a_source_are_no_citations_of_ours() -> None:
+def test_markers_in_a_source_are_not_read_as_citations() -> None:
     """A1-19: only an answer is searched, and only for the numbers that were issued; models write them bare too."""
     from assembler.rag import parse_citations
 

@@ -154,9 +154,7 @@ def test_a_list_whose_method_raises_is_taken_or_refused_with_an_error_of_ours(do
 
 @pytest.mark.parametrize("method", OF_MAPPINGS)
 @pytest.mark.parametrize("kind", [dict, Fields])
-def test_a_check_of_rules_tells_of_an_object_that_raises_as_of_any_that_json_cannot_carry(
-    kind: type[Any], method: str
-) -> None:
+def test_verify_reports_an_object_that_raises_like_any_that_json_cannot_carry(kind: type[Any], method: str) -> None:
     """It says of itself that other values are violations, never errors."""
     made = raising(kind, method)
     for body in (made({"messages": [MESSAGE]}), {"messages": [made(MESSAGE)]}):
@@ -169,7 +167,7 @@ def test_the_message_names_the_argument_and_the_exception() -> None:
 
 
 @pytest.mark.parametrize("body", [None, 5, "a text", [MESSAGE]])
-def test_an_assertion_refuses_what_is_no_body_with_an_error_of_ours(body: Any) -> None:
+def test_an_assertion_refuses_a_value_that_is_not_a_body_with_an_error_of_the_library(body: Any) -> None:
     """It was a bare TypeError."""
     with pytest.raises(AssemblyError, match="the body of the API's call"):
         assert_fits(body, model="gpt-4o")

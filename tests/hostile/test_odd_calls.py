@@ -45,7 +45,7 @@ def test_an_odd_call_goes_out_as_its_api_takes_it_and_is_priced_as_it_goes_out(d
 
 @pytest.mark.parametrize("kind", ["human", "text", "", 5, ["message"], None, "message"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_type_of_another_librarys_on_a_message_is_no_item_of_an_api(dialect: str, kind: Any) -> None:
+def test_a_type_that_another_library_puts_on_a_message_does_not_make_it_an_item(dialect: str, kind: Any) -> None:
     said = {"role": "user", "content": "hi", "type": kind}
     context = Assembler(dialect=dialect).add_message(said).build()
     assert count_request(context.request(), dialect=dialect) == context.count
@@ -69,7 +69,7 @@ def test_a_number_beyond_what_python_prints_is_refused_whatever_class_it_is_of()
 
 
 @pytest.mark.parametrize("signature", [{"a": 1}, ["a"], 7, True])
-def test_a_thought_signature_that_is_no_text_is_refused(signature: Any) -> None:
+def test_a_thought_signature_that_is_not_text_is_refused(signature: Any) -> None:
     call = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": signature}
     history = [{"role": "user", "parts": [{"text": "q"}]}, {"role": "model", "parts": [call]}]
     with pytest.raises(ConversationError, match="thought signature"):
@@ -79,7 +79,7 @@ def test_a_thought_signature_that_is_no_text_is_refused(signature: Any) -> None:
 
 
 @pytest.mark.parametrize("part", ["x", None, 7, []])
-def test_a_part_of_a_function_response_that_is_no_object_is_refused(part: Any) -> None:
+def test_a_part_of_a_function_response_that_is_not_an_object_is_refused(part: Any) -> None:
     history = [
         {"role": "user", "parts": [{"text": "q"}]},
         {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},

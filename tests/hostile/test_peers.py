@@ -87,7 +87,7 @@ def test_every_cut_is_the_longest_that_fits_and_keeps_its_pairs(case: Case) -> N
 
 
 @cases("test_peers", having="pattern")
-def test_under_budget_nothing_changes(case: Case) -> None:
+def test_a_history_under_budget_is_not_changed(case: Case) -> None:
     history = spoken(case["input"]["pattern"])
     if not pairs_hold(history):
         return
@@ -133,7 +133,7 @@ def test_a_system_message_in_parts_is_counted() -> None:
 
 @cases("test_peers", having="part")
 @pytest.mark.parametrize("dialect", [plain, openai_chat, openai_responses, gemini], ids=lambda dialect: dialect.name)
-def test_a_part_without_a_price_is_no_free_part(case: Case, dialect: Any) -> None:
+def test_a_part_without_a_price_is_not_free(case: Case, dialect: Any) -> None:
     parts = [{"type": "text", "text": "x"}, case["input"]["part"]]
     with pytest.raises((UnsupportedContentError, ConversationError)):
         Assembler(dialect=dialect).add_messages([{"role": "user", "content": parts}]).build()
@@ -149,7 +149,7 @@ def test_an_image_part_without_an_image_is_refused(dialect: Any) -> None:
 
 
 @pytest.mark.parametrize("odd", [object(), 5, None, "text", b"text", {"role"}, lambda: None])
-def test_what_is_no_message_is_a_type_error(odd: object) -> None:
+def test_a_value_that_is_not_a_message_raises_type_error(odd: object) -> None:
     """D-17."""
     assembler = Assembler().add_messages([("user", "x")])
     with pytest.raises(MessageTypeError) as caught:
@@ -205,7 +205,7 @@ def test_old_messages_are_not_counted_and_kept_ones_once() -> None:
     assert len(counted) <= kept + 3
 
 
-def test_a_prompt_beyond_the_room_says_the_numbers() -> None:
+def test_the_error_for_a_prompt_above_the_limit_states_the_numbers() -> None:
     given = case("D-29")["input"]
     budget = Budget(given["window"], max_output_tokens=given["num_output"], counter=len)
     with pytest.raises(ContextLengthError, match="2100 tokens but only 1536") as caught:
@@ -213,7 +213,7 @@ def test_a_prompt_beyond_the_room_says_the_numbers() -> None:
     assert caught.value.smallest_window == given["prompt"] + given["num_output"]
 
 
-def test_what_is_no_name_of_a_model_is_a_budget_error() -> None:
+def test_a_value_that_is_not_a_model_name_raises_budget_error() -> None:
     for odd in case("D-no-name")["input"]["models"]:
         with pytest.raises(BudgetError, match="not a name"):
             Budget.for_model(odd)
@@ -279,7 +279,7 @@ def test_pins_survive_a_pickle() -> None:
         assert again.build().messages[0]["content"].startswith("u0")
 
 
-def test_what_was_trimmed_is_still_there_and_named() -> None:
+def test_dropped_messages_are_still_there_and_named() -> None:
     """D-53."""
     history = spoken("uauaua")
     context = Assembler(Budget(10, counter=len), on_overflow=TrimOldest(), dialect=plain).add_messages(history).build()
@@ -329,7 +329,7 @@ def test_one_token_decides() -> None:
                 assembler.build()
 
 
-def test_before_and_after_are_counted_alike() -> None:
+def test_counts_before_and_after_a_cut_use_the_same_rule() -> None:
     """D-73."""
     history = spoken("uauaua")
     report = (

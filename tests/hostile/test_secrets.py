@@ -124,7 +124,7 @@ def refusals() -> dict[str, Callable[[], object]]:
     return found
 
 
-def test_nothing_behind_the_refusal_of_an_embedding_holds_it() -> None:
+def test_the_error_chain_for_a_refused_embedding_does_not_hold_it() -> None:
     bad = case("A8-embedding")["input"]["embedding"]
     assembler = Assembler(strategy=CitedSources()).add_messages([("user", "q")])
     for text in ("a", "b"):
@@ -158,7 +158,7 @@ def test_the_text_of_a_surrogate_error_is_silent(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LEAKS))
-def test_nothing_behind_a_surrogate_error_holds_the_text(name: str) -> None:
+def test_the_error_chain_for_a_surrogate_does_not_hold_the_text(name: str) -> None:
     with pytest.raises(AssemblyError) as caught:
         refusals()[name]()
     assert not [said for said in spoken_by(caught.value) if CANARY in said]

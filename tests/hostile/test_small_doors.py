@@ -56,13 +56,13 @@ def test_an_error_steers_no_terminal(name: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", [None, 5, ["o200k_base"], {}])
-def test_a_vocabulary_that_is_no_name_is_refused(encoding: Any) -> None:
+def test_a_vocabulary_whose_name_is_not_text_is_refused(encoding: Any) -> None:
     with pytest.raises(TokenCountError, match="has no bundled vocabulary"):
         tiktoken_counter(encoding)
 
 
 @pytest.mark.parametrize("component", [10**400, -(10**400), math.inf, math.nan, "x", None, [1]], ids=repr_short)
-def test_a_component_of_an_embedding_that_is_no_number_is_refused_or_like_nothing(component: Any) -> None:
+def test_a_wrong_component_of_an_embedding_is_refused_or_similar_to_nothing(component: Any) -> None:
     strategy = CitedSources()
     assembler = Assembler(strategy=strategy, dialect=openai_chat).add_messages([("user", "q")])
     assembler.add_knowledge("a", type="rag", embedding=[1.0, 0.0])
@@ -96,7 +96,7 @@ def test_a_sound_of_any_length_that_is_taken_has_a_price(seconds: float) -> None
     assert openai.price_media(facts, "auto", "gpt-4o-audio-preview").tokens > 0
 
 
-def test_what_is_no_base64_leaves_no_trace_of_itself() -> None:
+def test_the_error_for_invalid_base64_holds_none_of_it() -> None:
     with pytest.raises(UnsupportedContentError) as refused:
         _ = Inline("image/png", f"{CANARY}é").octets
     assert not any(CANARY in said for said in spoken_by(refused.value))
@@ -129,14 +129,14 @@ def test_a_retrieval_result_that_cannot_be_read_to_its_end_is_refused_by_its_pla
             read_results([{"content": "x"}, odd])
 
 
-def test_a_score_that_is_no_number_leaves_no_trace_of_itself() -> None:
+def test_the_error_for_a_wrong_score_holds_none_of_it() -> None:
     with pytest.raises(PromptError) as refused:
         read_results([{"content": "a", "score": CANARY}])
     assert not any(CANARY in said for said in spoken_by(refused.value))
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_a_byte_order_mark_is_no_part_of_a_prompt(mark: bytes, tmp_path: Path) -> None:
+def test_a_byte_order_mark_does_not_enter_a_prompt(mark: bytes, tmp_path: Path) -> None:
     path = tmp_path / "prompt.txt"
     path.write_bytes(mark + b"Be brief.")
     assert read_prompt(path) == "Be brief."

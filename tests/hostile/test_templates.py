@@ -58,7 +58,7 @@ def test_a_value_is_never_read_as_a_template() -> None:
     assert Assembler().add_instruction(given["value"]).build().system == given["value"]
 
 
-def test_a_variable_that_nobody_gave_is_named() -> None:
+def test_the_error_names_a_missing_variable() -> None:
     for style, spelled in (("jinja2", case("A3-13")["input"]["misspelled"]), ("f-string", "Hello {nmae}")):
         with pytest.raises(PromptError, match="nmae"):
             ValidatedPromptTemplate("t", spelled, template_format=style).format(name="x")  # type: ignore[arg-type]
@@ -73,7 +73,7 @@ def test_a_chat_template_is_never_fetched_and_the_page_says_that_it_is_code() ->
     )
 
 
-def test_a_control_token_that_only_the_template_puts_together_is_no_structure() -> None:
+def test_a_control_token_that_only_the_template_assembles_is_not_structure() -> None:
     given = case("A2-21")["input"]
     for control_text in (ControlText.REFUSE, ControlText.NEUTRALISE):
         with pytest.raises(UnsupportedContentError, match="control token"):
@@ -111,7 +111,7 @@ def test_a_name_that_leads_out_of_a_library_reads_nothing(case: Case, library: P
     assert not any(CANARY in said for said in spoken_by(refused.value))
 
 
-def test_what_fails_in_a_template_is_told_by_its_line_and_never_by_a_value() -> None:
+def test_the_error_of_a_failing_template_names_the_line_and_no_value() -> None:
     for broken in case("A8-05")["input"]["broken"]:
         with pytest.raises(PromptError, match="template 'named', line 2") as refused:
             prompted("first line\n" + broken, v=CANARY, w=[CANARY])

@@ -48,7 +48,7 @@ def test_names_that_no_api_takes_are_refused_and_the_rest_keeps_its_order(case: 
 
 
 @cases("test_tools", having="schema")
-def test_what_json_cannot_carry_is_refused_by_place(case: Case) -> None:
+def test_a_tool_that_json_cannot_carry_is_refused_by_place(case: Case) -> None:
     for wrapped in (tool, lambda bad: {"type": "function", "function": tool(bad)}):
         with pytest.raises(ToolError, match=r"parameters\.properties\.x\.default"):
             Assembler().add_capability([wrapped(UNSENDABLE[case["input"]["schema"]])])
@@ -94,7 +94,7 @@ def test_a_definition_of_other_mappings_goes_out_as_plain_dicts() -> None:
 
 
 @cases("test_tools", having="unlisted")
-def test_a_schema_that_lists_no_schemas_is_refused_at_the_door(case: Case) -> None:
+def test_a_schema_whose_parts_are_not_schemas_is_refused_when_it_is_added(case: Case) -> None:
     """Gemini's price met it as an AttributeError; the other APIs would refuse it."""
     assembler = Assembler(dialect=gemini).add_messages([("user", "x")])
     with pytest.raises(ToolError, match="not a dict of schemas") as caught:

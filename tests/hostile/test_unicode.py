@@ -35,7 +35,7 @@ def test_a_message_is_sent_to_the_character_or_refused(case: Case) -> None:
 
 
 @cases("test_unicode", having="text")
-def test_what_is_not_seen_is_counted(case: Case) -> None:
+def test_invisible_text_is_counted(case: Case) -> None:
     text = case["input"]["text"]
     if case["input"].get("utf8") is False:
         with pytest.raises(TokenCountError):

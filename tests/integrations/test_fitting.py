@@ -39,7 +39,7 @@ def summaries(names: list[str], conversations: int = 64) -> int:
     return len(written)
 
 
-def test_conversations_without_a_name_are_told_apart_by_what_they_begin_with() -> None:
+def test_conversations_without_a_name_are_distinguished_by_their_beginnings() -> None:
     alone = summaries(["Ann"])
     assert summaries(["Ann", "Bob", "Cat"]) == 3 * alone > 0
 
@@ -182,7 +182,7 @@ def test_two_calls_at_once_of_one_conversation_are_billed_apart() -> None:
     assert [bill and bill.billed for bill in bills] == [150, 250]
 
 
-def test_a_bill_that_comes_when_the_conversation_has_gone_on_is_passed_over() -> None:
+def test_a_bill_that_arrives_after_the_conversation_continued_is_ignored() -> None:
     fitting = anchoring()
     late = fitting.fit(said("Ann", 1), Asked())
     fitting.fit(said("Ann", 2), Asked())
@@ -191,7 +191,7 @@ def test_a_bill_that_comes_when_the_conversation_has_gone_on_is_passed_over() ->
 
 
 @pytest.mark.parametrize("usage", [None, 0, 1, {}, {"prompt_tokens": 0}, {"prompt_tokens": 5}, object()])
-def test_a_usage_that_is_no_bill_of_the_request_changes_nothing(usage: object) -> None:
+def test_a_usage_that_cannot_be_the_requests_bill_changes_nothing(usage: object) -> None:
     fitting = anchoring()
     context = fitting.fit(said("Ann", 2), Asked())
     assert fitting.settle(context, usage) == context.state()
@@ -276,7 +276,7 @@ def test_a_lesson_holds_whatever_of_the_refused_call_a_store_has_kept(kept: str)
         assert rebuilt.request() == again.request()
 
 
-def test_what_is_no_refusal_for_length_teaches_nothing_and_what_never_ends_is_given_up() -> None:
+def test_another_error_teaches_nothing_and_endless_refusals_are_given_up() -> None:
     fitting = anchoring()
     context = fitting.fit(said("Ann", 9), Asked())
     assert fitting.learn(context, ValueError("rate limited")) is None
@@ -345,7 +345,7 @@ def test_a_refused_call_of_which_nothing_may_go_raises_this_librarys_error_when_
         fitting.fit(said("Ann", 3), Asked())
 
 
-def test_a_call_at_a_time_is_priced_as_it_is_sent_where_it_costs_tokens() -> None:
+def test_serial_calls_are_priced_as_they_are_sent_if_that_costs_tokens() -> None:
     """OpenAI's Responses tells gpt-5 about its tools once more then: 78 tokens in the recording."""
     tool = {
         "type": "function",

@@ -249,7 +249,7 @@ def test_moving_the_window_and_back_changes_nothing(look: Callable[..., Any]) ->
         assert looked.outcomes == rows
 
 
-def test_dropped_turns_are_one_row_until_somebody_opens_it(look: Callable[..., Any]) -> None:
+def test_dropped_turns_are_one_row_until_it_is_opened(look: Callable[..., Any]) -> None:
     plan = plan_of(TrimOldest())
     looked = look(plan.report.to_html())
     dropped = dropped_rows(plan, 3_000)
@@ -330,7 +330,7 @@ def busy(page: Any) -> float:
 
 
 @pytest.mark.parametrize("turns", [5_000, 50_000])
-def test_a_long_history_is_ready_at_once_and_lays_out_few_rows_wherever_it_is_scrolled(
+def test_a_long_history_is_shown_at_once_and_lays_out_few_rows_at_any_scroll_position(
     look: Callable[..., Any], turns: int
 ) -> None:
     looked = look(long_page(turns))
@@ -419,7 +419,7 @@ def test_every_control_is_named_by_what_can_be_read_on_it(look: Callable[..., An
             assert read in named
 
 
-def test_in_a_notebook_the_page_keeps_to_its_frame(look: Callable[..., Any]) -> None:
+def test_the_page_stays_inside_its_frame_in_a_notebook(look: Callable[..., Any]) -> None:
     plan = plan_of(TrimOldest())
     cell = f"<!DOCTYPE html><title>n</title><p id=theirs>theirs</p>{plan.report._repr_html_()}"
     looked = look(cell)
@@ -432,7 +432,9 @@ def test_in_a_notebook_the_page_keeps_to_its_frame(look: Callable[..., Any]) -> 
 
 
 @pytest.mark.parametrize(("width", "scheme"), SHOTS)
-def test_it_can_be_looked_at(look: Callable[..., Any], width: int, scheme: str) -> None:
+def test_the_page_fits_its_screen_and_is_legible_in_its_pictures(
+    look: Callable[..., Any], width: int, scheme: str
+) -> None:
     """Saves what people will see, and refuses a page that is wider than its screen or too faint to read."""
     ARTEFACTS.mkdir(exist_ok=True)
     marked = plan_of(TrimOldest(), dialect=anthropic, model="claude-sonnet-4-5")

@@ -61,7 +61,7 @@ def test_a_click_on_a_lane_opens_the_build_that_stands_there(look: Callable[...,
 
 
 @pytest.mark.parametrize("policy", [None, TrimOldest(), TrimOldest(low_water=0.5)])
-def test_what_the_page_says_of_the_first_change_is_what_the_requests_say(look: Callable[..., Any], policy: Any) -> None:
+def test_the_page_names_the_first_change_that_the_requests_show(look: Callable[..., Any], policy: Any) -> None:
     contexts = list(conversation(**({} if policy is None else {"on_overflow": policy})))
     looked = look(session_html(contexts))
     page = looked.page

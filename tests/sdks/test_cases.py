@@ -17,7 +17,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", CASES, ids=[path.stem for path in CASES])
-def test_what_once_broke_holds(path: Path) -> None:
+def test_a_request_that_once_failed_is_accepted(path: Path) -> None:
     case = json.loads(path.read_text("utf-8"))
     dialect = dialect_named(case["dialect"])
     request = Assembler(dialect=dialect).add_capability(TOOLS).add_messages(case["messages"]).build().request()

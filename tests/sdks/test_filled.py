@@ -100,7 +100,7 @@ def built(name: str, kind: str, told: list[Dict]) -> Context[Any]:
 
 
 @pytest.mark.parametrize(("name", "kind", "value", "told"), CASES, ids=[f"{case[0]}-{case[1]}" for case in CASES])
-def test_a_type_with_every_field_goes_back_as_it_came_and_elsewhere_no_word_is_lost_without_a_note(
+def test_a_type_with_every_field_is_sent_back_unchanged_and_other_apis_lose_no_word_without_a_note(
     name: str, kind: str, value: Dict, told: list[Dict]
 ) -> None:
     context = built(name, kind, told)

@@ -123,7 +123,7 @@ def test_a_request_costs_what_mistral_common_makes_of_it(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", VERSIONS)
-def test_where_the_template_joins_messages_the_bound_holds(model: str) -> None:
+def test_the_bound_holds_if_the_template_joins_messages(model: str) -> None:
     @FEW
     @given(every("mistral"))
     def holds(request: Request) -> None:

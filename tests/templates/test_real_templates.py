@@ -133,7 +133,7 @@ def _with_json_arguments(message: dict[str, Any]) -> dict[str, Any]:
 @every_tokenizer
 @few
 @given(data=st.data())
-def test_what_is_built_and_sent_is_what_was_priced(name: str, data: st.DataObject) -> None:
+def test_the_request_that_is_sent_costs_what_the_build_priced(name: str, data: st.DataObject) -> None:
     history = data.draw(conversations(name))
     assembler = Assembler(dialect=DIALECTS[name]).add_capability(TOOLS).add_messages(history)
     context = assembler.build()

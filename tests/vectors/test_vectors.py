@@ -67,7 +67,7 @@ def test_all_files_together_are_small() -> None:
     assert sum(path.stat().st_size for path in HERE.glob("*.json")) < 1_000_000
 
 
-def test_what_is_emitted_is_what_each_api_takes() -> None:
+def test_the_emitted_requests_of_the_vectors_are_valid_for_each_api() -> None:
     for case in json.loads(on_disk("emitted"))["cases"]:
         for name, request in case["requests"].items():
             assert not verify(json.loads(request), dialect=DIALECTS[name])

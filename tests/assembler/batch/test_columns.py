@@ -43,7 +43,7 @@ def test_a_column_says_what_a_file_of_the_same_rows_says(conversations: list[lis
 
 @scaled(0.5)
 @given(st.lists(histories(), min_size=2, max_size=5), st.data())
-def test_where_a_batch_is_parted_changes_nothing(conversations: list[Any], data: st.DataObject) -> None:
+def test_splitting_a_batch_changes_none_of_its_rows(conversations: list[Any], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(conversations) - 1))
     assemble = BatchAssembler(base())
     first, second = assemble({"messages": conversations[:cut]}), assemble({"messages": conversations[cut:]})
@@ -87,7 +87,7 @@ def nested(levels: int) -> list[Any]:
 
 @pytest.mark.parametrize("bad", [circular(), nested(5_000)], ids=["circular", "deep"])
 @pytest.mark.parametrize("column", ["messages", "tools", "knowledge"])
-def test_a_row_that_is_nested_without_end_is_recorded_and_the_others_go_on(column: str, bad: list[Any]) -> None:
+def test_an_endlessly_nested_row_is_recorded_and_the_other_rows_are_built(column: str, bad: list[Any]) -> None:
     good = GOOD if column == "messages" else None
     out = assemble_batch({"messages": [GOOD, GOOD], column: [bad, good]}, base())
     assert out["error"][0].startswith("RowError: nested too deeply")
@@ -134,13 +134,13 @@ def test_columns_that_cannot_be_read_are_refused(case: str) -> None:
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-def test_a_function_is_no_assembler() -> None:
+def test_a_function_is_refused_as_an_assembler() -> None:
     with pytest.raises(BatchError, match="made_by"):
         BatchAssembler(base)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wrong", ["skip", True, None, Skip])
-def test_what_is_to_be_done_about_a_bad_row_is_refused_at_once_where_it_is_no_such_type(wrong: Any) -> None:
+def test_an_unknown_way_to_treat_bad_rows_is_refused_before_any_row_is_read(wrong: Any) -> None:
     with pytest.raises(BatchError, match=r"Record\(\), Skip\(\) or Raise\(\)"):
         BatchAssembler(base(), on_error=wrong)
 
@@ -178,7 +178,7 @@ def test_arrays_are_lists() -> None:
     assert out["id"] == [1, 2]
 
 
-def test_keys_that_only_another_row_has_are_no_part_of_a_message() -> None:
+def test_keys_of_another_row_do_not_enter_a_message() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}", "strict": None}}
     stored = [
         {"role": "user", "content": "why?", "tool_calls": None, "name": None, "tool_call_id": None},

@@ -65,7 +65,7 @@ def test_openai_gets_its_lines_back_with_bodies_that_fit() -> None:
     ]
 
 
-def test_a_line_that_fits_comes_back_as_it_was() -> None:
+def test_a_line_that_fits_is_returned_unchanged() -> None:
     line = {**chat("a", LONG[2:], logit_bias={"5": 1}), "note": "kept"}
     ran("openai", "gpt-4o", [line])
     assert read(Path("out.jsonl")) == [line]
@@ -119,7 +119,7 @@ def test_a_run_of_one_format_is_not_continued_in_another(capsys: pytest.CaptureF
     assert "format" in capsys.readouterr().err
 
 
-def test_a_file_of_somebody_else_is_not_written_over(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_another_program_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
     Path("out.jsonl").write_text("mine\n")
     assert ran("openai", "gpt-4o", [chat("a", LONG)]) == 2
     assert Path("out.jsonl").read_text() == "mine\n"

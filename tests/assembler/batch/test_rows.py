@@ -61,7 +61,7 @@ def test_a_row_that_is_cut_has_the_request_and_the_number_of_a_build_by_hand(cac
 
 
 @pytest.mark.parametrize("row", [{}, dict.fromkeys(("instruction", "tools", "knowledge", "messages"))])
-def test_what_a_row_does_not_say_stays_the_assemblers(row: dict[str, None]) -> None:
+def test_the_assembler_supplies_what_a_row_leaves_out(row: dict[str, None]) -> None:
     assert lay_over(base(), row) == base()
 
 
@@ -101,7 +101,7 @@ def test_a_bad_row_says_why(case: str) -> None:
     assert CANARY not in found.message
 
 
-def test_of_a_foreign_error_only_the_kind_is_told() -> None:
+def test_a_foreign_error_is_reported_by_its_type_alone() -> None:
     def counter(text: str) -> int:
         return len(text)
 
@@ -120,7 +120,7 @@ def test_of_a_foreign_error_only_the_kind_is_told() -> None:
     assert found == Failed("KeyError", "not the library's own error; its text is withheld, as it may quote the row")
 
 
-def test_a_missing_package_is_no_rows_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_not_recorded_as_an_error_of_the_row(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_: Assembler) -> None:
         raise MissingExtraError("toktok", needed_for="counting")
 
@@ -151,7 +151,7 @@ def answered(line: str | bytes, number: int = 0) -> dict[str, Any]:
     return found
 
 
-def test_a_line_is_answered_by_the_request_its_cost_and_what_went_along() -> None:
+def test_a_line_is_answered_by_its_request_its_cost_and_its_extra_fields() -> None:
     row = {"id": "é\u2028", "label": {"a": [1.5, None]}, "messages": MESSAGES}
     context = base().add_messages(MESSAGES).build()
     assert answered(json.dumps(row), 3) == {
@@ -166,7 +166,7 @@ def test_a_line_is_answered_by_the_request_its_cost_and_what_went_along() -> Non
     }
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_row() -> None:
+def test_a_byte_order_mark_does_not_enter_the_first_row() -> None:
     line = b"\xef\xbb\xbf" + json.dumps({"messages": MESSAGES}).encode()
     assert "request" in answered(line)
     assert "error" in answered(line, 1)
@@ -196,7 +196,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_line_that_is_no_row_is_answered_by_an_error(case: str) -> None:
+def test_a_line_that_holds_no_row_is_answered_by_an_error(case: str) -> None:
     line, expected = REFUSED[case]
     found = answered(line)
     assert expected in found["error"]["message"]
@@ -208,11 +208,11 @@ FIELDS = ["id", "messages", "knowledge", "tools", "instruction", "row", "mesages
 
 
 @given(st.lists(st.tuples(st.sampled_from(FIELDS), st.sampled_from(EXTREMES)), max_size=4) | st.binary(max_size=40))
-def test_whatever_a_row_is_it_is_answered_by_one_line(row: list[tuple[str, str]] | bytes) -> None:
+def test_any_row_is_answered_by_exactly_one_line(row: list[tuple[str, str]] | bytes) -> None:
     answered(row if isinstance(row, bytes) else "{" + ", ".join(f'"{name}": {value}' for name, value in row) + "}")
 
 
-def test_a_row_that_breaks_the_reader_itself_is_recorded_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_that_breaks_the_reader_is_recorded_and_the_other_rows_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> str:
         raise ZeroDivisionError
 
@@ -222,12 +222,12 @@ def test_a_row_that_breaks_the_reader_itself_is_recorded_and_the_others_go_on(mo
     assert "request" in answered('{"id": 5, "messages": [["user", "x"]]}')
 
 
-def test_what_went_along_comes_with_the_error_too() -> None:
+def test_an_error_line_carries_the_extra_fields_of_its_row() -> None:
     assert answered('{"id": "a", "messages": 5, "tokens": 1}')["id"] == "a"
     assert answered('{"message_id": "a", "messages": 5}')["message_id"] == "a"
 
 
-def test_half_a_surrogate_pair_that_goes_along_comes_out_as_it_came() -> None:
+def test_half_a_surrogate_pair_in_an_extra_field_is_returned_unchanged() -> None:
     assert answered('{"id": "\\ud83d", "messages": [["user", "é"]]}')["id"] == "\ud83d"
 
 

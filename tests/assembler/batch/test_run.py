@@ -89,7 +89,7 @@ class Killed(BaseException):
 
 @given(st.data())
 @scaled(0.5)
-def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(data: st.DataObject) -> None:
+def test_a_run_that_is_killed_anywhere_resumes_to_the_same_bytes(data: st.DataObject) -> None:
     """Each attempt writes some bytes more and dies, in mid-line or not; the last one lives."""
     number = data.draw(st.integers(0, 9))
     whole = expected(number)
@@ -135,7 +135,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_process_that_is_killed_in_mid_write_leaves_a_run_that_goes_on(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_during_a_write_can_be_resumed(tmp_path: Path) -> None:
     """SIGKILL, once alone and once with two workers. That the pipes end says that the orphaned workers ended too."""
     source = written_rows(tmp_path / "in.jsonl", 60)
     (tmp_path / "spec.yaml").write_text(SPEC)
@@ -206,7 +206,7 @@ def test_another_version_of_the_library_is_refused(source: Path, output: Path) -
         finished(source, output)
 
 
-def test_an_output_that_was_moved_away_begins_anew_whatever_changed(source: Path, output: Path) -> None:
+def test_a_run_whose_output_was_moved_away_starts_over_whatever_else_changed(source: Path, output: Path) -> None:
     half_done(source, output)
     output.unlink()
     finished(source, output, base(300))
@@ -214,14 +214,14 @@ def test_an_output_that_was_moved_away_begins_anew_whatever_changed(source: Path
 
 
 @pytest.mark.parametrize("content", [b"mine\n", b'{"row":0,"id":1}\n', b"no line"])
-def test_a_file_of_somebody_elses_is_never_written(content: bytes, source: Path, output: Path) -> None:
+def test_a_file_of_another_program_is_never_written(content: bytes, source: Path, output: Path) -> None:
     output.write_bytes(content)
     with pytest.raises(BatchError, match="move"):
         finished(source, output)
     assert output.read_bytes() == content
 
 
-def test_a_line_of_something_else_is_found(source: Path, output: Path) -> None:
+def test_a_line_of_another_program_in_the_output_is_found(source: Path, output: Path) -> None:
     half_done(source, output)
     output.write_bytes(output.read_bytes().replace(b'{"row":2,', b'{"row":3,'))
     with pytest.raises(BatchError, match="line 3 is not of this run"):
@@ -229,7 +229,7 @@ def test_a_line_of_something_else_is_found(source: Path, output: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"[" * 5000 + b"]" * 5000, b'{"a":' * 500 + b"1" + b"}" * 500])
-def test_a_journal_that_is_none_is_refused(content: bytes, source: Path, output: Path) -> None:
+def test_a_damaged_journal_is_refused(content: bytes, source: Path, output: Path) -> None:
     half_done(source, output)
     journal_of(output).write_bytes(content)
     with pytest.raises(BatchError, match="expected the journal of a run"):
@@ -245,7 +245,7 @@ def test_an_output_with_more_rows_than_the_input_is_refused(source: Path, output
     assert output.read_bytes() == content
 
 
-def test_a_file_of_somebody_elses_is_not_read(source: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_another_program_is_not_read(source: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(_: Path) -> None:
         raise AssertionError
 
@@ -256,21 +256,21 @@ def test_a_file_of_somebody_elses_is_not_read(source: Path, output: Path, monkey
 
 
 @pytest.mark.timeout(20)
-def test_a_device_or_a_pipe_is_no_output(source: Path, tmp_path: Path) -> None:
+def test_a_device_or_a_pipe_is_refused_as_the_output(source: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place in (Path("/dev/zero"), Path("/dev/full"), tmp_path / "pipe"):
         with pytest.raises(BatchError, match="not a file"):
             finished(source, place)
 
 
-def test_what_a_dead_process_of_the_same_number_left_is_in_nobodys_way(source: Path, output: Path) -> None:
+def test_the_lock_of_a_dead_process_with_the_same_number_blocks_nobody(source: Path, output: Path) -> None:
     for name in (output.name, journal_of(output).name):
         output.with_name(f".{name}.{os.getpid()}.part").write_text("torn")
     finished(source, output)
     assert output.read_bytes() == expected(20)
 
 
-def test_of_a_line_without_end_only_the_beginning_is_held(
+def test_only_the_beginning_of_an_endless_line_is_kept_in_memory(
     source: Path, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finished(source, output)
@@ -291,7 +291,7 @@ def test_two_runs_never_write_one_file(source: Path, output: Path) -> None:
     assert output.read_bytes() == expected(20)
 
 
-def test_where_there_are_no_locks_a_run_goes_on_without(
+def test_a_run_works_on_a_system_without_file_locks(
     source: Path, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "fcntl", None)
@@ -350,7 +350,7 @@ def test_a_survey_finds_every_row_where_a_reader_finds_it(lines: list[bytes], en
             assert list(rows_from(file)) == rows[done:]
 
 
-def test_of_a_row_without_end_only_the_beginning_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_beginning_of_an_endless_row_is_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assembler.batch.journal.LONGEST", 8)
     monkeypatch.setattr("assembler.batch.journal.PIECE", 5)
     rows = list(rows_from(io.BytesIO(b"x" * 100 + b"\nnext\r\n" + b"y" * 100)))
@@ -471,7 +471,7 @@ def test_a_worker_answers_until_its_parent_is_gone(monkeypatch: pytest.MonkeyPat
     assert isinstance(pipe.heard[0], MissingExtraError)
 
 
-def test_a_worker_that_dies_ends_the_run_and_the_next_one_goes_on(
+def test_a_worker_that_dies_ends_the_run_and_the_next_run_resumes_it(
     tmp_path: Path, output: Path, small_chunks: None
 ) -> None:
     source = written_rows(tmp_path / "in.jsonl", 20)
@@ -488,7 +488,7 @@ def test_a_missing_package_ends_the_run_in_any_process(source: Path, output: Pat
             finished(source, output, lacking(), workers=number)
 
 
-def test_at_least_one_process_works(source: Path, output: Path) -> None:
+def test_a_number_of_workers_below_one_is_refused(source: Path, output: Path) -> None:
     with pytest.raises(BatchError, match="workers is 0"):
         finished(source, output, workers=0)
 
@@ -513,7 +513,7 @@ def test_the_command_says_what_it_did(folder: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.endswith("resumed  20 were there\n")
 
 
-def test_the_bar_goes_to_the_terminal_and_nowhere_else(
+def test_the_progress_bar_is_written_to_a_terminal_only(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -537,7 +537,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_what_cannot_be_run_is_one_line_and_exit_code_2(
+def test_a_run_that_cannot_start_prints_one_line_and_exits_with_2(
     case: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("mine.txt").write_text("mine")
@@ -562,7 +562,7 @@ def test_the_page_shows_what_the_command_writes(tmp_path: Path, monkeypatch: pyt
         assert re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line), line
 
 
-def test_a_packed_input_gives_the_lines_of_the_plain_one_and_goes_on_where_it_stopped(
+def test_a_gzipped_input_gives_the_lines_of_the_plain_one_and_resumes_where_it_stopped(
     source: Path, output: Path, small_chunks: None
 ) -> None:
     packed = source.with_name("in.jsonl.gz")
@@ -574,7 +574,7 @@ def test_a_packed_input_gives_the_lines_of_the_plain_one_and_goes_on_where_it_st
 
 
 @pytest.mark.parametrize("cut", [0, 10, -10])
-def test_an_input_that_is_no_whole_gzip_is_refused(source: Path, output: Path, cut: int) -> None:
+def test_a_truncated_gzip_input_is_refused(source: Path, output: Path, cut: int) -> None:
     packed = source.with_name("in.jsonl.gz")
     packed.write_bytes(gzip.compress(source.read_bytes())[:cut] or b"no gzip")
     with pytest.raises(BatchError, match="gzip"):

@@ -66,7 +66,7 @@ def test_a_model_that_caches_nothing_is_served_nothing(dialect: str, model: str)
 
 
 @pytest.mark.parametrize(("dialect", "model"), [("openai_chat", "grok-4"), ("mistral", None), ("plain", "gpt-4o")])
-def test_what_nobody_published_has_no_rule(dialect: str, model: str | None) -> None:
+def test_a_model_without_published_cache_rules_has_none_here(dialect: str, model: str | None) -> None:
     assert rule_for(dialect, model) is None
 
 
@@ -101,7 +101,7 @@ def test_the_stable_prefix_is_all_but_the_newest_turn_and_the_framing() -> None:
     assert f"may serve {row.served:,} of the {row.stable_prefix:,}" in str(context.report)
 
 
-def test_where_no_rule_is_known_the_whole_prefix_is_the_bound() -> None:
+def test_without_a_known_rule_the_whole_prefix_is_the_bound() -> None:
     context = Assembler(dialect=plain).add_instruction("a " * 3_000).add_message(("user", "x")).build()
     assert context.cacheable.tokens == 0
     assert context.cacheable.upper == context.costs.instruction
@@ -122,7 +122,7 @@ def test_equal_messages_of_another_assembler_are_served_too() -> None:
     assert chat(2_000, turns=40).build().served_after(chat(2_000, turns=40).build()).tokens >= 2_000
 
 
-def test_what_follows_a_changed_message_is_not_served() -> None:
+def test_messages_after_a_changed_one_are_not_served_from_the_cache() -> None:
     history = [("user", "a"), ("assistant", "word " * 3_000), ("user", "b")]
     one = Assembler(dialect=openai_chat).add_instruction("w " * 1_200).add_messages(history).build()
     other = Assembler(dialect=openai_chat).add_instruction("w " * 1_200).add_messages([("user", "A"), *history[1:]])
@@ -146,7 +146,7 @@ def test_another_dialect_or_model_shares_no_cache() -> None:
 
 
 @given(st.integers(1, 30), st.sampled_from([None, 0.5]))
-def test_what_is_served_is_never_more_than_either_request(turns: int, low: float | None) -> None:
+def test_the_cache_never_serves_more_than_either_request_holds(turns: int, low: float | None) -> None:
     budget = Budget(3_000, model="gpt-4o")
     assembler = Assembler(budget, on_overflow=TrimOldest(low_water=low)).add_instruction("rule " * 1_500)
     previous = assembler.add_message(("user", "go")).build()
@@ -172,7 +172,7 @@ def test_a_note_for_what_was_dropped_is_part_of_what_is_shared() -> None:
     assert after.served_after(before).tokens >= 1_152
 
 
-def test_knowledge_around_the_newest_question_is_no_part_of_the_prefix() -> None:
+def test_knowledge_around_the_newest_question_is_outside_the_prefix() -> None:
     def asked(words: int) -> Any:
         assembler = Assembler(dialect=openai_chat, strategy=QuestionChunks()).add_instruction("Be brief.")
         return assembler.add_knowledge("word " * words, type="rag").add_message(("user", "why?")).build().report.cache

@@ -55,7 +55,7 @@ def kinds(text: str) -> list[tuple[str, int]]:
 
 
 @given(st.sampled_from(FOUND), NOISE, NOISE)
-def test_volatile_text_is_found_where_it_stands(case: tuple[str, str], before: str, after: str) -> None:
+def test_volatile_text_is_found_at_its_place(case: tuple[str, str], before: str, after: str) -> None:
     text, kind = case
     found = dict(kinds(f"{before} {text} {after}"))
     assert kind in found
@@ -63,7 +63,7 @@ def test_volatile_text_is_found_where_it_stands(case: tuple[str, str], before: s
 
 
 @pytest.mark.parametrize("text", QUIET)
-def test_what_does_not_change_is_left_alone(text: str) -> None:
+def test_stable_text_is_not_reported_as_volatile(text: str) -> None:
     assert kinds(f"x {text} y") == []
 
 
@@ -107,12 +107,12 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def test_conversation_and_images_at_the_head_are_no_text_of_the_prefix() -> None:
+def test_the_conversation_and_images_at_the_head_are_not_searched_for_volatile_text() -> None:
     context = Assembler(dialect=plain).add_instruction("Be brief.").add_message(("user", "2026-11-03 10:15")).build()
     assert context.report.volatile == ()
 
 
-def test_a_moment_in_a_turn_is_no_finding_and_a_message_written_anew_is_the_first_that_changed() -> None:
+def test_a_time_in_a_turn_is_not_reported_and_a_rewritten_message_is_the_first_that_changed() -> None:
     said = [("user", "at 2026-11-03 10:15"), ("assistant", "Noted."), ("user", "And now?"), ("assistant", "10:16.")]
     earlier = Assembler(dialect=plain).add_messages(said).build()
     later = Assembler(dialect=plain).add_messages([*said, ("user", "at 2026-11-03 10:17")]).build()

@@ -34,7 +34,7 @@ def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation
     assert json.dumps(again(request)) == json.dumps(request)
 
 
-def test_what_only_anthropic_says_is_carried_through_untouched() -> None:
+def test_fields_that_only_anthropic_has_are_sent_unchanged() -> None:
     request = {
         "system": [{"type": "text", "text": "Rules.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
         "messages": [
@@ -156,7 +156,7 @@ def test_a_history_with_calls_and_no_tools_is_refused() -> None:
         Assembler(dialect=anthropic).add_messages(step).build()
 
 
-def test_a_prefill_is_sent_only_where_it_is_declared_and_without_blanks_at_its_end() -> None:
+def test_a_prefill_is_sent_only_if_declared_and_without_trailing_blanks() -> None:
     prefilling = attrs.evolve(Anthropic(), ending=Ending.ANY)
     history = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "It is \n"}]
     request = Assembler(dialect=prefilling).add_messages(history).build().request()
@@ -277,7 +277,7 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def test_a_counter_that_is_nobody_elses_is_taken_for_claudes_own() -> None:
+def test_an_unknown_counter_is_taken_for_claudes_own() -> None:
     request: Dict = {"messages": [{"role": "user", "content": "one two three"}]}
     assert count_request(request, dialect=anthropic, counter=words).tokens == 4 + 2 + 3
     assert count_request(request, dialect=anthropic, counter=words).grade is Grade.BOUNDED

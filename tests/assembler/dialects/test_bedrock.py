@@ -41,7 +41,7 @@ def _merged(messages: list[Dict]) -> list[Dict]:
     ]
 
 
-def test_what_only_bedrock_says_is_carried_through_untouched() -> None:
+def test_fields_that_only_bedrock_has_are_sent_unchanged() -> None:
     request = {
         "system": [{"text": "Rules."}, POINT],
         "messages": [
@@ -80,7 +80,7 @@ def test_the_result_of_a_failed_call_always_says_something() -> None:
 
 
 @pytest.mark.parametrize(("name", "model"), [("openai_chat", "gpt-4o"), ("mistral", "mistral-large-latest")])
-def test_a_message_of_cache_points_alone_costs_nothing_where_it_is_left_out(name: str, model: str) -> None:
+def test_a_message_of_cache_points_alone_costs_nothing_if_it_is_left_out(name: str, model: str) -> None:
     said = [("user", "q"), ("assistant", "a"), {"role": "user", "content": [POINT]}, ("user", "r")]
     budget = Budget.for_model(model, max_output_tokens=1_000)
     context = Assembler(budget, dialect=name).add_messages(said).build()
@@ -110,7 +110,7 @@ def test_a_cache_point_before_every_tool_is_an_error() -> None:
         bedrock.parse({"messages": [], "toolConfig": {"tools": [POINT, SPEC]}})
 
 
-def test_a_cache_point_among_tools_that_are_added_stands_where_it_stood() -> None:
+def test_a_cache_point_among_added_tools_keeps_its_place() -> None:
     user = {"role": "user", "content": [{"text": "q"}]}
     context = Assembler(dialect="bedrock").add_capability([SPEC, POINT]).add_messages([user]).build()
     assert context.request()["toolConfig"]["tools"] == [SPEC, POINT]

@@ -27,7 +27,7 @@ def made(seed: str) -> str:
 
 
 @given(calls, st.booleans())
-def test_an_id_is_the_first_in_its_own_row_that_nobody_has(asked: list[tuple[str | None, str]], needed: bool) -> None:
+def test_a_new_id_is_the_first_free_one_of_its_own_sequence(asked: list[tuple[str | None, str]], needed: bool) -> None:
     ids, taken = CallIds(IdRule(LEGAL, needed)), set[str]()
     for call_id, name in asked:
         found = ids.ask(Call(call_id, name, "{}"), 0)
@@ -76,9 +76,7 @@ def step(assembler: Assembler) -> None:
 
 
 @pytest.mark.parametrize("dialect", [anthropic, bedrock, gemini, openai_responses], ids=lambda one: one.name)
-def test_an_id_that_comes_at_every_step_is_hashed_once_a_step_and_never_again(
-    dialect: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_id_that_repeats_at_every_step_is_hashed_once_a_step(dialect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[str] = []
     sha256 = hashlib.sha256
 

@@ -185,7 +185,7 @@ def test_an_id_that_is_used_in_every_turn_becomes_unique(api: Api) -> None:
 @pytest.mark.parametrize(
     "arguments", ["", "  ", "null", "[1]", "{oops", '{"a": NaN}', '"\\ud800"', "1e999", "[" * 3000]
 )
-def test_arguments_that_are_no_object_still_go_out(api: Api, arguments: str) -> None:
+def test_arguments_that_are_not_an_object_are_still_sent(api: Api, arguments: str) -> None:
     request = request_of(api, _step("c", "search", arguments=arguments))
     assert verify(request, dialect=api.name) == []
     turns = api.turns(request)
@@ -244,7 +244,7 @@ def test_an_unpaired_call_or_result_is_never_emitted(api: Api, history: list[Dic
 
 
 @every_api
-def test_what_is_folded_or_left_out_is_noted(api: Api) -> None:
+def test_every_part_that_is_folded_or_left_out_is_noted(api: Api) -> None:
     history = [
         {"role": "user", "content": "q", "name": "ann"},
         {"role": "system", "content": "rule"},
@@ -266,7 +266,7 @@ def test_a_medium_that_cannot_be_moved_raises_when_it_is_built(api: Api) -> None
 
 
 @every_api
-def test_a_part_that_nobody_knows_and_another_api_has_is_left_out_and_noted(api: Api) -> None:
+def test_an_unknown_part_of_another_api_is_left_out_and_noted(api: Api) -> None:
     context = built(api, [{"role": "user", "content": [PICTURES["openai"], {"type": "custom_widget", "x": 1}]}])
     assert "custom_widget" not in str(context.request())
     assert "1 part(s) of another API without content here left out" in " ".join(str(context.report).split())
@@ -367,7 +367,7 @@ def test_texts_and_json_of_a_result_keep_their_order(api: Api) -> None:
 
 
 @pytest.mark.parametrize("model", [None, "amazon.nova-pro-v1:0"])
-def test_the_text_that_stands_for_a_silent_failure_is_priced(model: str | None) -> None:
+def test_the_text_that_is_sent_for_an_empty_failure_is_priced(model: str | None) -> None:
     def price(text: str) -> int:
         answer = {"toolUseId": "c", "content": [{"text": text}], "status": "error"}
         request = {"messages": [{"role": "user", "content": [{"toolResult": answer}]}]}

@@ -385,7 +385,7 @@ def test_calls_without_ids_are_answered_by_name_and_order() -> None:
     assert [message["role"] for message in parted] == ["user", "assistant", "tool", "assistant", "tool"]
 
 
-def test_calls_side_by_side_are_parted_where_one_at_a_time_is_taken() -> None:
+def test_parallel_calls_are_split_if_the_template_takes_one_at_a_time() -> None:
     both = answered(call("1"), call("2"), content="so")
     history = [{"role": "user", "content": "q"}, both[0], both[2], both[1]]
     layout = layout_of(history)
@@ -427,7 +427,7 @@ def test_neighbours_are_merged_where_roles_must_alternate() -> None:
     assert DIALECTS["chatml"].opening is Opening.ANY
 
 
-def test_a_system_text_goes_before_the_user_s_where_there_is_no_place_for_it() -> None:
+def test_a_system_text_goes_before_the_users_if_the_template_has_no_place_for_it() -> None:
     layout = layout_of([{"role": "user", "content": "q"}], "Be brief.")
     folded = "1 system message(s) folded into the user's: the template has no place for them"
     for dialect in (DIALECTS["no system"], chat_template(tokenizer_of(FORGETFUL))):
@@ -463,7 +463,7 @@ def test_a_system_message_in_the_middle_finds_the_next_user() -> None:
     assert [m["role"] for m in DIALECTS["chatml"].spell(layout)["messages"]][:3] == ["system"] * 3
 
 
-def test_what_a_template_never_shows_is_said() -> None:
+def test_a_note_names_what_the_template_never_shows() -> None:
     dialect = chat_template(tokenizer_of(FORGETFUL))
     layout = layout_of([{"role": "user", "content": "q"}, *answered(call("1"))], None, [TOOL])
     assert dialect.emit(layout).notes == (
@@ -538,7 +538,7 @@ def test_variables_reach_the_template() -> None:
     assert chat_template(dated, variables={"date_string": "1970"}).emit(layout).request["prompt"] == "1970q"
 
 
-def test_a_template_for_tools_is_taken_where_there_are_tools() -> None:
+def test_a_template_for_tools_is_used_if_there_are_tools() -> None:
     two = tokenizer_of({"default": FORGETFUL, "tool_use": CHATML})
     dialect = chat_template(two)
     messages = [{"role": "user", "content": "q"}]
@@ -664,14 +664,14 @@ def test_control_text_in_a_tool_is_refused(place: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a < b | c", "&lt;|im_end|&gt;", "<|im_end", "x  y", "", " \n", "user", "[inst]"])
-def test_text_that_is_no_control_token_passes(text: str) -> None:
+def test_text_that_only_resembles_a_control_token_passes(text: str) -> None:
     messages = [{"role": "user", "content": text}]
     for name, dialect in DIALECTS.items():
         assert count_request({"messages": messages}, dialect=dialect).tokens == len(applied(TOKENIZERS[name], messages))
         assert BROKEN_UP[name].emit(layout_of(messages)).notes == ()
 
 
-def test_words_that_the_tokenizer_does_not_know_are_no_control_text() -> None:
+def test_words_outside_the_vocabulary_are_not_control_text() -> None:
     engine = Tokenizer(models.WordLevel({"[UNK]": 0, "user": 1, "x0": 2}, unk_token="[UNK]"))
     engine.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer: Any = PreTrainedTokenizerFast(tokenizer_object=engine, unk_token="[UNK]", eos_token="<|im_end|>")
@@ -697,7 +697,7 @@ def test_an_answer_may_begin_with_its_own_reasoning() -> None:
 # ── what cannot be
 
 
-def test_a_part_that_is_no_text_is_named() -> None:
+def test_the_error_for_a_part_without_text_names_it() -> None:
     picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}
     result: list[dict[str, Any]] = [{"role": "user", "content": "q"}, *answered(call("1"))]
     result[-1]["content"] = [{"type": "image_url", "image_url": {"url": "x"}}]

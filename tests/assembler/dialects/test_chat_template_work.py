@@ -153,7 +153,7 @@ def test_policies_that_say_the_same_for_thousands_of_tokens_are_asked_a_few_doze
     ).build()
 
 
-def test_an_instruction_alone_that_the_template_makes_too_long_is_what_must_be_shortened() -> None:
+def test_an_instruction_that_the_template_makes_too_long_is_named_as_the_part_to_shorten() -> None:
     def instructed(window: int) -> Assembler:
         return Assembler(Budget(window), dialect=DIALECTS["chatml"]).add_instruction("abc " * 50)
 
@@ -172,7 +172,7 @@ def test_calls_are_foreseen() -> None:
     assert renders_of(assembler) == 0
 
 
-def test_a_changed_message_is_rendered_anew() -> None:
+def test_a_changed_message_is_rendered_again() -> None:
     history = talk(4)
     assembler = Assembler(dialect=DIALECTS["chatml"]).add_messages(history)
     assembler.build().request()
@@ -181,7 +181,7 @@ def test_a_changed_message_is_rendered_anew() -> None:
     assert "something else" in assembler.build().request()["prompt"]
 
 
-def test_what_was_rendered_is_forgotten_in_time() -> None:
+def test_old_renders_are_forgotten() -> None:
     dialect = chat_template(counting(CHATML))
     bases = [Assembler(dialect=dialect).add_message(("user", f"{number}")) for number in range(REMEMBERED + 1)]
     for base in bases:
@@ -229,7 +229,7 @@ def test_without_a_budget_the_count_is_that_of_the_prompt() -> None:
 
 
 @pytest.mark.parametrize("change", [Assembler.clear_knowledge, lambda it: it.add_knowledge("more " * 20, type="t")])
-def test_what_stays_is_weighed_anew_where_the_regions_are_others(change: Any) -> None:
+def test_the_turns_that_stay_are_weighed_again_after_the_regions_change(change: Any) -> None:
     for name in TEMPLATES:
         warm = session(name, 900).add_knowledge("known " * 30, type="t")
         cold = session(name, 900).add_knowledge("known " * 30, type="t")
@@ -298,7 +298,7 @@ def kept(assembler: Assembler) -> int | None:
 
 @given(st.sampled_from(sorted(TEMPLATES)), turns, st.integers(0, 8), st.integers(-2, 2))
 @scaled(0.3)
-def test_as_many_turns_stay_as_fit_however_the_history_grew(
+def test_as_many_turns_stay_as_fit_in_whatever_order_the_history_grew(
     name: str, drawn: list[tuple[str, str | None]], cut: int, nudge: int
 ) -> None:
     history = spoken(drawn)
@@ -393,7 +393,7 @@ def test_protected_turns_and_a_note_are_weighed_too(
 
 
 @pytest.mark.parametrize("window", [400, 100_000])
-def test_the_count_by_rule_behind_a_bill_is_that_of_the_whole(window: int) -> None:
+def test_the_count_by_rules_after_a_bill_is_that_of_the_whole_request(window: int) -> None:
     for name, dialect in OPEN.items():
         assembler = Assembler(Budget(window), dialect=dialect, on_overflow=TrimOldest()).add_messages(talk(20))
         for message in talk(3, since=60):

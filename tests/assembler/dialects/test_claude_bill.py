@@ -54,7 +54,7 @@ def test_a_question_costs_what_was_billed_for_it(model: str, text: str, billed: 
 
 
 @pytest.mark.parametrize("place", [anthropic, bedrock])
-def test_thinking_costs_its_prompt_wherever_it_is_asked_for(place: Any) -> None:
+def test_the_prompt_for_thinking_is_billed_in_every_place_that_enables_it(place: Any) -> None:
     wanted = {"type": "enabled", "budget_tokens": 1024}
     content: Any = "q" if place is anthropic else [{"text": "q"}]
     request: dict[str, Any] = {"messages": [{"role": "user", "content": content}]}
@@ -97,7 +97,7 @@ def test_a_definition_costs_its_json_with_its_keys_in_alphabetical_order(schema:
 
 
 @pytest.mark.parametrize("name", ["look", "_look", "__structured_output__", "", '"'])
-def test_a_tool_that_must_be_called_costs_its_name_behind_a_quotation_mark(name: str) -> None:
+def test_a_forced_tool_costs_its_name_counted_after_a_quotation_mark(name: str) -> None:
     count = claude_counter(SONNET)
     choice = claude.Choice(type="tool", name=name)
     family = family_of(SONNET)
@@ -145,7 +145,7 @@ def test_past_reasoning_is_free_up_to_claude_4_5_and_billed_in_a_tool_loop(
     assert more(call) == running
 
 
-def test_reasoning_of_which_nothing_can_be_read_is_estimated_where_it_is_billed() -> None:
+def test_unreadable_reasoning_is_estimated_if_it_is_billed() -> None:
     hidden = message("assistant", Thinking("", {"signature": "x" * 2_000}), "said")
     assert claude.price_message(hidden, family_of("claude-opus-4-7"), words).upper > 1_000
     assert claude.price_message(hidden, family_of(SONNET), words).upper < 10
@@ -227,7 +227,7 @@ def test_a_system_text_is_set_apart_from_tools() -> None:
     assert claude.price_system(family, Has.SYSTEM | Has.TOOLS).tokens == 1
 
 
-def test_thinking_beside_tools_leaves_room_in_the_bound_for_interleaving_which_only_a_header_shows() -> None:
+def test_the_bound_of_thinking_beside_tools_includes_interleaving_which_only_a_header_enables() -> None:
     priced = claude.price_options(family_of(SONNET), words, Has.TOOLS, thinking="enabled")
     assert priced.upper - priced.tokens >= 148
 
@@ -320,7 +320,7 @@ ASKED_LAST = (
 )
 
 
-def test_words_of_the_user_behind_words_of_the_user_cost_less_than_a_turn_of_their_own() -> None:
+def test_user_words_after_user_words_cost_less_than_a_turn_of_their_own() -> None:
     asked = [{"role": "user", "content": text} for text in (*SUMS, ASKED_LAST)]
     price = count_request({"messages": asked}, dialect=anthropic, model="claude-sonnet-4-20250514")
     assert price.tokens == 74
@@ -328,7 +328,7 @@ def test_words_of_the_user_behind_words_of_the_user_cost_less_than_a_turn_of_the
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_words_of_the_user_behind_results_cost_more_than_a_turn_of_their_own(together: bool) -> None:
+def test_user_words_after_results_cost_more_than_a_turn_of_their_own(together: bool) -> None:
     call: dict[str, Any] = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
     found = {"type": "tool_result", "tool_use_id": "c", "content": "12"}
     said = {"type": "text", "text": "And now?"}
@@ -357,7 +357,7 @@ def test_the_billing_header_of_the_agent_sdk_is_in_the_bound_alone() -> None:
 
 
 @pytest.mark.parametrize("model", ["glm-4.6", "kimi-k2-0905", "claude-opus-6", "something-else"])
-def test_a_model_that_nobody_recorded_behind_messages_is_estimated_with_room_for_another_template(model: str) -> None:
+def test_an_unrecorded_model_on_converse_is_estimated_with_a_margin_for_another_template(model: str) -> None:
     request = {"messages": [{"role": "user", "content": "q"}], "tools": [{"name": "f", "input_schema": {}}]}
     price, newest = (count_request(request, dialect=anthropic, model=name) for name in (model, "claude-sonnet-5"))
     assert price.grade is Grade.ESTIMATED

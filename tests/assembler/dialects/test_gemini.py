@@ -42,7 +42,7 @@ def _parts(contents: list[Dict]) -> list[Any]:
     return [(content["role"], part) for content in contents for part in content["parts"]]
 
 
-def test_what_only_gemini_says_is_carried_through_untouched() -> None:
+def test_fields_that_only_gemini_has_are_sent_unchanged() -> None:
     request = {
         "contents": [
             {"parts": [{"text": "q", "video_metadata": {"fps": 1}}]},
@@ -146,7 +146,7 @@ def test_ids_made_for_calls_without_one_stay_when_older_turns_are_cut() -> None:
     assert whole[4:] == cut
 
 
-def test_a_call_of_another_provider_carries_the_value_that_stands_for_a_signature() -> None:
+def test_a_call_of_another_provider_carries_the_placeholder_for_a_signature() -> None:
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
@@ -178,7 +178,7 @@ def test_tools_of_every_kind_go_out_together() -> None:
     ]
 
 
-def test_a_picture_behind_an_address_in_an_answer_is_refused() -> None:
+def test_a_picture_by_url_in_an_answer_is_refused() -> None:
     picture = {"type": "image", "source": {"type": "url", "url": "https://x.example/y.png"}, "width": 9, "height": 9}
     history = [
         {"role": "user", "content": "q"},
@@ -230,7 +230,7 @@ def test_a_text_document_is_sent_and_priced_as_its_text() -> None:
     assert request["contents"] == [{"role": "user", "parts": [{"text": "[document]\na b c d"}]}]
 
 
-def test_a_response_that_is_no_object_becomes_an_empty_one() -> None:
+def test_a_response_that_is_not_an_object_becomes_an_empty_one() -> None:
     call = {"functionCall": {"name": "search", "args": {}}}
     contents = [
         QUESTION,
@@ -277,7 +277,7 @@ def test_twice_as_many_declarations_in_one_tool_take_about_twice_the_calls(model
 
 
 @pytest.mark.parametrize("many", [1, 3])
-def test_a_declaration_shows_its_schema_where_it_is_google_s_own_and_hides_a_json_schema(many: int) -> None:
+def test_a_declaration_bills_googles_own_schema_and_not_a_json_schema(many: int) -> None:
     def cost(key: str) -> int:
         schema = {"type": "object", "properties": {"where": {"type": "string", "description": "a place " * 9}}}
         given = [{"name": f"f{n}", "description": "d", key: schema} for n in range(many)]

@@ -85,7 +85,7 @@ def test_the_sum_is_the_one_of_the_published_table() -> None:
         ("deepseek-reasoner", "deepseek-chat"),
     ],
 )
-def test_a_version_behind_the_name_decides_the_generation(model: str, family: str) -> None:
+def test_a_version_in_the_name_decides_the_generation(model: str, family: str) -> None:
     assert hosted_families.family_of(model).name == family
 
 
@@ -340,7 +340,7 @@ def test_a_request_to_glm_costs_what_its_open_template_renders(
 
 
 @pytest.mark.parametrize("model", ["deepseek/deepseek-chat-v3.1", "qwen/qwen3-32b", "z-ai/glm-4.6"])
-def test_an_open_model_behind_a_gateway_that_chooses_the_host_has_a_wider_bound(model: str) -> None:
+def test_an_open_model_on_a_gateway_that_chooses_the_host_has_a_wider_bound(model: str) -> None:
     request = {"messages": ASKED + ANSWERED, "tools": [WEATHER]}
     known, any_host = (
         count_request(request, dialect=openai_chat, model=name) for name in (model, f"openrouter/{model}")

@@ -75,7 +75,7 @@ def test_the_bound_of_a_build_holds_what_its_request_costs(history: list[dict[st
 
 
 @given(histories())
-def test_what_was_emitted_is_read_and_emitted_again_unchanged(history: list[dict[str, Any]]) -> None:
+def test_an_emitted_request_is_read_and_emitted_again_unchanged(history: list[dict[str, Any]]) -> None:
     request = asked(history).request()
     assert mistral.emit(mistral.parse(request)).request == request
 
@@ -131,7 +131,7 @@ def test_an_assistant_message_at_the_end_is_a_prefix_and_only_there() -> None:
     assert "sent as a prefix" in str(context.report)
 
 
-def test_what_the_api_has_no_word_for_is_left_out_and_said() -> None:
+def test_a_note_names_what_the_api_cannot_express() -> None:
     history = [
         {"role": "user", "content": [{"type": "text", "text": "q"}, {"type": "text", "text": ""}], "name": "ann"},
         {"role": "assistant", "content": "a", "refusal": None, "audio": None, "reasoning_content": "hm"},
@@ -175,7 +175,7 @@ def test_its_own_thinking_goes_out_as_it_came_and_is_paid_for() -> None:
     assert with_it.tokens - count_request(request, dialect=mistral, counter=own).tokens == 2 + own("three more words")
 
 
-def test_an_anthropic_history_with_results_and_a_question_in_one_message_is_spelled_anew() -> None:
+def test_an_anthropic_message_of_results_and_a_question_is_split_for_mistral() -> None:
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"q": 1}}]},
@@ -276,7 +276,7 @@ def test_an_answer_of_no_parts_and_no_calls_is_left_out_and_one_with_a_call_says
     assert "tool_calls" in sent[2]
 
 
-def test_no_tools_and_no_messages_are_no_keys_and_no_request() -> None:
+def test_without_tools_the_request_has_no_key_for_them_and_without_messages_there_is_none() -> None:
     assembler = Assembler(dialect=mistral)
     assert assembler.build().messages == []
     with pytest.raises(ConversationError, match="at least one message"):

@@ -130,7 +130,7 @@ def priced(layout: Layout, model: str = "gpt-4o") -> Count:
 
 
 @given(requests())
-def test_what_is_parsed_and_emitted_is_the_request_key_for_key(request: dict[str, Any]) -> None:
+def test_parsing_and_emitting_gives_the_request_back_key_for_key(request: dict[str, Any]) -> None:
     before = copy.deepcopy(request)
     layout = openai_responses.parse(request)
     emitted = openai_responses.emit(layout).request
@@ -197,7 +197,7 @@ def test_every_history_goes_out_valid_whatever_its_ids(history: list[Any], prefi
 
 
 @pytest.mark.parametrize("length", [63, 64, 65, 200])
-def test_an_id_changes_only_where_it_is_too_long(length: int) -> None:
+def test_an_id_changes_only_if_it_is_too_long(length: int) -> None:
     call_id = "c" * length
     request = {
         "input": [
@@ -379,7 +379,7 @@ UNCARRIED: list[Item] = [
 
 
 @pytest.mark.parametrize("message", UNCARRIED)
-def test_what_cannot_be_carried_is_named(message: Item) -> None:
+def test_the_error_names_a_part_that_cannot_be_sent(message: Item) -> None:
     with pytest.raises(UnsupportedContentError) as refused:
         openai_responses.emit(layout_of([message]))
     assert refused.value.kind in str(refused.value)
@@ -444,7 +444,7 @@ def test_reasoning_shows_what_of_it_can_be_read() -> None:
 # ── the bill
 
 
-def test_words_before_and_behind_a_call_are_two_items_to_a_model_that_nobody_knows() -> None:
+def test_words_before_and_after_a_call_are_two_items_for_an_unknown_model() -> None:
     call: dict[str, Any] = {"function_call": {"id": "c", "name": "ask", "args": {}}}
     history: list[dict[str, Any]] = [
         {"role": "user", "parts": [{"text": "q"}]},
@@ -473,7 +473,7 @@ def test_plain_texts_cost_a_primer_and_four_tokens_each(lines: list[tuple[str, s
 
 
 @given(requests(), st.sampled_from(["gpt-4o", "gpt-5", "gpt-3.5-turbo", None]))
-def test_what_is_emitted_costs_what_the_layout_costs(request: dict[str, Any], model: str | None) -> None:
+def test_the_emitted_request_costs_what_the_layout_costs(request: dict[str, Any], model: str | None) -> None:
     layout = openai_responses.parse(request)
     emitted = {**layout.options, **openai_responses.emit(layout).request}
     assert count_request(emitted, dialect=openai_responses, model=model) == count_request(
@@ -620,12 +620,12 @@ def spoken(item: dict[str, Any]) -> list[str]:
     return [content] if isinstance(content, str) else [part["text"] for part in content]
 
 
-def test_a_part_that_nobody_knows_yet_goes_out_as_it_came() -> None:
+def test_a_part_of_an_unknown_type_is_sent_unchanged() -> None:
     message = {"role": "user", "content": [{"type": "input_text", "text": "a"}], "type": "message", "novel": 1}
     assert Assembler(dialect=openai_responses).add_message(message).build().request()["input"] == [message]
 
 
-def test_what_the_server_adds_in_pro_mode_is_in_the_bill() -> None:
+def test_the_hidden_prompt_of_pro_mode_is_priced() -> None:
     """1 recording, pydantic/pydantic-ai: 1,549 billed for a request of 18."""
     request = {"input": "What is the capital of France? Answer in one word."}
     plain = count_request(request, dialect=openai_responses, model="gpt-5.6-sol")

@@ -41,7 +41,7 @@ def spoil(value: Any) -> None:
 @pytest.mark.parametrize("dialect", list(DIALECTS))
 @scaled(0.15)
 @given(history=histories())
-def test_what_a_caller_does_to_a_request_changes_no_other(dialect: str, history: list[Any]) -> None:
+def test_changing_one_request_changes_no_other(dialect: str, history: list[Any]) -> None:
     before = copy.deepcopy(history)
     context = built(DIALECTS[dialect], history)
     first = context.request()
@@ -81,7 +81,7 @@ def test_a_build_its_report_and_all_its_requests_spell_it_once(name: str) -> Non
     assert spelled.count(1) <= 2  # the newest turn alone, for the hash
 
 
-def test_what_one_dialect_spelled_is_not_another_s() -> None:
+def test_a_request_that_one_dialect_wrote_is_not_taken_for_anothers() -> None:
     history = [QUESTION, {"role": "assistant", "content": "so"}]
     prefilling = Anthropic(ending=Ending.ANY)
     context = built(DIALECTS["anthropic"], history)

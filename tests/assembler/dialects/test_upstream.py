@@ -65,7 +65,7 @@ def test_a_gemini_in_a_chat_body_costs_what_it_costs_in_its_own() -> None:
 
 
 @pytest.mark.parametrize("model", ["openai/gpt-5", "openai/gpt-5.4-mini", "openai/o4-mini"])
-def test_a_model_that_reasons_is_asked_by_responses_behind_a_gateway_and_bounded_as_by_chat(model: str) -> None:
+def test_a_reasoning_model_on_a_gateway_is_priced_by_responses_and_bounded_by_chat(model: str) -> None:
     body = {"input": [ASKED], "tools": [{"type": "function", **OF_CHAT["function"]}]}
     there = count_request(body, dialect=openai_responses, model=model)
     own = chat(model, tools=[OF_CHAT])
@@ -76,7 +76,7 @@ def test_a_model_that_reasons_is_asked_by_responses_behind_a_gateway_and_bounded
 
 @pytest.mark.parametrize("model", ["openai/gpt-5", "openai/gpt-5.4-mini", "openai/o4-mini"])
 @pytest.mark.parametrize("calls", [1, 2])
-def test_past_calls_of_a_model_that_reasons_are_bounded_as_by_chat_behind_a_gateway(model: str, calls: int) -> None:
+def test_past_calls_of_a_reasoning_model_on_a_gateway_are_bounded_by_chat(model: str, calls: int) -> None:
     function = {"name": "look", "arguments": '{"word": "giver"}'}
     asked = [{"id": f"c{place}", "type": "function", "function": function} for place in range(calls)]
     found = [{"role": "tool", "tool_call_id": call["id"], "content": "one who gives"} for call in asked]
@@ -88,7 +88,7 @@ def test_past_calls_of_a_model_that_reasons_are_bounded_as_by_chat_behind_a_gate
     assert forwarded.upper >= own.tokens
 
 
-def test_a_model_that_does_not_reason_is_billed_behind_a_gateway_as_chat_bills_it() -> None:
+def test_a_model_without_reasoning_is_billed_on_a_gateway_as_chat_bills_it() -> None:
     own = chat("openai/gpt-4o", tools=[OF_CHAT])
     assert chat("openrouter/openai/gpt-4o", tools=[OF_CHAT]).tokens == own.tokens
 
@@ -124,7 +124,7 @@ def test_reasoning_that_is_asked_of_a_claude_costs_the_prompt_of_its_thinking(as
         assert chat(CLAUDES[0], reasoning=refused) == chat(CLAUDES[0])
 
 
-def test_a_mistral_behind_a_gateway_has_room_for_the_system_text_of_a_host() -> None:
+def test_the_bound_of_a_mistral_on_a_gateway_includes_a_hosts_system_text() -> None:
     own, forwarded = chat("mistral-small-latest"), chat("openrouter/mistralai/mistral-small-latest")
     assert forwarded.tokens == own.tokens
     assert forwarded.upper >= own.upper + 400

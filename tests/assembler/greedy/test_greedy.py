@@ -171,7 +171,7 @@ def test_no_chunk_or_one_too_large_leaves_the_placeholder_and_that_must_fit_too(
 
 
 @pytest.mark.parametrize("limit", [0, -1, True, "1024", None, 10.0])
-def test_a_limit_that_is_no_number_of_tokens_is_refused(limit: Any) -> None:
+def test_a_limit_that_is_not_a_number_of_tokens_is_refused(limit: Any) -> None:
     with pytest.raises(BudgetError):
         PromptBuilder(SimpleNamespace(generator=SimpleNamespace(encoder_max_tokens=limit)), len)
 
@@ -218,13 +218,13 @@ def test_a_tokenizer_that_fails_is_named() -> None:
 
 
 @pytest.mark.parametrize("tokens", [None, "gpt2", 3, int])
-def test_what_is_neither_tokenizer_nor_counter_is_refused(tokens: Any) -> None:
+def test_a_value_that_is_neither_tokenizer_nor_counter_is_refused(tokens: Any) -> None:
     with pytest.raises(BudgetError):
         PromptBuilder(Config.read(), tokens)
 
 
 @pytest.mark.parametrize("bad", ["one text", [1], [None]])
-def test_chunks_that_are_no_texts_are_refused(bad: Any) -> None:
+def test_chunks_that_are_not_texts_are_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match="accepted_chunks"):
         PromptBuilder(Config.read(), len).build("q", bad)
 
@@ -264,7 +264,7 @@ def test_without_a_question_the_prompt_stands_in_the_system_text() -> None:
     assert context.system == f"Be brief.\n{ROLE}\n{HEADER}\nx\n{ENDING}"
 
 
-def test_the_report_tells_which_chunks_were_left_out() -> None:
+def test_the_report_lists_the_chunks_that_were_left_out() -> None:
     assembler = Assembler(Budget(len(by_hand("q", ["a"])), counter=len), strategy=QuestionChunks(), dialect=plain)
     assembler.add_knowledge("a", type="chunk").add_knowledge("b", type="chunk", source="b.txt").add_knowledge(
         "c", type="chunk"

@@ -70,7 +70,9 @@ def test_no_question_and_no_chunk_becomes_a_control_token(name: str, question: s
 @pytest.mark.parametrize("name", CONTROLLED)
 @scaled(0.3)
 @given(texts, st.sampled_from(["base", "instructor"]))
-def test_what_is_formatted_has_the_control_tokens_of_a_placeholder(name: str, value: str, kind: str) -> None:
+def test_a_formatted_prompt_has_exactly_the_control_tokens_of_one_with_a_placeholder(
+    name: str, value: str, kind: str
+) -> None:
     encoder = CONTROLLED[name]
     if kind == "instructor":
         encoder = copy.deepcopy(encoder)

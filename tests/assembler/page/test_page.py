@@ -70,7 +70,7 @@ def assert_inert(html: str) -> Page:
     return page
 
 
-def test_the_page_asks_nobody_for_anything() -> None:
+def test_the_page_makes_no_network_request() -> None:
     page = assert_inert(report_of().to_html())
     for text in [*page.text("style"), page.text("script")[1]]:
         assert not re.search(r"url\(|@import|https?:|fetch|XMLHttp|import\(|WebSocket|innerHTML|eval", text)
@@ -159,7 +159,7 @@ def test_no_text_is_in_the_page_unless_it_is_asked_for() -> None:
         Texts(longest=0)
 
 
-def test_texts_of_calls_thinking_and_media_are_told_apart() -> None:
+def test_the_page_distinguishes_texts_of_calls_thinking_and_media() -> None:
     history: list[dict[str, Any]] = [
         {"role": "user", "content": "look"},
         {
@@ -195,14 +195,14 @@ def test_a_stored_report_says_that_its_plan_is_gone() -> None:
         (lambda: Assembler(Budget(900), on_overflow=Summarize(lambda *_: "s")), "a model would have to write"),
     ],
 )
-def test_where_other_windows_are_not_drawn_the_page_says_why(assembler: Callable[[], Assembler], said: str) -> None:
+def test_the_page_says_why_other_windows_are_not_drawn(assembler: Callable[[], Assembler], said: str) -> None:
     html = assembler().add_messages(talk()).plan().report.to_html()
     drawn = assert_inert(html).data
     assert said in drawn["missing"]
     assert drawn["sizes"] == []
 
 
-def test_a_dropped_message_that_nobody_could_read_is_a_row_of_unknown_size() -> None:
+def test_an_unreadable_dropped_message_is_a_row_of_unknown_size() -> None:
     history: list[Any] = [{"role": "user", "content": "x" * 9} for _ in range(300)]
     history[3] = {"role": "nobody"}
     assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
@@ -284,7 +284,7 @@ def test_a_turn_of_several_messages_names_its_largest() -> None:
 
 
 @pytest.mark.parametrize("policy", [TrimOldest(note="older turns were cut"), Summarize(lambda *_: "they met")])
-def test_what_stands_in_for_dropped_turns_is_a_row_while_something_is_dropped(policy: Any) -> None:
+def test_the_note_for_dropped_turns_is_a_row_while_something_is_dropped(policy: Any) -> None:
     def page(window: int) -> Page:
         budget = Budget(window, counter=len)
         assembler = Assembler(budget, dialect=plain, on_overflow=policy).add_messages([("user", "x" * 90)] * 12)
@@ -300,6 +300,6 @@ def test_what_stands_in_for_dropped_turns_is_a_row_while_something_is_dropped(po
 
 
 @pytest.mark.parametrize("wrong", [True, "shown", 500])
-def test_texts_that_are_none_are_refused_by_name(wrong: Any) -> None:
+def test_texts_of_a_wrong_type_are_refused_by_name(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"expected Texts\(\) or None"):
         Assembler().plan().report.to_html(texts=wrong)

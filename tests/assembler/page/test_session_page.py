@@ -89,7 +89,7 @@ def test_nothing_that_was_given_can_run_in_the_page_of_a_session(attack: str) ->
         assert "\u202e" not in html
 
 
-def test_a_session_of_nothing_is_a_page_and_what_is_no_session_is_refused() -> None:
+def test_a_session_without_calls_makes_a_page_and_another_value_is_refused() -> None:
     assert assert_inert(session_html([])).written["builds"] == []
     wrong: Any = ["context"]
     with pytest.raises(BudgetError, match="contexts that were built"):

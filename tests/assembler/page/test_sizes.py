@@ -188,7 +188,7 @@ def test_every_turn_of_a_long_history_is_a_row_and_every_window_is_known() -> No
         assert drawn_at(drawn, plan, size["window"]) == kept_at(plan, size["window"])
 
 
-def test_more_room_than_four_windows_is_not_drawn() -> None:
+def test_no_window_above_four_times_the_budgets_is_drawn() -> None:
     assembler = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest())
     drawn = data_of(assembler.add_messages([("user", "x" * 30)] * 90).plan())
     assert drawn["most"] == 400

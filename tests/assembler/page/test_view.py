@@ -58,7 +58,7 @@ def test_texts_are_on_the_page_only_where_they_are_asked_for(file: Path) -> None
         (["none.yaml", "-o", "page.html"], 2, "none.yaml"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_no_page(
+def test_a_wrong_request_prints_one_line_and_writes_no_page(
     file: Path, words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["view", *words]) == code
@@ -96,7 +96,7 @@ def test_the_page_of_a_request_that_no_window_would_hold_says_so(
     assert written["builds"][0]["outlook"]["sizes"] == []
 
 
-def test_of_several_requests_each_must_fit(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_of_several_requests_must_fit(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (file.parent / "small.yaml").write_text(SPEC.replace("60", "12"))
     assert main(["view", "bot.yaml", "small.yaml", "-o", "page.html"]) == 3
     assert "context needs" in capsys.readouterr().err

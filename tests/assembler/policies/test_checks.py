@@ -35,7 +35,7 @@ def test_a_score_that_must_be_awaited_is_refused_by_its_policy_and_field(score: 
         KeepRelevant(score=score)
 
 
-def test_a_score_that_is_no_function_is_refused_by_its_policy_and_field() -> None:
+def test_a_score_that_is_not_a_function_is_refused_by_its_policy_and_field() -> None:
     with pytest.raises(BudgetError, match="KeepRelevant: score is a function, got int"):
         KeepRelevant(score=7)  # type: ignore[arg-type]
 
@@ -44,7 +44,7 @@ def test_a_score_that_is_no_function_is_refused_by_its_policy_and_field() -> Non
     ("cut", "said"),
     [(7, "cuts with int;"), (Cut(True, "r"), "a Cut of bool and str;"), (Cut(0, None), "a Cut of int and NoneType;")],
 )
-def test_what_a_policy_returns_instead_of_a_cut_is_shown_by_its_types(cut: Any, said: str) -> None:
+def test_the_error_for_a_wrong_cut_shows_the_types_that_the_policy_returned(cut: Any, said: str) -> None:
     ledger = Assembler(Budget(100, counter=len)).add_messages([{"role": "user", "content": "a"}]).build().inside.ledger
     with pytest.raises(PlanError, match=said):
         verify_cut(object(), cut, ledger)
@@ -67,7 +67,7 @@ def test_a_score_forgets_its_vectors_once_their_texts_outgrow_four_million_chara
     assert asked == [2, 1, 1, 1, 1, 2]
 
 
-def test_a_summary_says_which_messages_it_stands_for() -> None:
+def test_the_note_names_the_messages_that_a_summary_replaces() -> None:
     history = [{"role": "user", "content": f"{turn}" + "x" * 39} for turn in range(5)]
     context = assembler_of(history, 120, Summarize(lambda *_: "s", 1)).build()
     assert "messages 0-3 summarised" in str(context.report)

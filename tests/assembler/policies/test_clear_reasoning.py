@@ -63,7 +63,7 @@ def test_a_message_that_is_nothing_but_thinking_stays() -> None:
 
 
 @pytest.mark.parametrize("bad", [-1, 0.5, True, None])
-def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
+def test_an_illegal_number_is_refused_at_construction(bad: Any) -> None:
     with pytest.raises(BudgetError, match="ClearReasoning"):
         ClearReasoning(bad)
 

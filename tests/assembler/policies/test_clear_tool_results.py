@@ -36,7 +36,7 @@ def test_results_are_cleared_oldest_first_and_as_few_as_needed(
 
 
 @given(any_session, st.integers(0, 2), excluded, st.data())
-def test_what_is_cleared_stays_valid_and_the_callers_objects_as_they_were(
+def test_a_cleared_history_stays_valid_and_the_callers_objects_stay_unchanged(
     history: History, keep: int, exclude: tuple[str, ...], data: st.DataObject
 ) -> None:
     before = copy.deepcopy(history)
@@ -132,7 +132,7 @@ def test_a_result_that_another_policy_changed_since_is_cleared_as_it_is_now() ->
     assert results_of(assembler) == ["[cleared]", "y" * 30]
 
 
-def test_results_that_share_a_message_are_told_apart() -> None:
+def test_results_in_one_message_are_cleared_one_by_one() -> None:
     history = session("a" * 40, "b" * 40, "ok", "d" * 40)
     whole = by_hand.cost(history)
     for policy, cleared in [
@@ -153,7 +153,7 @@ def test_the_arguments_of_a_result_that_was_cleared_before_may_still_go() -> Non
     assert built(history, by_hand.cost(history) - 15, ClearToolResults(0)) is not None
 
 
-def test_a_placeholder_of_ones_own_is_priced_like_any_text() -> None:
+def test_an_own_placeholder_is_priced_like_any_text() -> None:
     history = calls("{}")
     history[2]["content"] = "x" * 50
     context = built(history, 20, ClearToolResults(0, placeholder="(gone)"))
@@ -163,7 +163,7 @@ def test_a_placeholder_of_ones_own_is_priced_like_any_text() -> None:
 
 
 @pytest.mark.parametrize("bad", [-1, 0.5, True, None])
-def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
+def test_an_illegal_number_is_refused_at_construction(bad: Any) -> None:
     with pytest.raises(BudgetError, match="ClearToolResults"):
         ClearToolResults(bad)
 

@@ -66,7 +66,7 @@ NO_REWRITES = [
 
 @pytest.mark.parametrize("alone", [True, False])
 @pytest.mark.parametrize("answer", NO_CUTS, ids=lambda answer: str(answer)[:40])
-def test_what_is_no_cut_is_refused_by_the_name_of_its_policy(answer: object, alone: bool) -> None:
+def test_a_value_that_is_not_a_cut_is_refused_by_the_name_of_its_policy(answer: object, alone: bool) -> None:
     with pytest.raises(PlanError, match="policy Cuts") as caught:
         built(*([Cuts(answer)] if alone else [Rewrites([]), Cuts(answer)]))
     assert caught.value.policy == "Cuts"
@@ -74,7 +74,7 @@ def test_what_is_no_cut_is_refused_by_the_name_of_its_policy(answer: object, alo
 
 
 @pytest.mark.parametrize("answer", NO_REWRITES, ids=lambda answer: str(answer)[:40])
-def test_what_is_no_change_is_refused_by_the_name_of_its_policy(answer: object) -> None:
+def test_a_value_that_is_not_a_change_is_refused_by_the_name_of_its_policy(answer: object) -> None:
     with pytest.raises(PlanError, match="policy Rewrites"):
         built(Rewrites(answer), Cuts(Cut(10, "the newest turn")))
 
@@ -90,17 +90,17 @@ def test_what_is_no_change_is_refused_by_the_name_of_its_policy(answer: object) 
         (Cut(2, "x", failure=ValueError()), "reports ValueError as a failure"),
     ],
 )
-def test_what_is_wrong_with_a_cut_is_said(answer: Any, said: str) -> None:
+def test_the_error_says_what_is_wrong_with_a_cut(answer: Any, said: str) -> None:
     with pytest.raises(PlanError, match=f"^policy Cuts {said}"):
         built(Rewrites([]), Cuts(answer))
 
 
-def test_what_rewrites_answers_in_place_of_changes_is_called_by_its_type() -> None:
+def test_the_error_for_wrong_rewrites_names_the_type_that_came() -> None:
     with pytest.raises(PlanError, match=r"^policy Rewrites answers rewrites\(\) with int; yield Change values"):
         built(Rewrites(5), Cuts(Cut(10, "the newest turn")))
 
 
-def test_of_no_conversation_nothing_is_kept() -> None:
+def test_an_empty_conversation_keeps_nothing() -> None:
     ledger = Assembler(Budget(9, counter=len), dialect=plain).plan().inside.ledger
     assert verify_cut(Cuts(None), Cut(0, "nothing"), ledger).first_kept == 0
     for first in (-1, 1):
@@ -112,7 +112,7 @@ def test_a_cut_where_a_turn_begins_is_taken() -> None:
     assert built(Rewrites(iter(())), Cuts(Cut(10, "the newest turn"))).messages == HISTORY[10:]
 
 
-def test_what_is_proposed_in_place_of_a_change_is_called_by_its_type() -> None:
+def test_the_error_for_a_wrong_change_names_the_type_that_came() -> None:
     for proposed, called in ((5, "int"), (Change, "the class Change: call it"), ({0: None}, "dict")):
         with pytest.raises(PlanError, match=f"proposes {called}; yield Change"):
             built(Rewrites([proposed]), Cuts(Cut(10, "the newest turn")))

@@ -90,7 +90,7 @@ def test_texts_are_shortened_the_longest_first_and_of_equal_ones_the_oldest() ->
 @pytest.mark.parametrize(
     ("where", "left"), [("head", "abc" + MARKER), ("tail", MARKER + "xyz"), ("ends", "ab" + MARKER + "z")]
 )
-def test_what_stays_of_a_text_is_where_the_policy_says(where: Any, left: str) -> None:
+def test_the_policy_decides_which_end_of_a_text_stays(where: Any, left: str) -> None:
     history: History = [{"role": "user", "content": "ab" + "c" * 40 + "xyz"}, {"role": "user", "content": "n"}]
     (change,) = Truncate(len(MARKER) + 3, where).rewrites(passage_of(history))
     (message,) = change.messages.values()
@@ -146,7 +146,7 @@ def test_a_mark_that_follows_the_growth_is_where_living_through_the_session_puts
         assert cuts == [auto_cut([[size] for size in sizes[:length]], 100) for length in (9, 25, len(sizes))]
 
 
-def test_what_a_score_remembers_is_forgotten_at_once_where_it_outgrows_its_bound(
+def test_a_score_forgets_all_at_once_if_its_memory_outgrows_its_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(relevance, "_REMEMBERED", 4)
@@ -229,7 +229,7 @@ def test_a_result_of_exactly_the_least_size_is_stored_whatever_its_characters_co
 @pytest.mark.parametrize(
     ("preview", "shown"), [(0, ""), (1, ""), (11, "\nabcde" + MARKER + "hijkl"), (12, "\nabcdefghijkl")]
 )
-def test_a_preview_shows_a_text_whole_that_is_no_longer(preview: int, shown: str) -> None:
+def test_a_preview_shows_a_short_text_whole(preview: int, shown: str) -> None:
     (change,) = Offload({}, min_tokens=1, preview=preview).rewrites(passage_of(talk("abcdefghijkl")))
     (message,) = change.messages.values()
     assert message is not None
@@ -252,7 +252,7 @@ def test_the_least_relevant_turn_goes_first_and_of_equal_ones_the_older() -> Non
 
 
 @pytest.mark.parametrize(("first", "lawful"), [(-1, False), (0, True), (1, False), (2, True), (3, False), (4, False)])
-def test_a_cut_is_lawful_where_a_turn_begins_and_is_refused_with_where_it_may_be(first: int, lawful: bool) -> None:
+def test_a_cut_is_lawful_at_the_start_of_a_turn_and_its_error_says_where_it_may_be(first: int, lawful: bool) -> None:
     history: History = [{"role": role, "content": "x"} for role in ("user", "assistant", "user", "assistant")]
     ledger = Assembler(Budget(100, counter=len)).add_messages(history).build().inside.ledger
     cut = Cut(first, "")
@@ -266,7 +266,7 @@ def test_a_cut_is_lawful_where_a_turn_begins_and_is_refused_with_where_it_may_be
 
 
 @pytest.mark.parametrize("first", [0, 1, 2])
-def test_where_no_turn_has_begun_a_cut_may_keep_from_the_end_alone(first: int) -> None:
+def test_before_any_turn_begins_only_a_cut_at_the_end_is_lawful(first: int) -> None:
     history: History = [{"role": "system", "content": "x"}]
     ledger = Assembler(Budget(100, counter=len)).add_messages(history).plan().inside.ledger
     assert (ledger.first, ledger.length) == (1, 1)
@@ -277,7 +277,7 @@ def test_where_no_turn_has_begun_a_cut_may_keep_from_the_end_alone(first: int) -
             verify_cut(object(), Cut(first, ""), ledger)
 
 
-def test_an_answer_that_is_no_changes_is_shown_by_its_type() -> None:
+def test_the_error_for_an_answer_without_changes_shows_its_type() -> None:
     class Odd:
         def rewrites(self, passage: Any) -> Any:
             return 7
@@ -286,7 +286,7 @@ def test_an_answer_that_is_no_changes_is_shown_by_its_type() -> None:
         list(read_changes(Odd(), passage_of(talk())))
 
 
-def test_a_search_goes_on_behind_what_it_has_shown() -> None:
+def test_a_search_continues_after_the_part_that_it_has_shown() -> None:
     body = "needle" + "." * 100 + "Needle" + "." * 700 + "NEEDLE"
     found = Fetch({"a": body})("a", search="needle").split("\n")
     assert found == [f"[from 0] {body[:206]}", f"[from 612] {body[612:]}"]
@@ -323,7 +323,7 @@ class Marked:
         raise AssertionError("nobody asks it")
 
 
-def test_what_the_pipeline_asks_of_a_ladder_follows_from_what_its_policies_declare() -> None:
+def test_the_pipeline_learns_of_a_ladder_what_its_policies_declare() -> None:
     refuse, trim, low, marked = map(rung_of, (Refuse(), TrimOldest(), TrimOldest(low_water=0.5), Marked()))
     clear, chosen, model = map(rung_of, (ClearReasoning(), KeepRelevant(), Summarize(lambda *_: "")))
     assert trimming((trim,)) == (trim, trim.traits.keeps)
@@ -371,7 +371,7 @@ def test_texts_of_one_result_are_shortened_as_lines_of_one() -> None:
     assert not list(Truncate(41).rewrites(passage_of(history)))
 
 
-def test_what_a_cut_carries_is_refused_by_the_name_of_its_policy() -> None:
+def test_a_cut_with_a_wrong_value_is_refused_by_the_name_of_its_policy() -> None:
     ledger = ledger_of(1, 2)
     failed: Any = ValueError()
     with pytest.raises(PlanError, match=r"^policy object reports ValueError as a failure; report an AssemblyError"):
@@ -384,9 +384,7 @@ def test_what_a_cut_carries_is_refused_by_the_name_of_its_policy() -> None:
 @pytest.mark.parametrize(
     ("question", "texts", "named"), [(7, [], "question"), ("a", ["b", 7], r"texts\[1\]"), ("a", 7, "texts")]
 )
-def test_what_is_no_text_is_named_by_its_place_among_those_that_are_scored(
-    question: Any, texts: Any, named: str
-) -> None:
+def test_the_error_for_a_wrong_text_to_score_names_its_place(question: Any, texts: Any, named: str) -> None:
     with pytest.raises(BudgetError, match=rf"^{named}: "):
         BM25()(question, texts)
 
@@ -406,7 +404,7 @@ def test_a_text_in_place_of_a_policy_is_answered_with_the_policy_it_is_most_like
         rung_of(given)
 
 
-def test_traits_that_are_none_are_refused_by_their_type() -> None:
+def test_traits_of_another_type_are_refused_by_that_type() -> None:
     class Odd:
         traits = {"keeps": 1}  # noqa: RUF012
 
@@ -452,7 +450,7 @@ THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
 
 
 @pytest.mark.parametrize("policy", [ClearToolResults(0), ClearReasoning(1), Truncate(20), Offload({}, min_tokens=20)])
-def test_what_a_policy_wrote_in_place_of_old_messages_it_does_not_write_again(policy: Any) -> None:
+def test_a_policy_does_not_rewrite_its_own_replacement_of_old_messages(policy: Any) -> None:
     history: list[Any] = []
     for name in "abc":
         history += [
@@ -490,7 +488,7 @@ def test_texts_in_lists_and_in_fields_are_shortened_at_the_same_end(where: Any, 
     assert (said[0] + said[-1], bool(head), bool(tail)) == (kept, where != "tail", where != "head")
 
 
-def test_the_summary_that_stands_goes_on_standing_where_the_next_one_is_only_wanted() -> None:
+def test_the_current_summary_stays_while_the_next_one_is_only_wanted() -> None:
     ladder: list[Any] = [Summarize(None, 1), TrimOldest()]
     messages = [{"role": "user", "content": "x" * 30} for _ in range(5)]
     made = Assembler(Budget(120, counter=len), dialect=plain, on_overflow=ladder).add_messages(messages)

@@ -237,7 +237,7 @@ def check_at_some_window(draft: Draft, data: st.DataObject) -> None:
 
 @scaled(0.5)
 @given(drafts(ladders), st.data())
-def test_at_the_smallest_window_it_builds_and_at_one_less_it_does_not(draft: Draft, data: st.DataObject) -> None:
+def test_the_smallest_window_builds_and_one_token_less_does_not(draft: Draft, data: st.DataObject) -> None:
     check_at_some_window(draft, data)
 
 

@@ -107,7 +107,7 @@ talks = st.lists(
 
 @scaled(0.3)
 @given(talks, st.integers(20, 60), st.sampled_from([0.3, 0.5, 0.8]), st.sampled_from([None, 1, 2, 5]))
-def test_with_a_mark_what_stays_is_what_living_through_the_session_leaves(
+def test_with_a_mark_the_turns_that_stay_are_those_of_a_replayed_session(
     talk: list[tuple[str, str]], room: int, share: float, questions: int | None
 ) -> None:
     history: History = [
@@ -143,7 +143,7 @@ def test_the_turn_that_holds_the_answer_stays_and_newer_ones_go() -> None:
 
 
 @pytest.mark.parametrize("share", [None, 0.8])
-def test_a_turn_that_was_dropped_comes_back_when_it_is_asked_about(share: float | None) -> None:
+def test_a_dropped_turn_returns_when_a_question_is_about_it(share: float | None) -> None:
     chatter = [text for at in range(20) for text in (f"What of the weather on day {at}?", "Rain again.")]
     policy = KeepRelevant(low_water=share, questions=1)
     assembler = Assembler(Budget(400, counter=len), dialect=plain, on_overflow=policy)
@@ -189,7 +189,7 @@ def test_with_a_mark_most_requests_begin_like_the_one_before() -> None:
 
 
 @pytest.mark.parametrize("share", [None, 0.5])
-def test_pinned_turns_stay_and_are_no_gap(share: float | None) -> None:
+def test_pinned_turns_stay_and_leave_no_gap_note(share: float | None) -> None:
     history = said(*(text for at in range(30) for text in (f"Question {at}, and so on?", "An answer.")), "And now?")
     history[20]["pinned"] = True
     context = built(history, 200, KeepRelevant(low_water=share, pins=first_user))
@@ -211,7 +211,7 @@ def test_the_report_says_which_turns_went_and_why() -> None:
 @pytest.mark.parametrize("dialect", [anthropic, openai_chat])
 @scaled(0.15)
 @given(sessions("anthropic", max_turns=5, max_steps=1), st.data())
-def test_what_is_left_is_a_request_that_the_api_takes(dialect: Any, history: History, data: st.DataObject) -> None:
+def test_the_api_accepts_the_request_that_is_left(dialect: Any, history: History, data: st.DataObject) -> None:
     history = [*history, {"role": "user", "content": "and now?"}]
     counter = tiktoken_counter()
     tools = [{"name": name, "description": "d", "parameters": {"type": "object", "properties": {}}} for name in NAMES]
@@ -252,7 +252,7 @@ NO_SCORES: list[Any] = [
 
 
 @pytest.mark.parametrize("answer", NO_SCORES)
-def test_what_are_no_scores_is_refused_by_the_name_of_the_policy(answer: Any) -> None:
+def test_wrong_scores_are_refused_by_the_name_of_the_policy(answer: Any) -> None:
     with pytest.raises(PlanError, match="KeepRelevant"):
         built(said("a", "b", "c", "d", "e"), 2, KeepRelevant(lambda question, texts: answer, keep_turns=1))
 
@@ -261,7 +261,7 @@ def test_what_are_no_scores_is_refused_by_the_name_of_the_policy(answer: Any) ->
     "options",
     [{"score": 5}, {"keep_turns": 0}, {"keep_turns": True}, {"low_water": 0}, {"low_water": 1.5}, {"pins": 5}],
 )
-def test_an_option_that_is_none_is_refused_at_once(options: dict[str, Any]) -> None:
+def test_an_illegal_option_is_refused_at_construction(options: dict[str, Any]) -> None:
     with pytest.raises(BudgetError):
         KeepRelevant(**options)
 
@@ -333,7 +333,7 @@ def test_cosine_asks_for_each_text_once_and_orders_by_angle() -> None:
 @pytest.mark.parametrize(
     "vectors", [None, [1.0], [[1.0]], [[1.0], [1.0, 2.0]], [[math.nan], [1.0]], "ab", [["x"], ["y"]]]
 )
-def test_what_are_no_vectors_is_refused(vectors: Any) -> None:
+def test_wrong_vectors_are_refused(vectors: Any) -> None:
     with pytest.raises(BudgetError, match="Cosine"):
         Cosine(lambda texts: vectors)("a", ["b"])
 

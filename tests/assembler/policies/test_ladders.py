@@ -44,7 +44,7 @@ def tight(history: History, data: st.DataObject) -> int:
 
 @scaled(0.5)
 @given(any_session, ladders, st.data())
-def test_whatever_a_ladder_leaves_fits_is_valid_and_is_told_as_it_is(
+def test_any_ladder_leaves_a_valid_request_that_fits_and_reports_it_truly(
     history: History, ladder: Sequence[Policy], data: st.DataObject
 ) -> None:
     before, limit = copy.deepcopy(history), tight(history, data)
@@ -81,7 +81,7 @@ def test_a_rung_is_asked_only_where_those_before_did_not_suffice(
 
 @scaled(0.5)
 @given(any_session, ladders, st.integers(0, 2))
-def test_what_fits_is_left_alone(history: History, ladder: Sequence[Policy], spare: int) -> None:
+def test_a_history_that_fits_is_not_changed(history: History, ladder: Sequence[Policy], spare: int) -> None:
     context = assembler_of(history, by_hand.cost(history) + spare, ladder).build()
     assert [id(message) for message in context.messages] == [id(message) for message in history]
     assert sent(context) == by_hand.public(history)
@@ -90,7 +90,9 @@ def test_what_fits_is_left_alone(history: History, ladder: Sequence[Policy], spa
 
 @scaled(0.5)
 @given(unmarked, ladders, st.data())
-def test_what_is_pinned_is_sent_word_for_word(history: History, ladder: Sequence[Policy], data: st.DataObject) -> None:
+def test_a_pinned_message_is_sent_word_for_word(
+    history: History, ladder: Sequence[Policy], data: st.DataObject
+) -> None:
     pins = data.draw(st.sets(st.integers(0, len(history) - 1), min_size=1, max_size=3), label="pins")
     marked = [{**message, "pinned": True} if at in pins else message for at, message in enumerate(history)]
     context = built(marked, tight(marked, data), [*ladder, ClearReasoning(0), ClearToolResults(0), Truncate(18)])
@@ -141,7 +143,7 @@ def outcome(assembler: Assembler) -> str | None:
 
 @scaled(0.5)
 @given(any_session, low_ladders, st.data())
-def test_with_low_water_nothing_old_changes_but_at_an_overflow(
+def test_with_low_water_old_messages_change_only_at_an_overflow(
     history: History, ladder: Sequence[Policy], data: st.DataObject
 ) -> None:
     limit = tight(history, data)
@@ -161,7 +163,7 @@ def test_with_low_water_nothing_old_changes_but_at_an_overflow(
 
 @scaled(0.5)
 @given(any_session, low_summaries, st.data())
-def test_with_low_water_and_a_summary_nothing_old_changes_but_at_a_build_that_overflows(
+def test_with_low_water_and_a_summary_old_messages_change_only_at_a_build_that_overflows(
     history: History, ladder: Sequence[Policy], data: st.DataObject
 ) -> None:
     limit = tight(history, data)
@@ -205,7 +207,7 @@ def test_with_low_water_a_summary_is_written_at_an_overflow_and_leaves_the_mark(
 
 @scaled(0.5)
 @given(any_session, low_ladders, st.sampled_from([ChatRegions(), QuestionChunks()]), st.data())
-def test_with_low_water_the_state_does_not_depend_on_the_builds_before(
+def test_with_low_water_the_state_does_not_depend_on_earlier_builds(
     history: History, ladder: Sequence[Policy], strategy: Strategy, data: st.DataObject
 ) -> None:
     limit = tight(history, data) + cost_of_asking(strategy)
@@ -287,7 +289,7 @@ def test_each_rung_says_what_it_did() -> None:
 
 
 @pytest.mark.parametrize("low_water", [None, 0.6])
-def test_two_policies_of_one_class_are_told_apart_after_a_pickle_and_a_restart_too(low_water: float | None) -> None:
+def test_two_policies_of_one_class_are_distinguished_even_after_a_pickle_and_a_restart(low_water: float | None) -> None:
     history: History = [{"role": "user", "content": f"{number} " + "u" * 90} for number in range(9)]
     last = TrimOldest() if low_water is None else TrimOldest(low_water=low_water)
     budget, five = Budget(120, max_output_tokens=1, counter=len), TrimOldest(keep_turns=5)
@@ -320,7 +322,7 @@ def test_the_reason_of_a_turn_counts_what_was_cleared_in_that_turn(low_water: fl
     assert said == [f"ClearToolResults: {number} × tool result cleared" for number in (3, 1, 2)]
 
 
-def test_what_was_shortened_first_and_dropped_later_is_dropped() -> None:
+def test_a_message_that_is_shortened_first_and_dropped_later_is_reported_as_dropped() -> None:
     history: History = [*talk("u" * 50), *step("c", "r" * 50), *talk("n")]
     context = built(history, 20, [ClearToolResults(0), TrimOldest()])
     assert context is not None

@@ -135,7 +135,7 @@ def test_a_hundred_thousand_generated_bodies_come_back_as_they_were() -> None:
     assert fetched_are_the_originals(seed=12, number=100_000) > 20_000
 
 
-def test_equal_results_are_sent_once_and_before_anything_else_goes() -> None:
+def test_equal_results_are_deduplicated_before_anything_else_is_dropped() -> None:
     bodies = ["a" * 300, "b" * 300, "a" * 300, "a" * 300]
     offload = Offload({}, min_tokens=100)
     context = built(talk(*bodies), by_hand.cost(talk(*bodies)) - 400, offload)
@@ -159,7 +159,7 @@ def test_a_result_below_the_least_size_stays() -> None:
         assert (context is not None) is gone
 
 
-def test_what_was_fetched_stays_until_its_turn_is_over() -> None:
+def test_a_fetched_result_stays_until_its_turn_is_over() -> None:
     offload = Offload({}, min_tokens=100, preview=0)
     body = "line\n" * 100
     asked = talk(body)
@@ -250,7 +250,7 @@ def test_a_search_shows_where_the_text_stands() -> None:
 
 
 @pytest.mark.parametrize("asked", [{"id": "no"}, {"id": 5}, {"id": None}])
-def test_a_model_that_asks_for_nothing_is_told_so(asked: Any) -> None:
+def test_a_model_that_asks_for_an_unknown_result_gets_an_answer_that_says_so(asked: Any) -> None:
     assert Offload({"id": "x"}).tool(**asked) == "No result is stored under this id."
 
 
@@ -319,7 +319,7 @@ def test_a_preview_shows_as_much_of_the_end_as_of_the_beginning(preview: int) ->
 
 
 @pytest.mark.parametrize("made", [Offload, Fetch])
-def test_what_is_no_store_is_refused_by_the_name_of_what_was_to_keep_things_in_it(made: Any) -> None:
+def test_a_wrong_store_is_refused_by_the_name_of_its_policy(made: Any) -> None:
     with pytest.raises(
         BudgetError, match=rf"^{made.__name__}\.store: expected a dict or another MutableMapping, got list"
     ):

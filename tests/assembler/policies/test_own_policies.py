@@ -58,7 +58,7 @@ class Shout:
                 yield Change({index: edited(message, parts)}, "first sentence kept")
 
 
-def test_a_policy_of_ones_own_shortens_only_as_far_as_needed() -> None:
+def test_an_own_policy_shortens_only_as_far_as_needed() -> None:
     history = spoken.talk("q", "One. Two. Three.", "q", "Four. Five. Six.", "n")
     context = built(history, by_hand.cost(history) - 1, Shout())
     assert context is not None
@@ -207,14 +207,14 @@ def test_a_cut_where_no_turn_begins_raises_alone_and_in_a_ladder(first: int) -> 
             assembler_of(session(), 20, ladder).build()
 
 
-def test_a_cut_that_leaves_too_much_is_no_verdict_and_the_next_rung_is_asked() -> None:
+def test_after_a_cut_that_leaves_too_much_the_next_rung_is_asked() -> None:
     history = session()
     assert left(history, 20, [Cuts(0), TrimOldest()]) == history[6:]
     with pytest.raises(ContextLengthError):
         assembler_of(history, 20, Cuts(0)).build()
 
 
-def test_a_summary_of_ones_own_is_priced() -> None:
+def test_an_own_policys_summary_is_priced() -> None:
     history = session()
     context = built(history, 20, Cuts(6, role="user", content="told"))
     assert context is not None
@@ -256,19 +256,19 @@ def test_a_summary_that_would_break_the_history_raises(summary: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("bad", [None, 3, "trim", [], [TrimOldest()] * 0, [TrimOldest(), 3], TrimOldest, [TrimOldest]])
-def test_what_is_no_policy_is_refused_at_once(bad: Any) -> None:
+def test_a_value_that_is_not_a_policy_is_refused_at_once(bad: Any) -> None:
     with pytest.raises(BudgetError, match="on_overflow"):
         assembler_of([], 5, bad)
 
 
 @pytest.mark.parametrize("bad", [None, 3, "chat_regions", ChatRegions, TrimOldest()])
-def test_what_is_no_strategy_is_refused_at_once(bad: Any) -> None:
+def test_a_value_that_is_not_a_strategy_is_refused_at_once(bad: Any) -> None:
     with pytest.raises(BudgetError, match="strategy: expected a strategy"):
         Assembler(strategy=bad)
 
 
 @pytest.mark.parametrize("share", [0, -0.5, 1.01, True, "half", float("nan")])
-def test_a_share_that_is_none_is_refused_at_once(share: Any) -> None:
+def test_an_illegal_share_is_refused_at_once(share: Any) -> None:
     with pytest.raises(BudgetError, match="low_water"):
         TrimOldest(low_water=share)
 
@@ -350,7 +350,7 @@ marked = st.builds(TrimOldest, st.sampled_from([0.3, 0.7]), keep_turns=st.intege
 
 @scaled(0.5)
 @given(any_session, st.one_of(ladders, st.lists(st.one_of(rungs, refusing, marked), max_size=4, min_size=1)), st.data())
-def test_a_policy_that_hands_on_to_a_built_in_is_told_apart_by_its_name_alone(
+def test_a_policy_that_delegates_to_a_built_in_differs_from_it_by_name_alone(
     history: History, ladder: list[Any], data: st.DataObject
 ) -> None:
     strategy = data.draw(st.sampled_from(STRATEGIES))
@@ -373,7 +373,7 @@ def test_an_error_advises_a_silent_policy_as_the_built_in_that_it_asks(policy: A
 
 
 @pytest.mark.parametrize("window", [400, 500, 700])
-def test_sources_displace_what_a_policy_of_ones_own_lets_go(window: int) -> None:
+def test_sources_displace_the_turns_that_an_own_policy_drops(window: int) -> None:
     history: History = [{"role": "user", "content": letter * 20} for letter in "abcdefghijklmnopqrstu"]
     made = [
         Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy, strategy=CitedSources())
@@ -389,7 +389,7 @@ def test_sources_displace_what_a_policy_of_ones_own_lets_go(window: int) -> None
 
 
 @pytest.mark.parametrize("bad", [None, 3, Traits, {"keeps": "all"}])
-def test_traits_that_are_none_are_refused_when_the_assembler_is_made(bad: Any) -> None:
+def test_traits_of_another_type_are_refused_when_the_assembler_is_made(bad: Any) -> None:
     class Mine(Cuts):
         traits = bad
 
@@ -412,12 +412,12 @@ def test_traits_that_are_none_are_refused_when_the_assembler_is_made(bad: Any) -
     ],
     ids=str,
 )
-def test_what_no_policy_can_declare_is_refused(bad: dict[str, Any]) -> None:
+def test_a_trait_that_no_policy_can_declare_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises((BudgetError, MarkupError)):
         Traits(**bad)
 
 
-def test_what_a_policy_declares_is_read_once() -> None:
+def test_a_policys_declaration_is_read_once() -> None:
     read: list[int] = []
 
     class Mine(Cuts):

@@ -100,7 +100,7 @@ def test_twice_as_many_parts_of_one_message_take_about_twice_the_calls(dialect: 
 
 
 @given(lengths=st.lists(st.integers(1, 40), min_size=17, max_size=60), excess=st.integers(1, 600))
-def test_of_many_results_in_one_message_the_oldest_are_cleared_and_less_than_a_sixteenth_too_many(
+def test_many_results_in_one_message_are_cleared_oldest_first_and_less_than_a_sixteenth_too_many(
     lengths: list[int], excess: int
 ) -> None:
     bodies = ["r" * length for length in lengths]
@@ -124,7 +124,7 @@ def cleared_at(bodies: list[str], places: list[int]) -> list[str]:
 
 
 @given(lengths=st.lists(st.integers(30, 80), min_size=17, max_size=40), excess=st.integers(1, 900))
-def test_of_many_texts_in_one_message_the_longest_are_shortened(lengths: list[int], excess: int) -> None:
+def test_many_texts_in_one_message_are_shortened_longest_first(lengths: list[int], excess: int) -> None:
     bodies = [chr(ord("a") + number % 26) * length for number, length in enumerate(lengths)]
     history = as_texts(bodies)
     limit = max(by_hand.cost(history) - excess, 1)

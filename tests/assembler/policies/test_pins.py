@@ -80,7 +80,7 @@ def test_first_user_pins_the_first_question_even_after_a_greeting(spot: tuple[Hi
 
 
 @given(tight(any_session, marked), st.text("no", min_size=1, max_size=9))
-def test_a_note_stands_for_what_was_dropped_and_takes_its_own_room(spot: tuple[History, int], note: str) -> None:
+def test_a_note_replaces_the_dropped_turns_and_takes_its_own_tokens(spot: tuple[History, int], note: str) -> None:
     history, limit = spot
     messages = left(history, limit, TrimOldest(note=note))
     kept = by_hand.kept_with_pins(history, marked, limit, noted=len(note))
@@ -113,7 +113,7 @@ def test_pins_that_alone_overflow_are_named() -> None:
 
 
 @pytest.mark.parametrize("bad", [3, "2", [-1], [True], [1.0], b"1", None])
-def test_what_is_no_pin_is_refused_at_once(bad: Any) -> None:
+def test_a_value_that_is_not_a_pin_is_refused_at_once(bad: Any) -> None:
     with pytest.raises(BudgetError):
         TrimOldest(pins=bad)
 
@@ -145,7 +145,7 @@ priced_turns = st.lists(
 @given(
     priced_turns, st.integers(5, 60), st.sampled_from([0.1, 0.3, 0.5, 0.8, 1.0]), st.integers(1, 3), st.integers(0, 4)
 )
-def test_with_low_water_pins_and_note_leave_what_living_through_the_session_leaves(
+def test_with_low_water_pins_and_a_note_leave_what_a_replayed_session_leaves(
     turns: list[tuple[bool, list[int]]], room: int, low: float, keep: int, noted: int
 ) -> None:
     history: History = []
@@ -168,7 +168,7 @@ def test_with_low_water_pins_and_note_leave_what_living_through_the_session_leav
 
 
 @pytest.mark.parametrize("role", ["assistant", "user"])
-def test_a_pinned_turn_whose_answer_became_another_s_is_refused_though_the_cut_is_behind_it(role: str) -> None:
+def test_a_pinned_turn_whose_answer_changed_is_refused_even_before_the_cut(role: str) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     answer = {"role": "tool", "tool_call_id": "c", "content": "r"}
     history = [

@@ -154,7 +154,7 @@ def tools() -> list[dict[str, Any]]:
         for number, ladder in enumerate(POLICIES)
     ],
 )
-def test_what_is_shortened_is_what_is_sent(name: str, ladder: str) -> None:
+def test_the_shortened_message_is_the_one_that_is_sent(name: str, ladder: str) -> None:
     (dialect, history), policies = SESSIONS[name], POLICIES[ladder]
     history = [*history, {"role": "user", "parts": [{"text": "and now?"}]} if dialect is gemini else END]
     before = copy.deepcopy(history)
@@ -179,7 +179,7 @@ def test_what_is_shortened_is_what_is_sent(name: str, ladder: str) -> None:
     assert shortened == set(range(len(history) - 1))
 
 
-def test_an_object_stays_of_its_kind_where_it_can_be_copied() -> None:
+def test_an_object_keeps_its_class_if_that_can_be_copied() -> None:
     _, history = SESSIONS["objects"]
     budget = Budget(200, counter=len)
     context = Assembler(budget, dialect=plain, on_overflow=Truncate(30)).add_messages([*history, END]).build()

@@ -47,7 +47,7 @@ def ids(messages: Sequence[object]) -> list[int]:
 
 
 @given(any_session, st.integers(1, 3), st.integers(1, 40), st.data())
-def test_it_gets_exactly_what_goes_and_stands_for_it_only_where_it_is_smaller(
+def test_a_summarizer_gets_exactly_the_dropped_messages_and_its_summary_is_used_only_if_smaller(
     history: History, keep: int, length: int, data: st.DataObject
 ) -> None:
     whole = by_hand.cost(history)
@@ -133,7 +133,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("summarizer", "reason"), FAULTS)
-def test_a_summary_that_fails_is_reported_and_the_ladder_goes_on(summarizer: Any, reason: str) -> None:
+def test_a_failed_summary_is_reported_and_the_next_policy_is_asked(summarizer: Any, reason: str) -> None:
     history = talk(8)
     context = assembler_of(history, 100, [Summarize(summarizer, 2), TrimOldest()]).build()
     assert sent(context) == history[3:]
@@ -184,7 +184,7 @@ def test_one_that_failed_is_asked_again_only_when_more_would_have_to_go(summariz
     assert len(asked.given) == 2
 
 
-def test_one_that_failed_is_asked_again_where_it_may_write_more() -> None:
+def test_a_failed_summarizer_is_asked_again_if_it_may_write_more() -> None:
     asked = Asked(Silent.says_too_much)
     assembler = assembler_of(talk(8), 110, [Summarize(asked, 2), TrimOldest()])
     for taken in (10, 11, 9, 10):  # the instruction leaves 100, 99, 101 and 100 to one history
@@ -204,7 +204,7 @@ def test_a_shorter_fork_does_not_ask_one_that_failed_for_more() -> None:
 
 
 @pytest.mark.parametrize(("summarizer", "reason"), FAULTS)
-def test_after_a_failure_the_next_summary_stands_for_all_that_went_since(summarizer: Any, reason: str) -> None:
+def test_after_a_failure_the_next_summary_covers_all_messages_dropped_since(summarizer: Any, reason: str) -> None:
     history, writers = talk(9), [summarizer]
 
     def changing(dropped: Any, previous: Any, max_tokens: int) -> Any:
@@ -262,7 +262,7 @@ def test_keeping_too_many_turns_is_said_with_the_smallest_that_would_do() -> Non
 
 
 @pytest.mark.parametrize("bad", [0, -1, 0.5, True, None])
-def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
+def test_an_illegal_number_is_refused_at_construction(bad: Any) -> None:
     with pytest.raises(BudgetError, match="Summarize"):
         Summarize(Writer(), bad)
 
@@ -327,7 +327,7 @@ class Afar:
 
 
 @pytest.mark.parametrize("write", [from_afar, functools.partial(from_afar), Afar()], ids=["def", "partial", "call"])
-def test_an_async_summarizer_is_refused_by_a_build_that_awaits_nothing_and_told_of_the_one_that_does(
+def test_build_refuses_an_async_summarizer_and_names_abuild(
     write: Any,
 ) -> None:
     assembler = assembler_of(talk(2), 90, Summarize(write))
@@ -387,7 +387,7 @@ def test_a_failure_that_nothing_makes_up_for_is_the_cause_of_the_error(
     assert "xx" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_where_nothing_failed_nothing_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_failure_there_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     context = assembler_of(talk(5), 90, [Summarize(Writer(), 1), TrimOldest()]).build()
     assert context.warnings == ()
     assert not caplog.records
@@ -426,7 +426,7 @@ def test_a_fork_whose_sibling_grew_asks_for_no_summary_that_it_has() -> None:
     assert asked == [None]
 
 
-def test_a_summary_outlives_an_edit_of_what_came_later_and_none_of_what_it_stands_for() -> None:
+def test_a_summary_survives_an_edit_of_later_messages_and_not_of_those_it_replaces() -> None:
     asked.clear()
     history = talk(5)
     assembler = assembler_of(history, 95, Summarize(remembering, 1))
@@ -441,7 +441,7 @@ def test_a_summary_outlives_an_edit_of_what_came_later_and_none_of_what_it_stand
 
 
 @pytest.mark.parametrize(("write", "said"), FAILURES)
-def test_a_process_that_goes_on_from_a_state_warns_of_the_same_failure_and_asks_no_more(write: Any, said: str) -> None:
+def test_a_process_that_restores_a_state_warns_of_the_same_failure_and_asks_no_more(write: Any, said: str) -> None:
     history, writer = talk(5), Writer()
     before = assembler_of(history, 90, [Summarize(write, 1), TrimOldest()]).build()
     state = json.loads(json.dumps(before.state()))

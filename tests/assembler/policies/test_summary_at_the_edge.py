@@ -100,7 +100,7 @@ def test_a_summary_stands_while_the_newer_turns_fit_beside_it_to_the_token() -> 
     assert (found.start, found.first, found.spare) == (2, TURNS - 1, fits - 1 - SPENT)  # type: ignore[union-attr]
 
 
-def test_where_all_turns_are_kept_there_are_too_few_to_summarise() -> None:
+def test_if_all_turns_are_kept_there_are_too_few_to_summarise() -> None:
     ledger = ledger_of()
     cut = Summarize(silent, TURNS).cut(ledger, 2 * TURN)
     assert (cut.first_kept, cut.reason, cut.summary) == (0, "too few turns to summarise", None)
@@ -173,6 +173,6 @@ def test_the_summarizer_gets_a_list_of_its_own() -> None:
     assert len(asked.wanted.dropped) == TURNS - 1
 
 
-def test_a_summary_of_a_state_that_is_no_text_is_refused_by_its_name() -> None:
+def test_a_state_with_a_summary_that_is_not_text_is_refused_by_its_name() -> None:
     with pytest.raises(MarkupError, match="summary"):
         Summaries(Summarize(None)).remembered(0, 4, {"text": 7})

@@ -33,7 +33,7 @@ def test_only_the_oldest_steps_of_the_newest_turn_go_and_as_few_as_needed(
 
 
 @given(long_turns, st.integers(0, 3))
-def test_at_the_edge_one_token_less_drops_one_step_more(history: History, keep: int) -> None:
+def test_one_token_below_the_edge_one_more_step_is_dropped(history: History, keep: int) -> None:
     turns = by_hand.turns_of(history)
     steps = by_hand.steps_of(turns[-1])
     for gone in range(len(steps) - keep):
@@ -88,7 +88,7 @@ def test_words_of_the_user_that_came_with_results_are_not_dropped_with_their_ste
 
 
 @pytest.mark.parametrize("bad", [-1, 1.0, True, None, "2"])
-def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
+def test_an_illegal_number_is_refused_at_construction(bad: Any) -> None:
     with pytest.raises(BudgetError, match="TrimSteps"):
         TrimSteps(bad)
 

@@ -67,7 +67,7 @@ def test_a_shortened_text_costs_no_more_than_asked_and_splits_no_character(
 
 
 @pytest.mark.parametrize(("where", "head", "tail"), [("head", 13, 0), ("tail", 0, 13), ("ends", 7, 6)])
-def test_what_is_kept_stands_where_it_stood(where: Any, head: int, tail: int) -> None:
+def test_the_kept_ends_of_a_text_keep_their_places(where: Any, head: int, tail: int) -> None:
     text = "".join(chr(ord("A") + place % 50) for place in range(100))
     assert cut_text(text, 13 + len(MARKER), len, where) == text[:head] + MARKER + text[len(text) - tail :]
 
@@ -226,11 +226,11 @@ def test_a_text_that_not_even_the_marker_fits_in_is_left_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("bad", [0, -1, 0.5, True, None])
-def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
+def test_an_illegal_number_is_refused_at_construction(bad: Any) -> None:
     with pytest.raises(BudgetError, match="Truncate"):
         Truncate(bad)
 
 
-def test_an_end_that_is_none_is_refused_at_once() -> None:
+def test_an_unknown_end_is_refused_at_construction() -> None:
     with pytest.raises(ValueError, match="where"):
         Truncate(5, where="middle")  # type: ignore[arg-type]

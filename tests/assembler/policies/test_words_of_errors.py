@@ -389,7 +389,7 @@ def test_knowledge_that_is_laid_out_as_one_is_missing_what_its_limit_lacks() -> 
     )
 
 
-def test_where_what_is_laid_out_grows_with_the_window_none_is_advised() -> None:
+def test_no_window_is_advised_if_the_laid_out_knowledge_grows_with_it() -> None:
     with pytest.raises(ContextLengthError) as caught:
         Assembler(Budget(100, counter=len), dialect=plain, strategy=Filling()).add_messages(turns(10)).build()
     one = SHORTER.format(1).replace("1 tokens", "1 token")
@@ -426,7 +426,7 @@ def test_pins_are_to_blame_only_where_the_newest_turn_alone_would_fit(newest: in
 
 
 @pytest.mark.parametrize(("less", "said"), [(0, " at most, {} expected"), (1, "")])
-def test_what_is_needed_at_most_is_told_from_what_is_expected_where_that_would_fit(less: int, said: str) -> None:
+def test_the_error_distinguishes_the_bound_from_an_expected_count_that_would_fit(less: int, said: str) -> None:
     def assembler(window: int) -> Assembler:
         made = Assembler(Budget(window, model="made-up-1"), dialect=openai_chat).add_instruction("Be brief. " * 40)
         return made.add_message({"role": "user", "content": "hi"})
@@ -456,7 +456,7 @@ class Pinning:
         return Cut(ledger.first, "nothing goes")
 
 
-def test_pins_of_a_policy_that_lets_nothing_go_are_no_more_to_blame_than_that() -> None:
+def test_pins_are_not_blamed_if_the_policy_drops_nothing() -> None:
     with pytest.raises(ContextLengthError) as raised:
         assembler_of(turns(20, 9, 20), Budget(35, counter=len), Pinning(), {}).build()
     assert raised.value.advice == (

@@ -112,7 +112,7 @@ def test_a_missing_name_is_both_a_prompt_error_and_a_file_not_found_error(tree):
     assert caught.value.name == "missing.md"
 
 
-def test_a_name_that_is_no_text_is_refused(tree):
+def test_a_name_that_is_not_text_is_refused(tree):
     with pytest.raises(PromptError, match="a prompt's name is a str, got int"):
         PromptLibrary(tree).read(7)
 

@@ -132,7 +132,7 @@ def test_partial_binds_and_leaves_the_original_alone():
 
 
 @given(value=TEXTS)
-def test_a_value_comes_out_as_it_went_in_whatever_it_says(value):
+def test_any_value_is_rendered_unchanged(value):
     for text in ("{question}", "{{ question }}", "{% set q %}{{ question }}{% endset %}{{ q }}"):
         rendered = template(text).format(question=value)
         assert rendered == value
@@ -150,7 +150,7 @@ def test_escaped_literals_come_back_as_str_format_has_them(before, value, after)
 
 
 @given(st.text(alphabet="{}ab ", max_size=12))
-def test_whatever_str_format_reads_as_plain_placeholders_is_read_the_same(text):
+def test_plain_placeholders_are_read_as_str_format_reads_them(text):
     try:
         fields = list(string.Formatter().parse(text))
         plain = all(name is None or (name.isidentifier() and not spec and not conv) for _, name, spec, conv in fields)
@@ -192,7 +192,7 @@ def test_the_style_is_read_off_the_braces(text, style):
     assert template(text).template_format == style
 
 
-def test_the_style_can_be_told():
+def test_the_style_of_a_template_is_detected():
     assert template("{{ question }}", template_format="f-string").format() == "{ question }"
     assert template("{question}", template_format="jinja2").format() == "{question}"
     with pytest.raises(PromptError, match="'f-string' or 'jinja2'"):
@@ -211,7 +211,7 @@ def test_errors_name_the_template_and_the_line():
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_a_hostile_template_is_a_prompt_error_and_nothing_else(case, caplog):
+def test_a_hostile_template_raises_a_prompt_error_and_nothing_else(case, caplog):
     text = case["template"]
     text = eval(text["expr"]) if isinstance(text, dict) else text
     with pytest.raises(PromptError) as caught:
@@ -334,7 +334,7 @@ def test_the_output_limit_is_the_last_length_that_is_printed(text):
         "question|list + question|list",
     ],
 )
-def test_what_a_template_builds_on_the_way_is_paid_for(expression):
+def test_the_allowance_covers_intermediate_values_of_a_template(expression):
     text = "{% set built = " + expression + " %}{{ built|length }}"
     assert template(text, max_characters=30).format(question="x" * 30)
     with pytest.raises(PromptError, match="builds more text"):
@@ -387,7 +387,7 @@ def test_real_templates_render():
     )
 
 
-def test_a_rendered_prompt_knows_its_template_its_file_and_its_values(tmp_path):
+def test_a_rendered_prompt_remembers_its_template_file_and_values(tmp_path):
     (tmp_path / "qa.md").write_text("Q: {question}\n", encoding="utf-8")
     made = ValidatedPromptTemplate("qa", read_prompt(tmp_path / "qa.md"))
     prompt = made.format(question="why")
@@ -452,7 +452,7 @@ def test_the_how_to_page_lists_the_filters_that_there_are():
     assert re.findall("`([a-z]+)`", listed) == sorted((FILTERS | BOUNDED.keys()) - {"d", "e"})
 
 
-def test_a_template_that_is_no_text_is_refused_by_name():
+def test_a_template_that_is_not_text_is_refused_by_name():
     with pytest.raises(PromptError, match="template 'rules': expected a text, got NoneType"):
         ValidatedPromptTemplate("rules", None)
 
@@ -497,7 +497,7 @@ def test_an_expression_that_takes_the_square_of_a_value_is_refused_at_once(text)
         template(text).format(question=LONG, documents=[[1]] * 50_000)
 
 
-def test_what_filters_did_within_bounds_they_still_do():
+def test_filters_within_their_bounds_work_as_in_jinja():
     values = {"question": "  7 ", "documents": [1, 2, 3]}
     text = "{{ question|trim }}{{ 'xax'|trim('x') }}{{ question|int + 1 }}{{ 'ff'|int(0, 16) }}{{ 'no'|int(5) }}"
     assert template(text).format(**values) == "7a82555"

@@ -73,7 +73,7 @@ def test_an_empty_value_at_the_edge_of_a_slice_stays():
     assert prompt[:1].values == ((1, 1),)
 
 
-def test_what_loses_provenance_gives_a_plain_str():
+def test_an_operation_that_loses_provenance_returns_a_plain_str():
     prompt = Prompt("abc", values=((0, 1),))
     for other in (prompt[::2], prompt[0], prompt.upper(), prompt * 2, "".join([prompt, "x"])):
         assert type(other) is str
@@ -111,7 +111,7 @@ def built(strategy, instruction, knowledge):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_report_says_which_prompt_a_text_was_rendered_from_and_nothing_else_changes(strategy):
+def test_the_report_names_the_prompt_of_a_text_and_nothing_else_changes(strategy):
     rules, facts = Prompt("Be brief.", name="rules", source="prompts/rules.md"), Prompt("Cats purr.", name="facts")
     named, plain = built(strategy, rules, facts), built(strategy, str(rules), str(facts))
     assert named.request() == plain.request()
@@ -133,7 +133,7 @@ def test_the_report_says_which_prompt_a_text_was_rendered_from_and_nothing_else_
         ("", "", "instruction"),
     ],
 )
-def test_what_a_prompt_is_known_by_is_one_line(name, source, shown):
+def test_the_repr_of_a_prompt_is_one_line(name, source, shown):
     context = Assembler().add_instruction(Prompt("x", name=name, source=source)).build()
     assert context.report.rows[0].name == shown
     assert Assembler().add_instruction(Prompt("", name="n")).build().system is None

@@ -72,7 +72,7 @@ def test_a_candidate_more_never_costs_a_better_one_its_place(
 
 
 @given(candidates, st.integers(-2, 150), st.sampled_from([Greedy(), Best(), Diverse(), Best(cells=3)]))
-def test_no_rule_spends_more_than_the_room_or_takes_one_twice(
+def test_no_rule_spends_more_than_the_tokens_left_or_takes_a_chunk_twice(
     given_candidates: list[Candidate], room: int, rule: Any
 ) -> None:
     chosen = rule.pick(given_candidates, room, one_each)
@@ -238,7 +238,7 @@ def test_equal_texts_are_found_whatever_their_blanks() -> None:
     assert SameText().repeated(sources("a b", "c", " a\n b ", "a b c")) == {2: 0}
 
 
-def test_vectors_are_compared_where_there_are_some() -> None:
+def test_vectors_are_compared_only_if_there_are_some() -> None:
     found = [Document("a", "x", embedding=(1.0, 0.0)), Document("b", "x"), Document("c", "x", embedding=(2.0, 0.1))]
     assert SimilarVectors().repeated(ranked_sources(found, {})) == {2: 0}
     assert SimilarVectors().repeated(sources("a", "a")) == {}
@@ -361,7 +361,7 @@ def test_neighbours_are_merged_and_strangers_are_not() -> None:
 
 
 @pytest.mark.parametrize("odd", [["secret", 0], 5, [[1.0, 0.0], [0.0, 1.0]]])
-def test_what_is_no_vector_is_refused_without_being_quoted(odd: Any) -> None:
+def test_a_wrong_vector_is_refused_without_being_quoted(odd: Any) -> None:
     found = [Document(str(at), "x", embedding=vector) for at, vector in enumerate([odd, [1.0, 0.0]])]
     with pytest.raises(PromptError, match="not a list of numbers") as refused:
         SimilarVectors().repeated(ranked_sources(found, {}))

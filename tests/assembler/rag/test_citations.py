@@ -65,7 +65,7 @@ def test_a_marker_that_names_no_number_is_reported_and_cites_nothing(answer: str
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=6, unique=True), st.text("ab. \n", max_size=9))
-def test_what_is_written_as_a_marker_is_read_back(numbers: list[int], around: str) -> None:
+def test_a_written_marker_is_read_back(numbers: list[int], around: str) -> None:
     answer = around + "[" + ", ".join(f"Source {number}" for number in numbers) + "]" + around
     (found,) = parse_citations(answer, range(1, 61))
     assert found == Citation(len(around), len(answer) - len(around), tuple(numbers))
@@ -91,7 +91,7 @@ def test_a_marker_out_of_a_source_counts_only_if_its_number_was_issued() -> None
     assert report.unused == ()
 
 
-def test_a_bare_number_is_a_citation_where_it_was_issued_or_could_have_been() -> None:
+def test_a_bare_number_is_a_citation_if_it_was_issued_or_could_have_been() -> None:
     assert [one.sources for one in parse_citations("[2024] [1, 2024]", {1, 2024})] == [(2024,), (1, 2024)]
     assert [(one.sources, one.unknown) for one in parse_citations("[9] [2024] [1, 2024]", {1})] == [
         ((), (9,)),
@@ -198,7 +198,7 @@ def test_an_answer_four_times_as_long_takes_four_times_the_steps(unit: str, monk
     assert work(400) <= 4.4 * work(100) + 1_000
 
 
-def test_a_long_list_without_an_end_is_no_citation() -> None:
+def test_a_long_list_without_an_end_is_not_a_citation() -> None:
     assert parse_citations("[" + "1," * 20_000) == []
 
 

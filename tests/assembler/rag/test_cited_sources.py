@@ -103,7 +103,7 @@ def words(text: str) -> int:
 @pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base", "r50k_base", "words"])
 @scaled(0.3)
 @given(rules, documents, questions, st.integers(12, 330))
-def test_what_is_built_costs_what_a_recount_says_and_never_more_than_its_room(
+def test_a_build_costs_what_a_recount_says_and_fits(
     encoding: str, strategy: CitedSources, found: list[dict[str, Any]], question: str, room: int
 ) -> None:
     recount = words if encoding == "words" else functools.partial(tokens_of, encoding)
@@ -301,7 +301,7 @@ def test_the_report_names_what_a_repeat_repeats() -> None:
     assert [row.reason for row in context.report.rows if row.outcome == "dropped"] == ["repeats high #1"]
 
 
-def test_a_build_is_repeatable_and_a_question_more_is_chosen_for_anew() -> None:
+def test_a_build_is_repeatable_and_a_new_question_chooses_again() -> None:
     assembler = Assembler(
         Budget(150), strategy=CitedSources(placement=Placement.QUESTION), dialect=plain, on_overflow=TrimOldest()
     )
@@ -359,7 +359,7 @@ def test_missing_extras_surface_as_they_are(monkeypatch: pytest.MonkeyPatch) -> 
         six(CitedSources(duplicates=(AlikeTexts(),)))
 
 
-def test_a_strategy_that_puts_text_around_no_question_is_told_so() -> None:
+def test_a_strategy_that_puts_text_around_no_question_raises_an_error_that_says_so() -> None:
     from assembler.pricing.pricer import Piece
     from assembler.strategies import Around, Needs, Rendered
 
@@ -403,7 +403,7 @@ def test_a_counter_whose_joins_cost_more_than_their_pieces_is_met_by_choosing_fe
         assert len(context.sources) == max(number for number, cost in enumerate(costs) if cost <= room)
 
 
-def test_everything_raises_where_it_does_not_fit() -> None:
+def test_the_strategy_that_keeps_everything_raises_if_it_does_not_fit() -> None:
     with pytest.raises(ContextLengthError):
         six(CitedSources(selection=Everything()), window=60)
 
@@ -436,7 +436,7 @@ PAGE = " ".join(str(number) for number in range(100, 200))
 
 @pytest.mark.parametrize("max_tokens", [None, 330])
 @pytest.mark.parametrize("placement", [Placement.SYSTEM, Placement.QUESTION])
-def test_what_merging_frees_is_filled_again(placement: Placement, max_tokens: int | None) -> None:
+def test_tokens_freed_by_merging_are_filled_again(placement: Placement, max_tokens: int | None) -> None:
     """Four chunks of 100, each 60 of them shared with the next: read as one they cost little more than two."""
     found: list[dict[str, Any]] = [
         {

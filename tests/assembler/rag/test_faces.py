@@ -153,7 +153,7 @@ def test_the_environment_is_read_when_a_face_is_made_and_never_after(monkeypatch
         ("TEMPERATURE", "-1"),
     ],
 )
-def test_a_variable_that_is_no_number_is_named_and_not_shown(name: str, value: str) -> None:
+def test_the_error_for_a_wrong_variable_names_it_and_hides_its_value(name: str, value: str) -> None:
     with pytest.raises(BudgetError, match=name) as caught:
         settings_from({name: value})
     assert value not in str(caught.value) or len(value) < 3
@@ -403,7 +403,7 @@ def test_a_query_preview_is_given_to_who_asks(caplog: pytest.LogCaptureFixture) 
     assert [getattr(record, "query_preview", None) for record in caplog.records] == ["What is "]
 
 
-def test_a_prompt_knows_its_sources_for_the_citation_report_and_its_report() -> None:
+def test_a_prompt_keeps_its_sources_for_the_citation_report() -> None:
     prompt = PromptBuilder().build_prompt("q", results(3))
     report = citation_report("Yes [Source 2]. No [Source 9].", prompt)
     assert report.used == (2,)
@@ -467,12 +467,12 @@ def test_a_result_without_text_is_named_by_its_place(bad: Any) -> None:
 
 
 @pytest.mark.parametrize("bad", ["text", b"x", {"content": "x"}, 3])
-def test_what_is_no_list_of_results_is_refused(bad: Any) -> None:
+def test_a_value_that_is_not_a_list_of_results_is_refused(bad: Any) -> None:
     with pytest.raises(PromptError, match="expected a list"):
         read_results(bad)
 
 
-def test_a_score_that_is_no_number_is_named_by_its_place() -> None:
+def test_the_error_for_a_wrong_score_names_its_place() -> None:
     with pytest.raises(PromptError, match="score of retrieval result 0"):
         read_results([{"content": "x", "score": "high"}])
 
@@ -498,7 +498,7 @@ def test_a_source_entry_answers_both_names_of_its_page() -> None:
         entry["section"]
 
 
-def test_a_score_that_is_no_number_is_refused_and_no_results_are_no_error() -> None:
+def test_a_wrong_score_is_refused_and_an_empty_list_is_not() -> None:
     with pytest.raises(PromptError, match="nan"):
         TokenBudgetManager().truncate_to_budget(["a", "b"], [1.0, float("nan")], 10)
     assert ContextOptimizer().optimize(None, 100) == []
@@ -584,7 +584,7 @@ def test_a_model_named_in_the_call_is_held_to_its_own_rule(monkeypatch: pytest.M
     assert asked.report.count == theirs.report.count
 
 
-def test_a_model_of_that_vocabulary_and_a_counter_of_ones_own_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_of_that_vocabulary_and_an_own_counter_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = PromptBuilder(TokenBudgetManager(counter=len)).build_prompt("q", results(2)).assembled
     monkeypatch.setenv("GENERATION_MODEL", "gpt-4")
     theirs = PromptBuilder(TokenBudgetManager()).build_prompt("q", results(2)).assembled

@@ -101,7 +101,7 @@ def test_nothing_but_backslashes_at_the_head_of_lines_is_added(text: str) -> Non
     assert [line in (old, f"\\{old}") for old, line in zip(before, after, strict=True)] == [True] * len(before)
 
 
-def test_the_labels_of_a_template_of_ones_own_are_guarded() -> None:
+def test_the_labels_of_an_own_template_are_guarded() -> None:
     labels = ("FRAGE:", "ENDE DER QUELLEN")
     assert escape_forgeries("Frage: x\nfrage\nFragen: y\nEnde der\u00a0Quellen", labels) == (
         "\\Frage: x\n\\frage\nFragen: y\n\\Ende der\u00a0Quellen"

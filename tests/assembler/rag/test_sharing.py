@@ -47,7 +47,7 @@ def test_chunks_of_one_document_stand_together_in_their_order() -> None:
 
 
 @given(batches, rows, st.randoms())
-def test_a_tree_gives_back_the_very_documents_in_an_order_that_hangs_on_nothing_else(
+def test_a_tree_returns_the_very_documents_in_an_order_that_depends_on_nothing_else(
     batch: list[list[Document]], row: list[Document], draw: random.Random
 ) -> None:
     tree = PrefixTree.of(batch)
@@ -61,7 +61,7 @@ def test_a_tree_gives_back_the_very_documents_in_an_order_that_hangs_on_nothing_
 
 
 @given(batches)
-def test_what_every_request_holds_comes_first_in_each(batch: list[list[Document]]) -> None:
+def test_documents_of_every_request_come_first_in_each(batch: list[list[Document]]) -> None:
     shared = [[*row, document(9), document(8)] for row in batch]
     tree = PrefixTree.of(shared)
     common = set.intersection(*({one.source for one in row} for row in shared)) if len(shared) > 1 else set()
@@ -72,7 +72,7 @@ def test_what_every_request_holds_comes_first_in_each(batch: list[list[Document]
 
 
 @pytest.mark.parametrize(("requests", "documents", "each"), [(4, 5, 3), (5, 4, 2), (8, 6, 2)])
-def test_of_each_small_batch_a_tree_saves_nine_tenths_of_what_the_best_of_all_orders_would(
+def test_a_tree_saves_nine_tenths_of_what_the_best_order_of_a_small_batch_saves(
     requests: int, documents: int, each: int
 ) -> None:
     for seed in range(6):

@@ -66,7 +66,7 @@ def test_an_order_that_loses_or_adds_a_document_is_refused(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["best", 3, Order, None])
-def test_what_is_no_order_is_refused_at_once(wrong: Any) -> None:
+def test_a_wrong_order_is_refused_at_once(wrong: Any) -> None:
     with pytest.raises(BudgetError, match="order"):
         CitedSources(order=wrong)
 
@@ -134,7 +134,7 @@ def test_an_enum_member_is_a_type_by_its_value() -> None:
         Assembler.xml_tag("x", type=Kind.NUMBER)
 
 
-def test_none_is_nothing_at_every_door() -> None:
+def test_none_is_accepted_as_nothing_by_every_function() -> None:
     assembler = Assembler().add_instruction("Be brief.").add_message({"role": "user", "content": "Hi"})
     assembler.add_capability([{"name": "f", "description": "d", "parameters": {}}])
     emptied = assembler.add_instruction(None).add_capability(None).add_messages(None).build()
@@ -142,7 +142,7 @@ def test_none_is_nothing_at_every_door() -> None:
 
 
 @pytest.mark.parametrize("named", [np.array([1, 2]), ["a"], {"a": 1}], ids=repr)
-def test_what_can_be_no_name_of_a_document_caps_and_sorts_nothing(named: Any) -> None:
+def test_a_value_that_cannot_name_a_document_caps_and_sorts_nothing(named: Any) -> None:
     """The metadata of a retriever is anything: an array broke the choice, and a list the cap of each document."""
     assembler = Assembler(strategy=CitedSources(per_document=1, order=Order.STABLE))
     for text in ("One.", "Two."):

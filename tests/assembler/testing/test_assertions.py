@@ -20,7 +20,7 @@ def request(**more: Any) -> dict[str, Any]:
     return {"messages": [head, {"role": "user", "content": f"{CANARY} " * 40}], **more}
 
 
-def test_what_costs_the_limit_fits_and_one_token_less_does_not() -> None:
+def test_a_request_at_the_limit_fits_and_with_one_token_less_does_not() -> None:
     cost = assert_fits(request(), model="gpt-4o").upper
     assert assert_fits(request(), budget=Budget(cost, model="gpt-4o")).grade is Grade.EXACT
     with pytest.raises(AssertionError, match=f"costs {cost} tokens, but only {cost - 1} are free") as caught:
@@ -39,7 +39,7 @@ def test_the_table_lists_the_dearest_first_and_adds_up() -> None:
     assert sum(int(row.split()[-1]) for row in rows) == cost
 
 
-def test_of_many_messages_the_cheap_ones_share_a_line() -> None:
+def test_cheap_messages_among_many_share_a_line() -> None:
     many = [{"role": "user", "content": f"{CANARY} " * (1 + place % 3)} for place in range(40)]
     with pytest.raises(AssertionError, match="28 more items"):
         assert_fits({"messages": many}, budget=Budget(10, model="gpt-4o"))
@@ -97,12 +97,12 @@ def test_each_breach_is_a_row_and_no_row_holds_a_text() -> None:
     assert CANARY not in str(caught.value)
 
 
-def test_one_breach_is_told_in_the_singular() -> None:
+def test_one_breach_is_reported_in_the_singular() -> None:
     with pytest.raises(AssertionError, match="anthropic: 1 breach\n"):
         assert_valid({"messages": []}, model="claude-sonnet-4-5")
 
 
-def test_a_request_that_is_no_object_is_told_where_it_stands() -> None:
+def test_the_error_for_a_request_that_is_not_an_object_names_its_place() -> None:
     with pytest.raises(AssertionError, match="messages"):
         assert_valid({}, dialect="openai_chat")
     with pytest.raises(BudgetError, match="no dialect"):

@@ -36,7 +36,7 @@ def test_a_drawn_request_breaks_no_rule(dialect: str, data: st.DataObject) -> No
 @pytest.mark.parametrize("dialect", SPELLINGS)
 @few
 @given(data=st.data())
-def test_what_the_library_makes_of_a_drawn_request_breaks_no_rule_either(dialect: str, data: st.DataObject) -> None:
+def test_a_request_built_from_a_drawn_one_breaks_no_rule_either(dialect: str, data: st.DataObject) -> None:
     fitted = fit_request(data.draw(requests(dialect, max_turns=2)), dialect=dialect, assembler=Assembler())
     assert verify(fitted, dialect=dialect) == []
 

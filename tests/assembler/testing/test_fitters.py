@@ -316,7 +316,7 @@ def test_other_conversations_can_be_drawn() -> None:
     assert caught.value.invariant.name in ("no-orphan-result", "question-stays")
 
 
-def test_a_law_that_breaks_too_rarely_to_be_found_again_is_told_by_the_shortest_case_seen() -> None:
+def test_a_law_that_breaks_too_rarely_to_be_found_again_is_reported_by_the_shortest_case_seen() -> None:
     calls: list[int] = []
 
     def fails_in_its_first_calls(messages: Messages, window: int) -> Messages:

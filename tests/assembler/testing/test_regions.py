@@ -62,7 +62,7 @@ def held(budget: Budget | None = None) -> Assembler:
     return Assembler(budget or Budget(5, counter=len), dialect=plain).add_messages(HISTORY)
 
 
-def test_budgets_for_an_assembler_lie_on_every_edge_and_nowhere_else() -> None:
+def test_budgets_for_an_assembler_lie_on_an_edge_only() -> None:
     seen: set[int] = set()
 
     @settings(max_examples=80, deadline=None, phases=[Phase.generate])

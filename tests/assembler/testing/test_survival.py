@@ -35,7 +35,7 @@ def test_every_fact_stands_once_in_the_turn_that_it_names(seed: int, turns: int,
     assert all(fact.needle not in fact.question for fact in conversation.facts)
 
 
-def test_what_a_policy_keeps_survives_and_nothing_else() -> None:
+def test_only_the_facts_that_a_policy_keeps_survive() -> None:
     conversations = [planted(seed, turns=13, facts=12) for seed in range(2)]
     everything = survival(Refuse(), conversations, budget=Budget(1_000_000, counter=len))
     assert everything.facts.share == 1
@@ -80,7 +80,7 @@ def test_a_function_is_measured_by_the_yardstick_of_the_policies() -> None:
 @pytest.mark.parametrize(
     "trim", [lambda messages, room: messages, lambda messages, room: [], lambda messages, room: messages[-1:]]
 )
-def test_what_does_not_fit_or_is_broken_is_unfit_and_holds_no_facts(trim: Any) -> None:
+def test_a_request_that_does_not_fit_or_is_broken_counts_as_unfit_and_holds_no_facts(trim: Any) -> None:
     outcome = survival(trim, [planted(5, turns=40, facts=10)], budget=Budget(3_000, counter=len))
     assert outcome.unfit > 0
     refused = survival(Refuse(), [planted(5, turns=40, facts=10)], budget=Budget(3_000, counter=len))
@@ -88,7 +88,7 @@ def test_what_does_not_fit_or_is_broken_is_unfit_and_holds_no_facts(trim: Any) -
     assert refused.facts.share == 0
 
 
-def test_ones_own_conversation_with_its_facts_will_do() -> None:
+def test_an_own_conversation_with_its_facts_is_accepted() -> None:
     messages = by_hand.talk("My sister is called Ada.", "Noted.", "And what is the weather?", "Rain.")
     mine = Planted(messages, [Fact("family", 0, "What is my sister called?", "Ada")], 2)
     outcome = survival(TrimOldest(), [mine], budget=Budget(60, counter=len))
@@ -110,6 +110,6 @@ def test_a_table_has_a_line_for_each_and_columns_that_stand() -> None:
     assert outcome == survival(TrimOldest(), [conversation])
 
 
-def test_what_is_no_conversation_is_refused() -> None:
+def test_a_value_that_is_not_a_conversation_is_refused() -> None:
     with pytest.raises(BudgetError, match="planted"):
         survival(TrimOldest(), [[{"role": "user", "content": "q"}]])  # type: ignore[list-item]

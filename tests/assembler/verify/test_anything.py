@@ -83,7 +83,7 @@ def test_no_single_wrong_value_makes_it_raise(dialect: str, data: st.DataObject)
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("wrong", [None, [], "messages", 3, pytest.param(object(), id="an object"), b"{}"], ids=repr)
-def test_what_is_no_object_is_a_shape_violation(dialect: str, wrong: Any) -> None:
+def test_a_request_that_is_not_an_object_is_a_shape_violation(dialect: str, wrong: Any) -> None:
     assert "S1" in {violation.rule for violation in verify(wrong, dialect=dialect)}
 
 
@@ -106,7 +106,7 @@ def test_any_mapping_is_a_request(dialect: str) -> None:
     ],
     ids=range(8),
 )
-def test_what_json_cannot_carry_is_named_by_its_path(value: Any, where: str, said: str) -> None:
+def test_the_violation_for_a_value_that_json_cannot_carry_names_its_path(value: Any, where: str, said: str) -> None:
     request = {"messages": [{"role": "user", "content": "hi"}], "extra": value}
     (violation,) = verify(request, dialect="openai_chat")
     assert (violation.rule, violation.where) == ("S2", where)
@@ -128,7 +128,7 @@ def test_a_value_that_is_shared_a_thousand_ways_is_looked_at_once() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_nesting_deeper_than_the_stack_is_no_matter(dialect: str) -> None:
+def test_nesting_deeper_than_the_stack_is_verified(dialect: str) -> None:
     deep: Any = math.nan
     for _ in range(5 * sys.getrecursionlimit()):
         deep = {"a": deep} if isinstance(deep, list) else [deep]
@@ -140,7 +140,7 @@ def test_nesting_deeper_than_the_stack_is_no_matter(dialect: str) -> None:
 
 @pytest.mark.parametrize("key", ["arguments", "input", "args"])
 @pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "chat_template", "gemini"])
-def test_deep_arguments_are_no_matter(dialect: str, key: str) -> None:
+def test_deeply_nested_arguments_are_verified(dialect: str, key: str) -> None:
     deep: Any = {}
     for _ in range(5 * sys.getrecursionlimit()):
         deep = {"a": deep}
@@ -229,7 +229,7 @@ def test_long_ids_are_clipped_and_many_are_counted() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "key"), [("gemini", "data"), ("bedrock", "bytes")])
-def test_bytes_pass_where_the_sdk_takes_them_and_nowhere_else(dialect: str, key: str) -> None:
+def test_bytes_pass_only_where_the_sdk_takes_them(dialect: str, key: str) -> None:
     spelled: dict[str, Any] = {
         "gemini": {"inline_data": {"mime_type": "image/png", "data": b"x"}},
         "bedrock": {"image": {"format": "png", "source": {"bytes": b"x"}}},

@@ -42,6 +42,6 @@ def test_every_shape_rule_has_a_case_somewhere() -> None:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_a_case_bears_its_dialect_and_rule_in_its_name(case: dict[str, Any]) -> None:
+def test_the_name_of_a_case_holds_its_dialect_and_rule(case: dict[str, Any]) -> None:
     (name,) = [name for name, held in CASES.items() if held is case]
     assert name.startswith(f"{case['dialect']}_{case['rule'].lower()}_")

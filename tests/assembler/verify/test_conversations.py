@@ -157,7 +157,7 @@ def test_a_claude_without_prefill_refuses_what_an_older_one_takes() -> None:
     assert fired(request, "anthropic", "claude-opus-4-6") == {"A11"}
 
 
-def test_gemini_3_wants_signatures_and_gemini_2_does_not() -> None:
+def test_gemini_3_demands_signatures_and_gemini_2_does_not() -> None:
     request = json.loads(json.dumps(SPELLINGS["gemini"](STEPPED)).replace('"thoughtSignature"', '"x"'))
     assert fired(request, "gemini", "gemini-2.5-pro") == set()
     assert fired(request, "gemini", "gemini-3.1-pro") == {"G8"}

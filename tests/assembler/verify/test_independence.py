@@ -20,7 +20,7 @@ SOURCES = [*sorted((HOUSE / "verify").glob("*.py")), *RULES]
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: "/".join(path.with_suffix("").parts[-2:]))
-def test_the_checker_imports_nothing_else_of_this_library(source: Path) -> None:
+def test_the_checker_imports_nothing_else_of_the_library(source: Path) -> None:
     tree = ast.parse(source.read_text("utf-8"))
     imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     imported += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
@@ -33,7 +33,7 @@ def test_the_checker_imports_nothing_else_of_this_library(source: Path) -> None:
 
 
 @pytest.mark.parametrize("source", DRAWN, ids=lambda path: "/".join(path.with_suffix("").parts[-2:]))
-def test_what_is_drawn_imports_nothing_of_the_dialects(source: Path) -> None:
+def test_the_generators_import_nothing_of_the_dialects(source: Path) -> None:
     tree = ast.parse(source.read_text("utf-8"))
     imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     ours = [name for name in imported if name.split(".")[0] == "assembler"]

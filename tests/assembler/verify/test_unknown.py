@@ -47,7 +47,7 @@ FOREIGN: dict[str, Dict] = {
 
 
 @pytest.mark.parametrize("dialect", NEW)
-def test_a_type_that_nobody_knows_yet_is_a_note(dialect: str) -> None:
+def test_an_unknown_type_is_reported_as_a_note(dialect: str) -> None:
     body = asked(dialect, NEW[dialect])
     (note,) = verify(body, dialect=dialect)
     assert note.note

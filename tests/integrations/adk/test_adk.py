@@ -163,7 +163,7 @@ def sent(request: LlmRequest) -> dict[str, Any]:
     return gemini_request({"contents": request.contents, "config": request.config})
 
 
-def test_what_stays_is_the_very_object_in_order() -> None:
+def test_the_kept_contents_are_the_very_objects_in_order() -> None:
     contents = history(10)
     request = request_of(list(contents))
     AssemblerPlugin(base()).fit(request)
@@ -180,7 +180,7 @@ def test_everything_that_fits_stays() -> None:
 
 
 @pytest.mark.parametrize("policy", shortening(20).values(), ids=shortening(20))
-def test_a_content_that_gives_way_keeps_its_ids_its_signature_and_what_is_no_text(policy: Any) -> None:
+def test_a_shortened_content_keeps_its_ids_its_signature_and_its_other_parts(policy: Any) -> None:
     contents = history(8)
     before = copy.deepcopy(contents)
     request = request_of(list(contents))
@@ -268,7 +268,7 @@ def test_tools_and_instruction_are_priced_with_the_contents() -> None:
 
 
 @pytest.mark.parametrize("said", [history(1)[:-1], []], ids=["an answer", "nothing"])
-def test_a_request_that_does_not_end_with_the_user_goes_on_as_adk_would(said: list[types.Content]) -> None:
+def test_a_request_that_does_not_end_with_the_user_continues_as_adk_would(said: list[types.Content]) -> None:
     request, theirs = request_of(list(said)), request_of(list(said))
     Scripted()._maybe_append_user_content(theirs)
     plugin = AssemblerPlugin(base(10_000))
@@ -359,7 +359,7 @@ def test_contents_of_the_user_side_by_side_go_out_as_the_one_that_was_priced() -
     assert recount == plugin.last_context.count
 
 
-def test_a_state_stands_in_the_session_only_where_there_is_something_to_remember() -> None:
+def test_a_state_is_stored_in_the_session_only_if_there_is_something_to_remember() -> None:
     for policy, says in ((TrimOldest(), False), ([Summarize(lambda *_: "They talked.", 2), TrimOldest()], True)):
         runner = runner_of(agent_of(Scripted()), AssemblerPlugin(base(on_overflow=policy)))
         session = asyncio.run(asked(runner, [f"Question {n}?" for n in range(12)]))

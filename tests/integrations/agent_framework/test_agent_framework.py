@@ -55,7 +55,7 @@ async def talk_once(agent: Agent, text: str) -> None:
     await agent.run(text)
 
 
-def test_what_the_middleware_adds_and_leaves_out_arrives(wire: Wire) -> None:
+def test_the_model_gets_the_messages_that_the_middleware_adds_and_not_those_that_it_drops(wire: Wire) -> None:
     middleware = AssemblerMiddleware(base())
     agent = agent_of(wire, middleware)
     session = agent.create_session()
@@ -70,7 +70,7 @@ def test_what_the_middleware_adds_and_leaves_out_arrives(wire: Wire) -> None:
     assert middleware.report is not None
 
 
-def test_what_is_priced_is_what_is_posted(wire: Wire) -> None:
+def test_the_priced_request_is_the_one_that_is_posted(wire: Wire) -> None:
     middleware = AssemblerMiddleware(base())
     agent = agent_of(wire, middleware)
     asyncio.run(talk(agent, agent.create_session(), 3))
@@ -104,7 +104,7 @@ def test_agents_and_sessions_that_share_a_middleware_keep_their_own_summaries(wi
     assert asyncio.run(sessions(["planner", "almanac"])) <= 2 * alone + 2
 
 
-def test_a_session_from_a_store_goes_on_in_another_process_with_the_same_bytes(wire: Wire) -> None:
+def test_a_session_from_a_store_continues_in_another_process_with_the_same_bytes(wire: Wire) -> None:
     written: list[int] = []
 
     async def summarizer(dropped: Any, previous: str | None, room: int) -> str:
@@ -169,7 +169,7 @@ def turns(count: int) -> list[Message]:
     return [*history, Message("user", ["and now?"])]
 
 
-def test_what_stays_is_the_very_objects_and_the_list_that_came_is_left_alone() -> None:
+def test_the_kept_messages_are_the_very_objects_and_the_given_list_is_not_changed() -> None:
     history = turns(40)
     before = list(history)
     sent = fitted(AssemblerMiddleware(base()), history).messages
@@ -216,6 +216,6 @@ def test_an_overflow_reaches_the_caller_as_ours(wire: Wire) -> None:
     assert wire.bodies == []
 
 
-def test_what_is_no_assembler_is_refused() -> None:
+def test_a_value_that_is_not_an_assembler_is_refused() -> None:
     with pytest.raises(BudgetError, match="Assembler"):
         AssemblerMiddleware("gpt-4o")  # type: ignore[arg-type]

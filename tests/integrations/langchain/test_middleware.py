@@ -97,7 +97,7 @@ def test_fifty_turns_stay_valid_and_within_budget(run: Callable[[Any, str, Any],
     assert "Köln &amp; Bonn" in system
 
 
-def test_what_stays_is_the_very_objects() -> None:
+def test_the_kept_messages_are_the_very_objects() -> None:
     history = turns(40)
     before = list(history)
     sent = asked(AssemblerMiddleware(base()), history).messages
@@ -138,7 +138,7 @@ def test_a_history_costs_what_is_sent_of_it(name: str) -> None:
     assert count_request(wire, dialect=openai_chat, model="gpt-4o").tokens == middleware.last_context.count.tokens
 
 
-def test_reasoning_costs_nothing_where_it_is_not_sent() -> None:
+def test_reasoning_costs_nothing_if_it_is_not_sent() -> None:
     told = AIMessage([{"type": "reasoning", "reasoning": "hm " * 500}, {"type": "text", "text": "a"}])
     request = asked(AssemblerMiddleware(base(300)), [HumanMessage("q"), told, HumanMessage("q")])
     assert request.messages[1] is told
@@ -171,7 +171,7 @@ def test_a_bare_schema_asked_for_is_priced_as_a_tool() -> None:
     assert bare.last_context.costs.capability < answered.last_context.costs.capability
 
 
-def test_what_is_no_assembler_is_refused_with_the_cure() -> None:
+def test_a_value_that_is_not_an_assembler_is_refused_with_the_cure() -> None:
     with pytest.raises(BudgetError, match="Assembler"):
         AssemblerMiddleware("assembler")  # type: ignore[arg-type]
     assert AssemblerMiddleware(base()).report is None

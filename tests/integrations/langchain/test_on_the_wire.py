@@ -177,7 +177,7 @@ def rebuilt_through(anew: Callable[[Provider, Any], Any], turns: int) -> list[An
 
 
 @pytest.mark.parametrize("hooked", [False, True])
-def test_a_thread_from_a_checkpoint_goes_on_in_another_process_with_the_same_bytes(hooked: bool) -> None:
+def test_a_thread_from_a_checkpoint_continues_in_another_process_with_the_same_bytes(hooked: bool) -> None:
     summarizer = Summarizer(MORE)
 
     def agent_of(provider: Provider, saver: Any) -> Any:
@@ -249,7 +249,7 @@ def test_the_structured_answer_of_the_older_agent_is_fitted_too() -> None:
     assert all(count_request(body, dialect=openai_chat, model="gpt-4o").upper <= budget.input_limit for body in answers)
 
 
-def test_beside_a_summary_of_langchains_own_what_comes_by_here_stays_valid_and_fits() -> None:
+def test_beside_langchains_own_summary_each_call_stays_valid_and_fits() -> None:
     watched = Watched(base("gpt-4o", openai_chat))
     with providing() as provider:
         model = ChatOpenAI(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1", max_retries=0)

@@ -87,7 +87,7 @@ def test_a_budget_on_the_edge_of_sealed_reasoning_is_kept_on_the_wire(off: int) 
     assert on_the_wire.upper <= limit
 
 
-def test_what_version_0_keeps_beside_the_content_is_priced_too() -> None:
+def test_fields_that_version_0_keeps_beside_the_content_are_priced() -> None:
     bare, told = AssemblerMiddleware(base()), AssemblerMiddleware(base())
     asked(bare, [*turn_of(0, "I look."), HumanMessage("?")])
     asked(told, [*turn_of(0, "I look.", {"reasoning": thought(0)}), HumanMessage("?")])

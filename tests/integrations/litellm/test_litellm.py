@@ -151,7 +151,7 @@ def test_the_other_two_spellings_are_fitted_too(kind: str) -> None:
     assert "Be brief." in (data.get("instructions") or data.get("system"))
 
 
-def test_what_does_not_fit_is_ours_in_the_sdk_and_litellms_own_on_the_proxy(wire: Wire) -> None:
+def test_an_overflow_raises_our_error_in_the_sdk_and_litellms_own_on_the_proxy(wire: Wire) -> None:
     long = [{"role": "user", "content": "much too long " * 400}]
     litellm.callbacks = [AssemblerHook(base(200))]
     with pytest.raises(ContextLengthError):
@@ -174,7 +174,7 @@ def test_messages_by_position_are_refused_where_no_hook_sees_them(wire: Wire) ->
     assert wire.bodies == []
 
 
-def test_what_is_no_assembler_or_no_function_of_litellm_is_refused() -> None:
+def test_a_wrong_assembler_or_function_is_refused() -> None:
     with pytest.raises(BudgetError, match="Assembler"):
         AssemblerHook("gpt-4o")  # type: ignore[arg-type]
     with pytest.raises(BudgetError, match="acompletion"):

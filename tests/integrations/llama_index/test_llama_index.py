@@ -185,7 +185,7 @@ def history(turns: int, size: int = 40) -> list[ChatMessage]:
     return [*said, ChatMessage("And now?")]
 
 
-def test_what_stays_is_the_very_object_in_order() -> None:
+def test_the_kept_messages_are_the_very_objects_in_order() -> None:
     messages = history(10)
     memory = AssemblerMemory.from_defaults(messages, assembler=base())
     given = memory.get()
@@ -209,7 +209,7 @@ def test_a_memory_without_an_assembler_gives_everything() -> None:
 
 
 @pytest.mark.parametrize("policy", shortening(6).values(), ids=shortening(6))
-def test_a_message_that_gives_way_keeps_its_ids_its_signature_and_what_is_no_text(policy: Any) -> None:
+def test_a_shortened_message_keeps_its_ids_its_signature_and_its_other_parts(policy: Any) -> None:
     messages = history(8)
     before = copy.deepcopy(messages)
     given = AssemblerMemory.from_defaults(messages, assembler=base(900, policy).add_capability([TOOL])).get()[1:]
@@ -379,7 +379,7 @@ def test_media_are_read_with_their_bytes() -> None:
     assert sound["input_audio"]["data"].startswith("UklGR")
 
 
-def test_an_image_is_priced_in_a_memory_and_comes_out_as_it_is() -> None:
+def test_an_image_in_a_memory_is_priced_and_returned_unchanged() -> None:
     picture = ChatMessage(role="user", blocks=[TextBlock(text="What is it?"), ImageBlock(image=PNG)])
     memory = AssemblerMemory.from_defaults([picture], assembler=base())
     assert memory.get()[1] is picture
@@ -484,7 +484,7 @@ def test_a_memory_with_an_assembler_still_fits_in_the_second_run_of_a_context() 
     assert_sendable(model, 120)
 
 
-def test_a_conversation_goes_on_though_each_run_has_another_copy_of_its_memory() -> None:
+def test_a_conversation_continues_though_each_run_has_another_copy_of_its_memory() -> None:
     def summaries(*, copied: bool) -> list[int]:
         summarizer = Summarizer()
 

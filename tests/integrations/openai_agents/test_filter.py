@@ -139,7 +139,7 @@ def test_fifty_turns_cost_what_chat_completions_is_sent(run: Callable[..., None]
         assert_sendable(body, context, assembler)
 
 
-def test_what_stays_is_the_very_objects() -> None:
+def test_the_kept_items_are_the_very_objects() -> None:
     items = turns(40)
     sent = fitted(FitInput(base()), items).input
     assert 1 < len(sent) < len(items)
@@ -196,7 +196,7 @@ def test_an_answer_in_plain_text_has_no_schema_to_price(kind: Any) -> None:
     assert capability(agent_of(None, output_type=kind)) == capability(agent_of(None))
 
 
-def test_a_schema_of_an_answer_costs_the_same_whoever_made_it() -> None:
+def test_the_schema_of_an_answer_costs_the_same_in_every_form() -> None:
     class Trip(BaseModel):
         """Where to go."""
 
@@ -206,7 +206,7 @@ def test_a_schema_of_an_answer_costs_the_same_whoever_made_it() -> None:
     assert made == capability(agent_of(None, output_type=Trip)) > capability(agent_of(None))
 
 
-def test_a_handoff_is_priced_however_it_is_given_and_not_where_it_is_disabled() -> None:
+def test_a_handoff_is_priced_in_every_form_unless_it_is_disabled() -> None:
     other: Agent[Any] = Agent(name="booker", handoff_description="Books what was planned.")
     given = capability(agent_of(None, handoffs=[other]))
     assert capability(agent_of(None, handoffs=[handoff(other)])) == given > capability(agent_of(None))
@@ -215,7 +215,7 @@ def test_a_handoff_is_priced_however_it_is_given_and_not_where_it_is_disabled() 
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_calls_that_nobody_answered_are_refused_and_the_first_is_named(count: int) -> None:
+def test_unanswered_calls_are_refused_and_the_error_names_the_first(count: int) -> None:
     calls = [
         {"type": "function_call", "call_id": f"c{number}", "name": "look_up", "arguments": "{}"}
         for number in range(count)
@@ -225,7 +225,7 @@ def test_calls_that_nobody_answered_are_refused_and_the_first_is_named(count: in
     assert caught.value.call_id == "c0"
 
 
-def test_before_the_first_call_there_is_no_report_and_after_it_that_of_the_last() -> None:
+def test_before_the_first_call_there_is_no_report_and_later_that_of_the_last_call() -> None:
     fit = FitInput(base())
     assert (fit.last_context, fit.report) == (None, None)
     fitted(fit, turns(40))
@@ -235,7 +235,7 @@ def test_before_the_first_call_there_is_no_report_and_after_it_that_of_the_last(
     assert "dropped" in {row.outcome for row in fit.report.rows}
 
 
-def test_what_is_no_assembler_is_refused_by_its_type() -> None:
+def test_a_value_that_is_not_an_assembler_is_refused_by_its_type() -> None:
     with pytest.raises(BudgetError, match="expected an Assembler, got Budget"):
         FitInput(Budget(100))  # type: ignore[arg-type]
 
@@ -247,7 +247,7 @@ def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
         importlib.import_module("assembler.integrations.openai_agents")
 
 
-def test_a_tool_of_the_provider_is_priced_unless_the_budget_keeps_room_for_it() -> None:
+def test_a_provider_tool_is_priced_unless_the_budget_has_an_overhead() -> None:
     agent: Agent[Any] = Agent(name="searcher", tools=[WebSearchTool()])
     for budget, priced in ((base(8_000), True), (base(8_000, overhead=500), False)):
         fit = FitInput(budget)
@@ -255,7 +255,7 @@ def test_a_tool_of_the_provider_is_priced_unless_the_budget_keeps_room_for_it() 
         assert ("web_search" in str(fit.report)) is priced
 
 
-def test_a_run_that_searches_the_web_lives_through_its_second_turn() -> None:
+def test_a_run_that_searches_the_web_makes_a_valid_second_turn() -> None:
     agent: Agent[Any] = Agent(name="searcher", tools=[WebSearchTool()])
     action = {"type": "search", "query": "walrus"}
     search = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": action}
@@ -264,7 +264,7 @@ def test_a_run_that_searches_the_web_lives_through_its_second_turn() -> None:
     assert fitted(FitInput(base(8_000)), items, agent).input == items
 
 
-def test_items_of_hosted_tools_go_on_to_the_next_call() -> None:
+def test_items_of_hosted_tools_are_sent_in_the_next_call() -> None:
     search = {
         "type": "web_search_call",
         "id": "ws_1",

@@ -106,7 +106,7 @@ def test_fifty_turns_stay_valid_and_within_budget(run: Callable[..., list[ModelM
     assert "Köln &amp; Bonn" in heads[2]
 
 
-def test_what_stays_is_the_very_objects() -> None:
+def test_the_kept_messages_are_the_very_objects() -> None:
     history = turns(40)
     sent = fitted(FitContext(base()), history).messages
     assert 1 < len(sent) < len(history)
@@ -252,7 +252,7 @@ def test_conversations_that_share_a_capability_keep_their_own_reports() -> None:
     assert [length for _, length in found] == [7 * (name + 1) - 1 for name in range(4)]
 
 
-def test_what_a_model_for_tests_says_that_it_used_is_no_bill() -> None:
+def test_the_usage_of_a_test_model_is_not_taken_as_a_bill() -> None:
     """Pydantic AI estimates it by words, and 50 tokens more: of few words that is more than an exact count."""
     for model in (TestModel(), FunctionModel(lambda messages, info: ModelResponse([TextPart("Hello.")]))):
         capability = FitContext(Assembler(Budget.for_model("gpt-4o"), on_overflow=TrimOldest()))

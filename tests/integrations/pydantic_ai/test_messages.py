@@ -215,7 +215,7 @@ def test_the_capability_is_not_written_in_a_spec() -> None:
     assert fitting().report is None
 
 
-def test_what_the_responses_api_takes_back_is_priced_as_it_is_sent() -> None:
+def test_parts_that_the_responses_api_takes_back_are_priced_as_they_are_sent() -> None:
     sealed = base64.b64encode(b"x" * 1_200).decode()
     thought = ThinkingPart("They want the weather.", id="rs_1", signature=sealed, provider_name="openai")
     searched = NativeToolCallPart(

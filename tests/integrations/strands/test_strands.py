@@ -147,7 +147,7 @@ def history(turns: int, size: int = 60) -> list[Any]:
     return [*said, {"role": "user", "content": [{"text": "And now?"}], "tracking_id": "id-of-the-last"}]
 
 
-def test_what_stays_is_the_very_object_in_order() -> None:
+def test_the_kept_messages_are_the_very_objects_in_order() -> None:
     messages = history(12)
     fitted = AssemblerConversationManager(base()).fitted(call_of(messages))
     assert 0 < len(fitted.messages) < len(messages)
@@ -163,7 +163,7 @@ def test_everything_that_fits_stays() -> None:
 
 
 @pytest.mark.parametrize("policy", shortening(20).values(), ids=shortening(20))
-def test_a_message_that_gives_way_keeps_its_ids_its_signature_and_what_is_no_text(policy: Any) -> None:
+def test_a_shortened_message_keeps_its_ids_its_signature_and_its_other_parts(policy: Any) -> None:
     messages = history(8)
     before = copy.deepcopy(messages)
     fitted = AssemblerConversationManager(base(2_100, policy)).fitted(call_of(messages))
@@ -353,7 +353,7 @@ def test_a_tool_that_must_be_called_and_tools_of_the_provider_are_priced() -> No
     assert {"type": "web_search"} in own_one["tools"]
 
 
-def test_a_state_stands_in_the_agent_only_where_there_is_something_to_remember() -> None:
+def test_a_state_is_stored_in_the_agent_only_if_there_is_something_to_remember() -> None:
     call = call_of(history(20))
     AssemblerConversationManager(base()).fitted(call)
     assert call.agent.state.get("context_assembler") is None
@@ -372,7 +372,7 @@ def test_neighbours_of_one_role_go_out_as_one_turn() -> None:
     assert [message["content"] for message in agent.messages[:2]] == [message["content"] for message in asked]
 
 
-def test_a_call_that_a_hook_cancels_is_no_call_to_settle() -> None:
+def test_a_call_that_a_hook_cancels_is_not_settled() -> None:
     agent, model, _ = agent_of(base())
 
     def cancel(event: BeforeModelCallEvent) -> None:

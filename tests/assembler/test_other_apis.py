@@ -69,7 +69,7 @@ def test_a_text_document_of_bedrock_goes_to_every_api(name: str) -> None:
 
 @pytest.mark.parametrize("key", ["title", "context"])
 @pytest.mark.parametrize("source", SOURCES)
-def test_what_a_document_s_block_says_of_it_is_priced(source: Dict, key: str) -> None:
+def test_the_title_and_context_of_a_document_are_priced(source: Dict, key: str) -> None:
     def count(**said: str) -> int:
         history = asked({"type": "document", "source": source, **said})
         return count_request({"messages": history}, dialect="anthropic", model=CLAUDE).tokens
@@ -120,7 +120,7 @@ def test_a_picture_of_responses_is_sent_and_billed_by_the_detail_that_it_asks_fo
 
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("kind", ["tool_reference", "browser_state"])
-def test_a_part_of_a_result_that_says_nothing_elsewhere_is_noted_as_left_out(name: str, kind: str) -> None:
+def test_a_part_of_a_result_that_another_api_cannot_show_is_noted_as_left_out(name: str, kind: str) -> None:
     history = answered({"type": kind, "tool_name": "ask", "state": "x"})
     context = Assembler(dialect=DIALECTS[name]).add_capability([TOOL]).add_messages(history).build()
     report = " ".join(str(context.report).split())
@@ -128,7 +128,7 @@ def test_a_part_of_a_result_that_says_nothing_elsewhere_is_noted_as_left_out(nam
     assert "sent as text" not in report
 
 
-def test_a_sealed_thought_of_mistral_s_is_none_of_claude_s() -> None:
+def test_an_encrypted_thought_of_mistrals_is_not_claudes() -> None:
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "signature": "s"}
     history = [
         {"role": "user", "content": "q"},
@@ -140,7 +140,7 @@ def test_a_sealed_thought_of_mistral_s_is_none_of_claude_s() -> None:
     assert "hm" not in str(request)
 
 
-def test_a_kind_of_call_that_nobody_knows_yet_goes_back_to_chat_as_it_came() -> None:
+def test_an_unknown_kind_of_call_is_sent_back_to_chat_unchanged() -> None:
     call = {"id": "c", "type": "dream", "dream": {"name": "ask", "said": WORDS}}
     history: list[Dict] = [
         {"role": "user", "content": "q"},
@@ -165,9 +165,7 @@ ANSWERED = [*asked(), {"role": "assistant", "content": [NEW, {"type": "text", "t
     ("home", "history"),
     [*((home, history) for home in TYPED for history in (asked(NEW), ANSWERED)), ("anthropic", answered(NEW))],
 )
-def test_a_part_that_nobody_knows_goes_to_the_api_of_its_assembler_and_to_no_other(
-    home: str, history: list[Dict]
-) -> None:
+def test_an_unknown_part_is_sent_only_to_the_api_of_its_assembler(home: str, history: list[Dict]) -> None:
     context = Assembler(dialect=home).add_capability([TOOL]).add_messages(history).build()
     assert "d1d" in str(context.request())
     assert context.request(home) == context.request()
@@ -176,7 +174,7 @@ def test_a_part_that_nobody_knows_goes_to_the_api_of_its_assembler_and_to_no_oth
 
 
 @pytest.mark.parametrize("home", TYPED)
-def test_a_tool_that_nobody_knows_goes_to_the_api_of_its_assembler_and_to_no_other(home: str) -> None:
+def test_an_unknown_tool_is_sent_only_to_the_api_of_its_assembler(home: str) -> None:
     context = Assembler(dialect=home).add_capability([TOOL, NEW]).add_messages(asked()).build()
     assert NEW in context.request()["tools"]
     for name in [*OTHERS, "anthropic"]:
@@ -184,7 +182,7 @@ def test_a_tool_that_nobody_knows_goes_to_the_api_of_its_assembler_and_to_no_oth
 
 
 @pytest.mark.parametrize("name", [name for name in ["anthropic", *OTHERS] if name != "mistral"])
-def test_the_address_of_a_document_and_the_text_of_a_resource_are_told_and_a_file_in_an_address_is_not(
+def test_another_api_gets_a_documents_url_and_a_resources_text_but_no_file_in_a_data_url(
     name: str,
 ) -> None:
     linked = {"type": "document_url", "document_url": "https://a.example/d1d", "document_name": "d2d"}
@@ -218,7 +216,7 @@ class NotYetKnown(Model):
     content = role = None
 
 
-def test_an_answer_s_object_of_anthropic_s_keeps_what_nobody_knows_from_other_apis() -> None:
+def test_unknown_fields_of_anthropics_answer_object_are_kept_from_other_apis() -> None:
     said = Model(
         {"type": "message", "role": "assistant", "content": [Model(NEW), Model({"type": "text", "text": "so"})]}
     )
@@ -231,7 +229,7 @@ def test_an_answer_s_object_of_anthropic_s_keeps_what_nobody_knows_from_other_ap
         assert "1 part(s) of another API without content here left out" in " ".join(str(context.report).split())
 
 
-def test_a_field_of_an_object_that_its_class_does_not_know_goes_back_to_chat_and_is_noted_elsewhere() -> None:
+def test_an_unknown_field_of_an_object_is_sent_back_to_chat_and_noted_for_other_apis() -> None:
     history = [*asked(), Model({"role": "assistant", "content": "so"}, dream={"said": "d1d"}), *asked()]
     own = Assembler(dialect="openai_chat").add_messages(history).build()
     assert own.request()["messages"][1] == {"role": "assistant", "content": "so", "dream": {"said": "d1d"}}
@@ -269,7 +267,7 @@ def answered_by_gemini(*parts: Dict) -> list[Dict]:
     ]
 
 
-def test_what_an_answer_of_gemini_s_shows_is_priced_sent_and_told_to_apis_that_take_it() -> None:
+def test_the_visible_content_of_a_gemini_answer_is_priced_and_sent_to_apis_that_take_it() -> None:
     model = "gemini-3-pro-preview"
     picture = {"inlineData": {"mimeType": "image/png", "data": PNG}}
     filed = {"fileData": {"mimeType": "application/pdf", "fileUri": "gs://f"}}
@@ -354,7 +352,7 @@ AT_HOME = {("a field", "openai_chat"), ("anthropic", "bedrock"), ("bedrock", "an
 
 @pytest.mark.parametrize("thinker", THOUGHT_BY)
 @pytest.mark.parametrize("name", ["anthropic", *OTHERS])
-def test_reasoning_that_an_api_is_not_told_is_dropped_and_noted_and_no_other(name: str, thinker: str) -> None:
+def test_only_reasoning_that_an_api_is_not_sent_is_dropped_and_noted(name: str, thinker: str) -> None:
     history: list[Dict] = [*asked(), *THOUGHT_BY[thinker], {"role": "user", "content": "on"}]
     context = Assembler(dialect=name).add_messages(history).build()
     told = thinker == name or (thinker, name) in AT_HOME
@@ -364,7 +362,7 @@ def test_reasoning_that_an_api_is_not_told_is_dropped_and_noted_and_no_other(nam
     assert [(gone.index, gone.outcome) for gone in context.dropped] == ([] if told else [(1, outcome)])
 
 
-def test_a_tool_that_nobody_knows_under_its_key_goes_to_gemini_and_to_no_other() -> None:
+def test_an_unknown_tool_under_its_key_is_sent_to_gemini_only() -> None:
     new = {"dream": {"said": "d1d"}}
     for tools in ([TOOL, new], [{"functionDeclarations": [TOOL], **new}]):
         context = Assembler(dialect="gemini").add_capability(tools).add_messages(asked()).build()
@@ -387,7 +385,7 @@ def test_calls_of_another_api_s_own_tool_go_out_beside_a_function_as_the_error_s
     assert WORDS in str(request)
 
 
-def test_a_kind_of_call_that_nobody_knows_stays_where_its_answer_is_cleared_and_passes_the_rules() -> None:
+def test_an_unknown_kind_of_call_stays_when_its_answer_is_cleared_and_the_request_is_valid() -> None:
     call = {"id": "c", "type": "dream", "dream": {"name": "ask", "said": WORDS}}
     asking = {"role": "assistant", "content": "so", "tool_calls": [call]}
     history: list[Dict] = [*asked(), asking, {"role": "tool", "tool_call_id": "c", "content": "x " * 90}, *asked()]
@@ -400,7 +398,7 @@ def test_a_kind_of_call_that_nobody_knows_stays_where_its_answer_is_cleared_and_
         assert context.count == count_request(request, dialect="openai_chat", model="gpt-4o")
 
 
-def test_a_kind_of_call_that_nobody_knows_is_a_function_s_to_mistral() -> None:
+def test_an_unknown_kind_of_call_is_a_function_call_for_mistral() -> None:
     call = {"id": "c", "type": "dream", "dream": {"name": "ask", "said": WORDS}}
     asking = {"role": "assistant", "content": None, "tool_calls": [call]}
     history = [*asked(), asking, {"role": "tool", "tool_call_id": "c", "content": "x"}]
@@ -412,7 +410,7 @@ def test_a_kind_of_call_that_nobody_knows_is_a_function_s_to_mistral() -> None:
     assert context.count == count_request(context.request(), dialect="mistral")
 
 
-def test_a_part_that_nobody_knows_in_an_answer_of_chat_s_does_not_reach_mistral() -> None:
+def test_an_unknown_part_in_an_answer_of_chat_is_not_sent_to_mistral() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
     answer = {"role": "tool", "tool_call_id": "c", "content": [NEW, {"type": "text", "text": "so"}]}
     history = [*asked(), {"role": "assistant", "content": None, "tool_calls": [call]}, answer]
@@ -430,7 +428,7 @@ def test_the_keys_of_a_message_keep_their_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["fallback", "mcp_tool_listing", "tool_addition", "tool_removal"])
-def test_what_the_server_of_anthropic_writes_passes_the_rules(kind: str) -> None:
+def test_anthropics_own_answer_passes_the_rules(kind: str) -> None:
     said: list[Dict] = [{"type": kind, "tools": []}, {"type": "text", "text": "so"}]
     history: list[Dict] = [*asked(), {"role": "assistant", "content": said}, *asked()]
     assert verify({"messages": history}, dialect="anthropic") == []
@@ -451,9 +449,7 @@ PAIR: list[Dict] = [
 
 @pytest.mark.parametrize("name", [name for name in [*OTHERS, "anthropic"] if name != "openai_responses"])
 @pytest.mark.parametrize("tail", [[], asked()], ids=["at the end", "before a question"])
-def test_the_output_of_a_call_that_nobody_knows_is_told_to_other_apis_as_the_user_s(
-    name: str, tail: list[Dict]
-) -> None:
+def test_the_output_of_an_unknown_call_is_sent_to_other_apis_as_the_users_text(name: str, tail: list[Dict]) -> None:
     history: list[Dict] = [*asked(), *PAIR, *tail]
     context = Assembler(dialect=name).add_messages(history).build()
     request = context.request()
@@ -472,7 +468,7 @@ def test_the_output_of_a_call_that_nobody_knows_is_told_to_other_apis_as_the_use
 
 @pytest.mark.parametrize("said", [{"text": WORDS}, {"content": [{"type": "text", "text": WORDS}]}, {"result": WORDS}])
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_a_part_that_nobody_knows_says_in_words_is_told_to_other_apis(name: str, said: Dict) -> None:
+def test_the_words_of_an_unknown_part_are_sent_to_other_apis(name: str, said: Dict) -> None:
     blob = {"type": "dream", "result": "iVBORw0KGgo" + "A" * 300}
     history = asked({"type": "dream", **said}, blob)
     own = Assembler(dialect="anthropic").add_messages(history).build()
@@ -498,7 +494,7 @@ OF_CHAT: list[Dict] = [
 
 @pytest.mark.parametrize("home", HOMES)
 @pytest.mark.parametrize("name", HOMES)
-def test_what_nobody_knows_reaches_no_api_but_its_own_whatever_api_the_assembler_is_for(home: str, name: str) -> None:
+def test_an_unknown_part_is_sent_to_no_api_but_its_own_whatever_the_assemblers_is(home: str, name: str) -> None:
     keyed = {"drum": {"said": "k1k"}}
     for history in SHARED:
         context = Assembler(dialect=home).add_capability([TOOL, NEW, keyed]).add_messages(history).build()
@@ -526,7 +522,7 @@ IN_FIELDS: dict[str, list[Dict]] = {
 
 @pytest.mark.parametrize("name", ["anthropic", *OTHERS])
 @pytest.mark.parametrize("said", IN_FIELDS)
-def test_what_an_answer_says_in_a_field_of_chat_s_every_api_is_told_once(said: str, name: str) -> None:
+def test_text_in_an_answers_own_field_of_chat_is_sent_once_to_every_api(said: str, name: str) -> None:
     history = [*asked(), *IN_FIELDS[said], *asked()]
     context = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build()
     request = context.request()
@@ -544,7 +540,7 @@ def test_what_an_answer_says_in_a_field_of_chat_s_every_api_is_told_once(said: s
 
 
 @pytest.mark.parametrize("name", ["anthropic", *OTHERS])
-def test_a_spoken_answer_whose_words_nobody_has_is_dropped_and_noted(name: str) -> None:
+def test_a_spoken_answer_without_a_transcript_is_dropped_and_noted(name: str) -> None:
     spoken: Dict = {"role": "assistant", "content": None, "audio": {"id": "a"}}
     context = Assembler(dialect=name).add_messages([*asked(), spoken, *asked()]).build()
     kept = name == "openai_chat"

@@ -154,7 +154,7 @@ def _or_why(ask: Any) -> Any:
     history=conversations(),
     looks=st.lists(st.sampled_from([None, False, False, 0, 3, 20]), min_size=1, max_size=7),
 )
-def test_a_session_says_what_one_says_that_is_told_it_at_once(
+def test_a_growing_session_ends_like_one_that_is_built_at_once(
     wish: Wish, history: list[Message], looks: list[Any]
 ) -> None:
     """`looks`: whether anybody looks after a message, and how much higher the bill is that it is anchored at then."""
