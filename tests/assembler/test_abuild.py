@@ -21,7 +21,7 @@ from assembler.policies.summarize import HEADING
 from budgets import Budget, BudgetError, ContextLengthError
 from tests.scaled import scaled
 
-from .policies import by_hand
+from . import by_hand
 from .policies.drawn import any_session, gist, ladders, low_summaries
 
 Summarizer = Callable[[Sequence[Any], str | None, int], Any]

@@ -26,7 +26,7 @@ def tight_spots(draw: st.DrawFn) -> tuple[History, int]:
     history = draw(histories())
     suffix = draw(st.sampled_from(by_hand.suffixes(history)))
     head, _ = by_hand.split_head(history)
-    limit = by_hand.plain_cost(head) + by_hand.plain_cost(suffix) + draw(st.integers(-2, 2))
+    limit = by_hand.cost(head) + by_hand.cost(suffix) + draw(st.integers(-2, 2))
     return history, max(limit, 1)
 
 
@@ -39,7 +39,7 @@ def expected(history: History, limit: int) -> History | None:
     """The longest suffix of whole turns that fits, by trying them all; None where not even the newest turn does."""
     head, _ = by_hand.split_head(history)
     for suffix in by_hand.suffixes(history):
-        if by_hand.plain_cost(head) + by_hand.plain_cost(suffix) <= limit:
+        if by_hand.cost(head) + by_hand.cost(suffix) <= limit:
             return [*head, *suffix]
     return None
 
@@ -54,7 +54,7 @@ def test_the_longest_suffix_of_whole_turns_that_fits_is_kept_and_no_other(spot: 
         return
     context = built(history, limit)
     assert [id(message) for message in context.messages] == [id(message) for message in wanted]
-    assert by_hand.plain_cost(context.request()["messages"]) == context.costs.total <= limit
+    assert by_hand.cost(context.request()["messages"]) == context.costs.total <= limit
     assert by_hand.pairs_hold(by_hand.split_head(wanted)[1])
 
 
@@ -118,7 +118,7 @@ def test_the_answer_gives_way_to_the_request_down_to_its_least_and_no_further(
         assert error.smallest_window == error.required + least + overhead + margin
         return
     asked = context.max_output_tokens
-    left = limit + least - by_hand.plain_cost(context.request()["messages"])
+    left = limit + least - by_hand.cost(context.request()["messages"])
     assert asked == (min(least + more, left) if least + more else left)
     assert asked >= least
     for step in assembler.plan().report.steps():
@@ -160,7 +160,7 @@ def test_the_error_says_what_the_smallest_request_needs_and_that_window_works(sp
         built(history, limit)
     except ContextLengthError as error:
         head, _ = by_hand.split_head(history)
-        smallest = by_hand.plain_cost(head) + by_hand.plain_cost(by_hand.suffixes(history)[-1])
+        smallest = by_hand.cost(head) + by_hand.cost(by_hand.suffixes(history)[-1])
         assert error.required == smallest > error.available == limit
         assert error.excess == smallest - limit
         assert built(history, error.smallest_window).costs.total == smallest
@@ -170,7 +170,7 @@ def test_the_error_says_what_the_smallest_request_needs_and_that_window_works(sp
 
 @given(histories(), st.integers(-2, 2))
 def test_refuse_builds_everything_or_nothing(history: History, nudge: int) -> None:
-    whole = by_hand.plain_cost(history)
+    whole = by_hand.cost(history)
     if whole + nudge < 1:
         return
     assembler = Assembler(Budget(whole + nudge, counter=len), dialect=plain).add_messages(history)
@@ -224,7 +224,7 @@ def test_a_fork_and_its_original_do_not_see_each_others_adds(history: History, m
 
 @given(histories(), st.data())
 def test_appending_one_by_one_gives_what_adding_at_once_gives(history: History, data: st.DataObject) -> None:
-    limit = max(1, by_hand.plain_cost(data.draw(st.sampled_from(by_hand.suffixes(history)))))
+    limit = max(1, by_hand.cost(data.draw(st.sampled_from(by_hand.suffixes(history)))))
     slowly = Assembler(Budget(limit, counter=len), dialect=plain, on_overflow=TrimOldest())
     for message in history:
         slowly.add_message(message)
@@ -250,7 +250,7 @@ def test_the_remembering_counter_and_the_plain_one_build_the_same(history: Histo
 
 @given(histories())
 def test_a_message_that_is_appended_never_brings_a_dropped_one_back(history: History) -> None:
-    limit = max(1, by_hand.plain_cost(history) // 2)
+    limit = max(1, by_hand.cost(history) // 2)
     first_kept = 0
     for stop in range(1, len(history) + 1):
         if not by_hand.pairs_hold(by_hand.split_head(history[:stop])[1]):

@@ -46,7 +46,7 @@ def test_the_cut_is_the_one_that_living_through_the_session_gives(
     costs: list[list[int]], room: int, low: float
 ) -> None:
     found = kept_from(history_of(costs), room, low)
-    turn = by_hand.replayed_cut(costs, room, int(low * room))
+    turn = by_hand.lived_cut(costs, (), room, int(low * room))
     if sum(sum(sizes) for sizes in costs[turn:]) > room:
         assert found is None
     else:
@@ -84,9 +84,9 @@ def test_a_growing_history_keeps_its_first_message_until_it_overflows(
         assert before is not None
         assert now >= before
         if now > before:
-            overflowing = by_hand.plain_cost(history[before:stop])
+            overflowing = by_hand.cost(history[before:stop])
             assert overflowing > room
-            left = by_hand.plain_cost(history[now:stop])
+            left = by_hand.cost(history[now:stop])
             assert left <= int(low * room) or by_hand.turns_of(history[now:stop]) == [history[now:stop]]
         before = now
 
@@ -132,7 +132,7 @@ def test_an_automatic_mark_moves_at_cuts_only(costs: list[list[int]], room: int)
         now = kept_from(history[:stop], room, "auto")
         assume(now is not None)
         if now != before:
-            assert by_hand.plain_cost(history[before:stop]) > room
+            assert by_hand.cost(history[before:stop]) > room
         before = now
 
 

@@ -15,8 +15,8 @@ from assembler.pricing.pricer import MergingPricer, priced_request
 from budgets import Budget
 from tests.scaled import scaled
 
+from . import by_hand
 from .by_hand import Tally
-from .policies import by_hand
 from .policies.drawn import NAMES, sessions
 
 APIS = [

@@ -21,7 +21,7 @@ from assembler.policies.summarize import HEADING
 from budgets import Budget
 from tests.scaled import scaled
 
-from .policies import by_hand
+from . import by_hand
 from .policies.drawn import any_session, ladders, low_ladders, low_summaries
 
 History = list[dict[str, Any]]

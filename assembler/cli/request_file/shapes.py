@@ -75,15 +75,6 @@ def number(place: Place, value: object) -> int | float:
     raise place.error(f"expected a number, got {setting(value)}")
 
 
-def number_or(word: str) -> Reader[Any]:
-    """Return a reader of a finite number, or of one word."""
-
-    def read(place: Place, value: object) -> Any:
-        return value if value == word else number(place, value)
-
-    return read
-
-
 def one_of(choices: Mapping[str, T]) -> Reader[T]:
     """Return a reader of one of these names, which returns the name's value."""
 

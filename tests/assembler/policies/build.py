@@ -9,9 +9,8 @@ from assembler import Assembler, Context
 from assembler.dialects import Dialect, plain
 from assembler.policies import Policy
 from budgets import Budget, ContextLengthError
-
-from . import by_hand
-from .by_hand import History
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History
 
 
 def assembler_of(

@@ -20,8 +20,8 @@ from assembler.policies import (
     Truncate,
     first_user,
 )
+from tests.assembler.by_hand import History, Message
 
-from .by_hand import History, Message
 from .examples import BUILT_IN, examples_of
 
 NAMES = ("search", "read", "run")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from assembler import Assembler, ContextLengthError, TrimOldest, verify
 from assembler.policies import ClearReasoning
 from budgets import Budget, BudgetError
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History
 
-from . import by_hand
 from .build import built, check, left, sent, wanted
-from .by_hand import History
 from .drawn import sessions
 
 thoughtful = sessions("anthropic", marks=(0,))

@@ -16,10 +16,10 @@ from assembler import Assembler
 from assembler.conversation.messages import Result
 from assembler.policies import Change, ClearToolResults, Passage, with_parts
 from budgets import BudgetError
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History
 
-from . import by_hand
 from .build import assembler_of, built, check, left, sent, wanted
-from .by_hand import History
 from .drawn import NAMES, any_session, unmarked
 
 excluded = st.sampled_from([(), ("read",), ("read", "run"), NAMES])

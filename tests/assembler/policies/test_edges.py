@@ -46,9 +46,8 @@ from assembler.policies.traits import (
 from assembler.policies.truncate import EMPTIED, MARKER, NOTHING_ASKED, cut_json, cut_text
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import Budget, BudgetError
+from tests.assembler.by_hand import History, Tally, auto_cut
 
-from ..by_hand import Tally, auto_cut
-from .by_hand import History
 from .test_offload import passage_of, talk
 
 

@@ -17,11 +17,11 @@ from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, T
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, ContextLengthError, Limit
 from budgets.limit import REGIONS
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History
 from tests.assembler.drawn import STRATEGIES
 from tests.scaled import scaled
 
-from . import by_hand
-from .by_hand import History
 from .drawn import gist, ladders, low_ladders, low_summaries, rungs, sessions
 
 SUMMARY = "Summary of the conversation so far"

@@ -17,11 +17,11 @@ from assembler.policies import BM25, Cosine, KeepRelevant, TrimOldest, first_use
 from assembler.policies.relevance import words
 from assembler.verify import verify
 from budgets import Budget, BudgetError, ContextLengthError, tiktoken_counter
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History
 from tests.scaled import scaled
 
-from . import by_hand
 from .build import built, check, left, sent, wanted
-from .by_hand import History
 from .drawn import NAMES, forms, sessions
 
 

@@ -28,12 +28,11 @@ from assembler.policies import (
 from assembler.policies.policy import Policy
 from assembler.verify import verify
 from budgets import Budget, ContextLengthError, tiktoken_counter
-from tests.assembler.by_hand import step, talk
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History, step, talk
 from tests.scaled import scaled
 
-from . import by_hand
 from .build import assembler_of, built, check, sent
-from .by_hand import History
 from .drawn import NAMES, any_session, gist, ladders, low_ladders, low_summaries, sessions, unmarked
 
 

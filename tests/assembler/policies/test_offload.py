@@ -22,11 +22,11 @@ from assembler.policies.passage import StandingPassage
 from assembler.policies.truncate import MARKER
 from assembler.verify import verify
 from budgets import Budget, BudgetError, ContextLengthError, tiktoken_counter
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History
 from tests.scaled import scaled
 
-from . import by_hand
 from .build import built, check, sent
-from .by_hand import History
 from .drawn import any_session, ladders
 
 POINTER = re.compile(r'\[(stored, ([\d,]+) characters|the same as an earlier result); fetch_result\(id="(\w+)"\) .*?\]')

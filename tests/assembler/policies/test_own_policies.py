@@ -16,13 +16,12 @@ from assembler.dialects import plain
 from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, TrimOldest
 from assembler.policies.traits import rung_of
 from budgets import Budget, BudgetError, ContextLengthError, Limit
-from tests.assembler import by_hand as spoken
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History
 from tests.scaled import scaled
 
 from ..drawn import STRATEGIES
-from . import by_hand
 from .build import assembler_of, built, check, left
-from .by_hand import History
 from .drawn import any_session, ladders, rungs
 
 
@@ -59,7 +58,7 @@ class Shout:
 
 
 def test_an_own_policy_shortens_only_as_far_as_needed() -> None:
-    history = spoken.talk("q", "One. Two. Three.", "q", "Four. Five. Six.", "n")
+    history = by_hand.talk("q", "One. Two. Three.", "q", "Four. Five. Six.", "n")
     context = built(history, by_hand.cost(history) - 1, Shout())
     assert context is not None
     check(context, history, 40)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from assembler import Assembler, ClearToolResults, Offload, Policy, Refuse, Truncate
 from assembler.policies.part_edits import AT_ONCE
 from budgets import Budget
+from tests.assembler import by_hand
+from tests.assembler.by_hand import CLEARED, History
 from tests.assembler.test_work import calls_of
 
-from . import by_hand
 from .build import built, sent
-from .by_hand import CLEARED, History
 
 TOOL: dict[str, Any] = {"name": "look", "parameters": {"type": "object", "properties": {}}}
 

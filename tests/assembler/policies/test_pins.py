@@ -12,10 +12,10 @@ from assembler import Assembler, ConversationError
 from assembler.dialects import plain
 from assembler.policies import TrimOldest, first_user
 from budgets import Budget, BudgetError, ContextLengthError
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History, Message
 
-from . import by_hand
 from .build import built, check, left, wanted
-from .by_hand import History, Message
 from .drawn import any_session, unmarked
 
 

@@ -19,10 +19,10 @@ from assembler.dialects import plain
 from assembler.policies import Refuse, Summarize, TrimOldest
 from assembler.policies.summarize import HEADING
 from budgets import Budget, BudgetError, ContextLengthError
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History, Message
 
-from . import by_hand
 from .build import assembler_of, check, sent
-from .by_hand import History, Message
 from .drawn import any_session
 
 

@@ -14,10 +14,10 @@ from assembler.policies import TrimOldest, TrimSteps
 from assembler.policies.passage import StandingPassage
 from assembler.policies.trim_steps import complete_steps
 from budgets import Budget, BudgetError
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History
 
-from . import by_hand
 from .build import built, check, left, sent, wanted
-from .by_hand import History
 from .drawn import forms, sessions
 
 long_turns = forms.flatmap(lambda form: sessions(form, max_turns=2, max_steps=6, marks=(0,)))

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from assembler.policies import Truncate
 from assembler.policies.truncate import EMPTIED, MARKER, cut_json, cut_text, graphemes
 from budgets import BudgetError, tiktoken_counter
+from tests.assembler import by_hand
+from tests.assembler.by_hand import History, Message
 
-from . import by_hand
 from .build import built, check, left, sent
-from .by_hand import History, Message
 from .drawn import EMOJI, any_session
 
 places = st.sampled_from(["ends", "head", "tail"])

@@ -19,7 +19,7 @@ from assembler.regions.tools import Tool
 from assembler.testing import assemblers, budgets, documents
 from assembler.testing.for_hypothesis import load
 from budgets import Budget, Count, Grade, Limit, RegionCosts
-from tests.assembler.by_hand import plain_cost
+from tests.assembler.by_hand import cost
 from tests.scaled import scaled
 
 few = scaled(0.3)
@@ -81,7 +81,7 @@ def test_a_trimmer_keeps_what_the_edge_says(budget: Budget) -> None:
     trimming = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_messages(HISTORY)
     fitting = [edge for edge in sorted(ENDINGS) if edge <= budget.input_limit]
     if fitting:
-        assert plain_cost(trimming.build().messages) == fitting[-1]  # type: ignore[arg-type]
+        assert cost(trimming.build().messages) == fitting[-1]  # type: ignore[arg-type]
     else:
         with pytest.raises(ContextLengthError):
             trimming.build()
