@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from assembler import Assembler, PlanError, register_reader
-from assembler.policies import KeepRelevant, Summarize, Traits, TrimOldest
+from assembler.policies import (
+    ClearReasoning,
+    ClearToolResults,
+    KeepRelevant,
+    Summarize,
+    Traits,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+)
 from assembler.policies.contract import verify_cut
 from assembler.policies.relevance import BM25, Cosine
 from assembler.pricing.ledger import Cut
@@ -126,6 +135,26 @@ def test_an_argument_is_refused_by_the_policy_and_the_name_that_it_was_passed_by
     with pytest.raises(BudgetError) as caught:
         made()
     assert str(caught.value).startswith(said)
+
+
+NUMBERED: dict[str, Callable[[Any], object]] = {
+    "ClearReasoning": ClearReasoning,
+    "ClearToolResults": ClearToolResults,
+    "Summarize": lambda keep: Summarize(None, keep),
+    "TrimSteps": TrimSteps,
+    "Truncate": Truncate,
+}
+FROM_ZERO = ("ClearReasoning", "ClearToolResults", "TrimSteps")
+
+
+@pytest.mark.parametrize("bad", [-1, 0, 0.5, 1.0, True, None, "2"])
+@pytest.mark.parametrize("policy", NUMBERED)
+def test_an_illegal_number_is_refused_by_its_policy_at_construction(policy: str, bad: Any) -> None:
+    if bad == 0 and policy in FROM_ZERO:
+        NUMBERED[policy](bad)
+    else:
+        with pytest.raises(BudgetError, match=f"^{policy}"):
+            NUMBERED[policy](bad)
 
 
 def test_the_edges_of_what_an_argument_may_be_are_taken() -> None:

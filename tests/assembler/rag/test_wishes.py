@@ -134,13 +134,6 @@ def test_an_enum_member_is_a_type_by_its_value() -> None:
         Assembler.xml_tag("x", type=Kind.NUMBER)
 
 
-def test_none_is_accepted_as_nothing_by_every_function() -> None:
-    assembler = Assembler().add_instruction("Be brief.").add_message({"role": "user", "content": "Hi"})
-    assembler.add_capability([{"name": "f", "description": "d", "parameters": {}}])
-    emptied = assembler.add_instruction(None).add_capability(None).add_messages(None).build()
-    assert tuple(emptied) == (None, [], [])
-
-
 @pytest.mark.parametrize("named", [np.array([1, 2]), ["a"], {"a": 1}], ids=repr)
 def test_a_value_that_cannot_name_a_document_caps_and_sorts_nothing(named: Any) -> None:
     """The metadata of a retriever is anything: an array broke the choice, and a list the cap of each document."""
