@@ -9,14 +9,25 @@ from collections.abc import Callable, Iterator, Mapping
 from time import process_time
 from typing import Any
 
+import attrs
 import pytest
 
 from assembler import Assembler, AssemblyError, ConversationError, ToolError, verify
+from assembler.conversation.messages.jsonable import MOST
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from budgets import Budget, TokenCountError, tiktoken_counter
 from tests.hostile.case_file import Case, case, cases
 
 pytestmark = pytest.mark.timeout(60)
+
+
+@attrs.frozen
+class Answer:
+    """An object with the attributes of a message, as frameworks have them."""
+
+    content: Any
+    role: str = "user"
+
 
 APIS = (openai_chat, openai_responses, anthropic, bedrock, gemini, mistral, plain)
 LINEAR = 3.0
@@ -27,6 +38,14 @@ def deep(levels: int) -> list[Any]:
     value: list[Any] = []
     for _ in range(levels):
         value = [value]
+    return value
+
+
+def doubled(times: int) -> list[Any]:
+    """A list that holds another one twice, which does the same, and so on: few objects, 2 ** times texts as JSON."""
+    value: list[Any] = ["a", "a"]
+    for _ in range(times):
+        value = [value, value]
     return value
 
 
@@ -106,6 +125,32 @@ def test_a_deep_message_is_refused() -> None:
     for bad in ({"role": "user", "content": "x", "note": deep(levels)}, {"role": "user", "content": deep(levels)}):
         with pytest.raises(ConversationError):
             Assembler().add_message(bad)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "q", "beside": doubled(40)},
+        {"role": "user", "content": doubled(40)},
+        {"role": "user", "content": [{"type": "weather", "of": doubled(40)}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"x": doubled(40)}}}]},
+        {"type": "new_call", "of": doubled(40)},
+        Answer(doubled(40)),
+    ],
+    ids=["field", "content", "part", "response", "item", "object"],
+)
+def test_a_few_lists_that_stand_for_more_values_than_a_memory_holds_are_refused(message: object) -> None:
+    with pytest.raises(ConversationError, match=r"holds more than 1000000 values"):
+        Assembler(Budget(1_000)).add_messages([message]).build()
+
+
+def test_a_message_of_as_many_values_as_allowed_is_read() -> None:
+    held = [None] * (MOST - 3)
+    message = {"role": "user", "content": "q", "beside": held}
+    assert Assembler(Budget(10**9)).add_messages([message]).messages == [message]
+    held.append(None)
+    with pytest.raises(ConversationError, match="more than"):
+        Assembler(Budget(10**9)).add_messages([message]).build()
 
 
 def test_deep_arguments_are_refused() -> None:

@@ -47,12 +47,27 @@ def _both(filled: Any, given: Any) -> Any:
 
 
 def plain_data(value: object, dump: _Dump = dump_of) -> Any:
-    """The value as plain dicts and lists, with SDK objects in it dumped by `dump`; everything else as it is."""
+    """The value as plain dicts and lists, with SDK objects in it dumped by `dump`; everything else as it is.
+
+    A list or dict that is held several times is read once. O(distinct values).
+    """
+    return _plain(value, dump, {})
+
+
+def _plain(value: object, dump: _Dump, read: dict[int, tuple[object, Any]]) -> Any:
+    number = id(value)
+    if (known := read.get(number)) is not None:
+        return known[1]
+    plain: Any
     if isinstance(value, list | tuple):
-        return [plain_data(item, dump) for item in cast("Iterable[object]", value)]
-    if isinstance(value, Mapping):
-        return {key: plain_data(item, dump) for key, item in cast("Mapping[str, Any]", value).items()}
-    return value if (dumped := dump(value)) is None else dumped
+        plain = [_plain(item, dump, read) for item in cast("Iterable[object]", value)]
+    elif isinstance(value, Mapping):
+        fields = cast("Mapping[str, Any]", value)
+        plain = {key: _plain(item, dump, read) for key, item in fields.items()}
+    else:
+        return value if (dumped := dump(value)) is None else dumped
+    read[number] = value, plain  # the value too, so that no other one gets its id
+    return plain
 
 
 def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

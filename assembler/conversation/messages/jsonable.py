@@ -26,21 +26,31 @@ DEEPEST = 200
 or pickling a message never reaches Python's limit of 1,000 frames."""
 
 
+MOST = 1_000_000
+"""Our own limit for the values in a message's lists and dicts. One that is held twice is sent twice, so forty of them
+may stand for more values than a memory holds."""
+
+
 def sendable_copy(fields: Mapping[str, Any], *, index: int) -> dict[str, Any]:
     """An equal copy of a message's fields that shares no list and no dict with them.
 
-    Raises `ConversationError` for a value that JSON cannot express and for fields nested deeper than `DEEPEST`, and
-    `MarkupError` for a lone surrogate. O(values), in one pass.
+    Raises `ConversationError` for a value that JSON cannot express, for fields nested deeper than `DEEPEST` and for
+    more than `MOST` values, and `MarkupError` for a lone surrogate. O(values), in one pass.
     """
     try:
-        return _dict(fields, index, _LEAVES, _MEDIA, DEEPEST)
+        return _dict(fields, index, _LEAVES, _MEDIA, DEEPEST, [MOST])
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
 
 
-def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Leaves, depth: int) -> dict[str, Any]:
+def _dict(
+    fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Leaves, depth: int, allowance: list[int]
+) -> dict[str, Any]:
     if not depth:
         raise RecursionError
+    allowance[0] -= len(fields)
+    if allowance[0] < 0:
+        raise _too_many(index)
     copy = dict(fields)
     for key, value in copy.items():
         # Keys and most values are ASCII texts. Skipping them without a call halves the time.
@@ -52,23 +62,33 @@ def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Lea
         if type(value) is bytes and key not in _ENCODED:
             allowed = _LEAVES
         if type(value) is dict:
-            copy[key] = _dict(value, index, allowed, allowed, depth - 1)  # pyright: ignore[reportUnknownArgumentType]
+            copy[key] = _dict(value, index, allowed, allowed, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
         else:
-            copy[key] = _copied(value, index, allowed, depth - 1)
+            copy[key] = _copied(value, index, allowed, depth - 1, allowance)
     return copy
 
 
-def _copied(value: Any, index: int, leaves: Leaves, depth: int) -> Any:
+def _too_many(index: int) -> ConversationError:
+    return ConversationError(
+        f"the message holds more than {MOST} values; what a list or dict holds several times is sent several times",
+        index=index,
+    )
+
+
+def _copied(value: Any, index: int, leaves: Leaves, depth: int, allowance: list[int]) -> Any:
     if isinstance(value, dict):
-        return _dict(cast("dict[str, Any]", value), index, leaves, leaves, depth)
+        return _dict(cast("dict[str, Any]", value), index, leaves, leaves, depth, allowance)
     if isinstance(value, list | tuple):
         if not depth:
             raise RecursionError
         items = cast("list[object] | tuple[object, ...]", value)
+        allowance[0] -= len(items)
+        if allowance[0] < 0:
+            raise _too_many(index)
         copies = [
-            _dict(item, index, leaves, leaves, depth - 1)  # pyright: ignore[reportUnknownArgumentType]
+            _dict(item, index, leaves, leaves, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
             if type(item) is dict
-            else _copied(item, index, leaves, depth - 1)
+            else _copied(item, index, leaves, depth - 1, allowance)
             for item in items
         ]
         return copies if isinstance(value, list) else tuple(copies)
