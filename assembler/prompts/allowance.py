@@ -12,6 +12,8 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.errors import PromptError
+
 MAX_STEPS = 100_000
 """The most loop passes and calls of one rendering: up to a second of Jinja, and Jinja's own limit on one `range`."""
 SCRATCH = 4
@@ -31,6 +33,14 @@ class ExceededError(Exception):
     """A rendering exceeds its allowance. The text names the limit and quotes no value."""
 
 
+class OversizeError(ExceededError):
+    """A rendering is larger than its limits allow. With fewer or shorter values it may not be."""
+
+
+class PromptTooLongError(PromptError):
+    """A rendering is larger than the limits of its template allow. `FittedTemplate` then takes fewer documents."""
+
+
 @attrs.define
 class Allowance:
     """The remaining steps of one rendering, and the characters or list items that it may still build."""
@@ -42,13 +52,13 @@ class Allowance:
         """Spend loop passes or calls."""
         self.steps -= steps
         if self.steps < 0:
-            raise ExceededError(f"more than {MAX_STEPS} loop passes and calls: simplify the template")
+            raise OversizeError(f"more than {MAX_STEPS} loop passes and calls: simplify the template")
 
     def build(self, size: int) -> None:
         """Spend characters or list items, before they are made."""
         self.characters -= size
         if self.characters < 0:
-            raise ExceededError("builds more text than it may print: shorten the values or raise max_characters")
+            raise OversizeError("builds more text than it may print: shorten the values or raise max_characters")
 
 
 def pay_for(allowance: Allowance, items: Collection[object]) -> None:

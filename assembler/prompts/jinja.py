@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import attrs
 
 from assembler.errors import PromptError
-from assembler.prompts.allowance import SCRATCH, Allowance, ExceededError
+from assembler.prompts.allowance import SCRATCH, Allowance, ExceededError, OversizeError, PromptTooLongError
 from assembler.prompts.sandbox import ALLOWANCE, BOUNDED, CONCAT, FILTERS, STEPS, environment
 from assembler.prompts.traced import Traced, join_traced
 from assembler.prompts.values import PlainValue
@@ -55,7 +55,7 @@ class JinjaTemplate:
         """
         allowance = Allowance(max_characters * SCRATCH)
         pieces: list[str] = []
-        problem, line, compiled = "", None, None
+        problem, line, compiled, failure = "", None, None, PromptError
         try:
             compiled = _compiled(self.source)
             left = max_characters
@@ -63,13 +63,14 @@ class JinjaTemplate:
                 pieces.append(piece)
                 left -= len(piece)
                 if left < 0:
-                    raise ExceededError(  # noqa: TRY301 - reported with the line, like every other
+                    raise OversizeError(  # noqa: TRY301 - reported with the line, like every other
                         f"prints more than max_characters ({max_characters}): shorten the values or raise it"
                     )
         except Exception as error:  # a template can raise anything, and the text may quote a value
             problem, line = _described(error), _line(error.__traceback__, compiled)
+            failure = PromptTooLongError if isinstance(error, OversizeError) else PromptError
         if problem:
-            raise _failure(template, line, problem)
+            raise _failure(template, line, problem, failure)
         return join_traced(pieces)
 
 
@@ -178,6 +179,6 @@ def _line(traceback: TracebackType | None, compiled: Template | None) -> int | N
     return line
 
 
-def _failure(template: str, line: int | None, problem: str) -> PromptError:
+def _failure(template: str, line: int | None, problem: str, failure: type[PromptError] = PromptError) -> PromptError:
     place = f"template {template!r}" + ("" if line is None else f", line {line}")
-    return PromptError(f"{place}: {problem}", name=template, line=line)
+    return failure(f"{place}: {problem}", name=template, line=line)

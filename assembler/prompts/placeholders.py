@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import attrs
 
 from assembler.errors import PromptError
+from assembler.prompts.allowance import PromptTooLongError
 from assembler.prompts.history import Turns
 from assembler.prompts.traced import Traced, foreign, join_traced, owned
 from assembler.prompts.values import PlainValue
@@ -47,7 +48,7 @@ class Placeholders:
             pieces += (owned(text),)
         characters = sum(map(len, pieces))
         if characters > max_characters:
-            raise PromptError(
+            raise PromptTooLongError(
                 f"template {template!r} renders to {characters} characters but max_characters is {max_characters}: "
                 "shorten the values or raise max_characters",
                 name=template,

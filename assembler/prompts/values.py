@@ -12,6 +12,7 @@ from typing import TypeAlias, cast
 from assembler.errors import PromptError
 from assembler.prompts.history import turns_of
 from assembler.prompts.variables import HISTORIES
+from budgets.errors import OfTheCaller
 
 PlainValue: TypeAlias = (
     str | int | float | bool | list["PlainValue"] | tuple["PlainValue", ...] | dict["PlainValue", "PlainValue"] | None
@@ -29,6 +30,18 @@ def plain_values(values: Mapping[str, object], *, template: str) -> dict[str, Pl
     Raises PromptError for anything that is not str, int, float, bool, None or a list, tuple or dict of those.
     """
     return {name: _plain_variable(name, value, template) for name, value in values.items()}
+
+
+def plain_or_text(value: object) -> PlainValue:
+    """Copy a value as exact builtins. What is no plain data in it, such as a date, is its `str`, as Jinja prints it.
+
+    Raises PromptError if it is nested deeper than `MAX_DEPTH`, or holds more than `MAX_ITEMS`.
+    """
+    try:
+        return _Printer().copy(value, MAX_DEPTH)
+    except _RefusedValueError as refused:
+        problem = str(refused)
+    raise PromptError(f"fields of a document: one {problem}")
 
 
 def _plain_variable(name: str, value: object, template: str) -> PlainValue:
@@ -78,6 +91,9 @@ class _Copier:
             return [self.copy(item, depth - 1) for item in cast("Iterable[object]", list.__iter__(value))]  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         if isinstance(value, tuple):
             return tuple(self.copy(item, depth - 1) for item in cast("Iterable[object]", tuple.__iter__(value)))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        return self._other(value)
+
+    def _other(self, value: object) -> PlainValue:
         raise _RefusedValueError(
             f"holds a {type(value).__name__}: pass plain data (str, int, float, bool, None, list, tuple, dict)"
         )
@@ -86,3 +102,14 @@ class _Copier:
         if key is None or isinstance(key, str | int | float):
             return self.copy(key, 0)
         raise _RefusedValueError(f"has a {type(key).__name__} as a key: use str, int, float, bool or None")
+
+
+class _Printer(_Copier):
+    """Writes what is no plain data as text."""
+
+    def _other(self, value: object) -> PlainValue:
+        with OfTheCaller("fields of a document", PromptError):
+            return str.__str__(str(value))
+
+    def _key(self, key: object) -> PlainValue:
+        return self.copy(key, 0) if key is None or isinstance(key, str | int | float) else self._other(key)

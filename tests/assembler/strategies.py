@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from assembler.strategies import REMINDER, ChatRegions, CitedSources, Placement, Strategy, built_in
+from assembler.strategies import REMINDER, ChatRegions, CitedSources, FittedTemplate, Placement, Strategy, built_in
 from assembler.strategies.sources.merging import MergeNeighbours
 
 BUILT_IN: list[type[Strategy]] = [getattr(built_in, name) for name in dir(built_in)]
+
+LISTING = (
+    "Answer from these documents:\n"
+    "{% for document in documents %}[{{ loop.index }}] {{ document.source or document.type }}: {{ document.text }}\n"
+    "{% endfor %}\n"
+    "Question: {{ question }}"
+)
 
 EXAMPLES: dict[type[Strategy], dict[str, Strategy]] = {
     ChatRegions: {
@@ -22,6 +29,16 @@ EXAMPLES: dict[type[Strategy], dict[str, Strategy]] = {
         "sources at the result": CitedSources(placement=Placement.TOOL),
         "sources merged": CitedSources(merging=MergeNeighbours()),
         "three sources, shorter": CitedSources(top_k=3, compress=lambda text: text[:3]),
+    },
+    FittedTemplate: {
+        "a Jinja template": FittedTemplate(LISTING),
+        "an f-string template": FittedTemplate("{question}\n\n{documents}"),
+        "a template without a question": FittedTemplate(
+            " {% for one in documents %}<d>{{ one.text|e }}</d>{% endfor %}"
+        ),
+        "a template of two documents": FittedTemplate(
+            "{{ question }}{% for d in documents[:2] %}\n{{ d.text }}{% endfor %}"
+        ),
     },
 }
 """Of strategies that need an option, or have ways that differ; of any other, the one that is made without options."""

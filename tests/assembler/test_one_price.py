@@ -19,6 +19,7 @@ from assembler import (
     Context,
     ContextLengthError,
     ConversationError,
+    FittedTemplate,
     count_request,
 )
 from assembler.conversation.messages import read_message
@@ -26,9 +27,10 @@ from assembler.dialects import DIALECTS
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.policies import ClearReasoning, ClearToolResults, Offload, Policy, TrimOldest, TrimSteps, Truncate
 from assembler.report.cache import CacheMarks
-from assembler.strategies import Placement
+from assembler.strategies import Placement, Strategy
 from assembler.testing import conversations
 from budgets import Budget, Count, Limit
+from tests.assembler.strategies import LISTING
 from tests.budgets.toy_tokenizers import byte_level
 from tests.scaled import scaled
 
@@ -341,20 +343,24 @@ def test_knowledge_costs_once_beside_results_that_cost_less_together(layout: Any
 
 words = st.lists(st.sampled_from(["alpha", "walrus", "Osaka", "12", "a\n"]), min_size=1, max_size=20).map(" ".join)
 
+AROUND = [
+    FittedTemplate(LISTING),
+    *(kind(placement=each) for kind in (CitedSources, ChatRegions) for each in Placement),
+]
+
 
 @pytest.mark.parametrize("api", [*APIS, Api("openai_responses", "my-own"), Api("plain", "my-own")], ids=str)
 @scaled(0.5)
 @given(
     documents=st.lists(words, min_size=1, max_size=4),
     question=words,
-    layout=st.sampled_from([CitedSources, ChatRegions]),
-    placement=st.sampled_from(Placement),
+    strategy=st.sampled_from(AROUND),
 )
 def test_documents_around_the_question_cost_what_they_are_sent_as(
-    api: Api, documents: list[str], question: str, layout: Any, placement: Placement
+    api: Api, documents: list[str], question: str, strategy: Strategy
 ) -> None:
     """The bound of an unknown model was rounded for each document, and came to more than that of the message."""
-    made = Assembler(Budget(100_000, model=api.model), dialect=api.dialect, strategy=layout(placement=placement))
+    made = Assembler(Budget(100_000, model=api.model), dialect=api.dialect, strategy=strategy)
     for place, text in enumerate(documents):
         made.add_knowledge(text, type="rag", source="a.md", score=place / 10)
     context = made.add_message({"role": "user", "content": question}).build()

@@ -15,6 +15,7 @@ from assembler import (
     CitedSources,
     ClearToolResults,
     ContextLengthError,
+    FittedTemplate,
     Placement,
     QuestionChunks,
     Refuse,
@@ -404,7 +405,7 @@ def test_a_result_of_anthropic_keeps_its_spelling() -> None:
 
 
 @pytest.mark.parametrize("floor", [150, 0.5])
-@pytest.mark.parametrize("strategy", [CitedSources(duplicates=()), QuestionChunks()])
+@pytest.mark.parametrize("strategy", [CitedSources(duplicates=()), QuestionChunks(), FittedTemplate("{documents}")])
 def test_knowledge_leaves_the_conversation_its_floor(strategy: Any, floor: float) -> None:
     history = asked([{"role": role, "content": "o" * 40} for _ in range(4) for role in ("user", "assistant")], "What?")
     sizes: dict[bool, int] = {}

@@ -1,0 +1,285 @@
+"""`FittedTemplate`: your own prompt template, rendered with the question and the best documents that fit."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import attrs
+
+from assembler.errors import PromptError
+from assembler.prompts.allowance import PromptTooLongError
+from assembler.prompts.prompt import Prompt
+from assembler.prompts.template import ValidatedPromptTemplate
+from assembler.prompts.values import plain_or_text
+from assembler.regions.knowledge import SEPARATOR, Document
+from assembler.regions.regions import Regions
+from assembler.strategies.sources.cutting import Titled, cut_prompt, join_where_counts_do_not_add, not_found
+from assembler.strategies.sources.ordering import Order, ReadingOrder, order_sources
+from assembler.strategies.sources.source import Source, ranked_sources
+from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space, instruction_pieces
+from assembler.text.checked import checked_text
+from assembler.validation import A_TEXT, Does, wrong
+from budgets import BudgetError, Tokens
+
+UNFITTING = "does not fit"
+UNPRINTED = "not printed by the template"
+
+
+def _as_template(given: ValidatedPromptTemplate | str) -> ValidatedPromptTemplate:
+    if isinstance(given, ValidatedPromptTemplate):
+        return given
+    if not isinstance(cast(object, given), str):
+        raise BudgetError(wrong("FittedTemplate: template", "a text or a ValidatedPromptTemplate", given))
+    return ValidatedPromptTemplate((given.name if isinstance(given, Prompt) else None) or "prompt", given)
+
+
+def _an_order(_owner: object, _field: object, value: object) -> None:
+    if not isinstance(value, Order) and (isinstance(value, type) or not callable(value)):
+        raise BudgetError(wrong("FittedTemplate: order", "an Order such as Order.SCORE, or a function", value))
+
+
+def _template_of(strategy: FittedTemplate) -> ValidatedPromptTemplate:
+    return cast(ValidatedPromptTemplate, strategy.template)  # the converter made one of a text
+
+
+def _uses(template: ValidatedPromptTemplate, variable: str) -> bool:
+    return variable in template.input_variables or variable in template.optional_variables
+
+
+@attrs.frozen
+class FittedTemplate:
+    """Renders a template of your own, Jinja or f-string, with the question and the best documents that fit.
+
+    `template` is a text or a `ValidatedPromptTemplate`, whose `partial` gives other variables their values. `question`
+    and `documents` are the names of its two variables. A Jinja template gets a list of documents, with `text`, `type`,
+    `source`, `score`, `trusted` and their metadata; an f-string gets their texts, joined by blank lines. `fields` is a
+    function from a document to what the template gets in its place: plain data, or a text for an f-string. `order` is
+    the order in which the documents are printed, as in `CitedSources`.
+
+    What is rendered becomes the text of the question's message, exactly, even if it has the question twice. It is the
+    system text instead, after the instruction, if the template has no variable for the question or does not print it as
+    it was asked, or if the question is not a single text. The variable is then empty if there is no such text.
+
+    A template may print anything, so each choice is rendered and priced as a whole. No document that is left out would
+    fit beside those that stay, but a better one is never exchanged for others. That takes about 2·log2(documents)
+    renderings for those that stay, and one or two for each that is left out; each line is counted once. A document
+    without which the prompt is the same is left out too. The template must render without documents.
+
+    Raises `PromptError` for a template that has no variable for documents, or others without a value. A build raises it
+    for whatever fails in the template, with the line.
+    """
+
+    template: ValidatedPromptTemplate | str = attrs.field(converter=_as_template)
+    question: str = attrs.field(default="question", validator=A_TEXT)
+    documents: str = attrs.field(default="documents", validator=A_TEXT)
+    order: Order | ReadingOrder = attrs.field(default=Order.SCORE, validator=_an_order)
+    fields: Callable[[Document], object] | None = attrs.field(
+        default=None, validator=attrs.validators.optional(Does("__call__", "a function from a document to plain data"))
+    )
+
+    def __attrs_post_init__(self) -> None:
+        template = _template_of(self)
+        name = template.name
+        if not _uses(template, self.documents) or self.documents == self.question:
+            raise PromptError(
+                f"template {name!r} has no variable {self.documents!r} for the documents: name it with documents=…",
+                name=name,
+            )
+        missing = [each for each in template.input_variables if each not in (self.question, self.documents)]
+        if missing:
+            raise PromptError(
+                f"template {name!r} needs a value for: {', '.join(missing)}; bind each with template.partial(…)",
+                name=name,
+            )
+
+    @property
+    def needs(self) -> Needs:
+        """The question, and the tokens left."""
+        return Needs.QUESTION
+
+    def in_order(self, order: ReadingOrder) -> FittedTemplate:
+        """A copy with another reading order."""
+        return attrs.evolve(self, order=order)
+
+    def render(self, regions: Regions) -> Rendered:
+        """Put the prompt with every document that the template prints, and no question, into the system text."""
+        return self._laid(_Prompts(self, regions, None), ranked_sources(regions.documents, {}), {})
+
+    def choose(self, regions: Regions, space: Space) -> Rendered:
+        """Keep the best documents with which the whole rendering fits."""
+        prompts = _Prompts(self, regions, space.question)
+        ranked = ranked_sources(regions.documents, {})
+        if space.left(prompts.laid_out(())) is None:
+            return self._laid(prompts, ranked, {})
+
+        def left(chosen: Sequence[Source]) -> Tokens | None:
+            try:
+                return space.left(prompts.laid_out(chosen))
+            except PromptTooLongError:
+                return None
+
+        chosen, costs = _best_that_fit(ranked, left)
+        return self._laid(prompts, chosen, costs)
+
+    def _laid(self, prompts: _Prompts, chosen: Sequence[Source], unfitting: dict[Source, Tokens | None]) -> Rendered:
+        printed, unprinted = prompts.printed(chosen)
+        omitted = [
+            *(Omitted(_name(source), cost, UNFITTING) for source, cost in unfitting.items()),
+            *(Omitted(_name(source), 0, UNPRINTED) for source in unprinted),
+        ]
+        return attrs.evolve(prompts.laid_out(printed), omitted=tuple(omitted))
+
+
+def _best_that_fit(
+    ranked: Sequence[Source], left: Callable[[Sequence[Source]], Tokens | None]
+) -> tuple[list[Source], dict[Source, Tokens | None]]:
+    """The sources to send, and the others with what each would add to the cost.
+
+    First the longest run that doubling and bisection find. Then each other source is tried, best first, until none of
+    those that are left fits beside the chosen ones.
+    """
+
+    def fits(count: int) -> bool:
+        after = left(ranked[:count])
+        return after is not None and after >= 0
+
+    run = _run_that_fits(len(ranked), fits)
+    chosen, waiting, costs = [*ranked[:run]], deque(ranked[run:]), dict[Source, Tokens | None]()
+    now, refused = left(chosen), 0
+    while refused < len(waiting):
+        source = waiting.popleft()
+        after = left([*chosen, source])
+        if after is not None and after >= 0:
+            chosen.append(source)
+            now, refused = after, 0
+            continue
+        costs[source] = None if after is None or now is None else max(0, now - after)
+        waiting.append(source)
+        refused += 1
+    gone = set(waiting)
+    return chosen, {source: costs[source] for source in ranked if source in gone}
+
+
+def _run_that_fits(count: int, fits: Callable[[int], bool]) -> int:
+    """How many of the first surely fit together: found by doubling, then bisection. 0 is not tried."""
+    most, unfit = 0, 1
+    while unfit <= count and fits(unfit):
+        most, unfit = unfit, 2 * unfit
+    unfit = min(unfit, count + 1)
+    while unfit - most > 1:
+        middle = (most + unfit) // 2
+        most, unfit = (middle, unfit) if fits(middle) else (most, middle)
+    return most
+
+
+@attrs.frozen(eq=False)
+class _Prompts:
+    """Renders the template with any of the documents, and lays it out. What each document is, is computed once."""
+
+    strategy: FittedTemplate
+    regions: Regions
+    question: str | None
+    _values: dict[Source, object] = attrs.field(init=False, factory=dict[Source, object])
+    _bare: Prompt = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_bare", self._rendered(()))
+
+    def laid_out(self, chosen: Sequence[Source]) -> Rendered:
+        """The rendering in the message of the question, if it prints the question; else in the system text."""
+        ordered = order_sources(chosen, self.strategy.order)
+        prompt = self._rendered(ordered) if ordered else self._bare
+        documents = [Titled(_name(source), source.document.text) for source in ordered]
+        words = " ".join(f"template {prompt.name}".split())
+        sources = tuple(source.document for source in ordered)
+        place = self._question_in(prompt)
+        text, bare = prompt.text, self._bare.text
+        own = instruction_pieces(self.regions)
+        if place is None:
+            if text:
+                own = tuple(attrs.evolve(piece, text=piece.text + SEPARATOR) for piece in own)
+            pieces = join_where_counts_do_not_add([*own, *cut_prompt(text, bare, documents, words)])
+            return Rendered(tuple(pieces), sources=sources)
+        start, stop = place
+        here, there = self._question_in(self._bare) or (len(bare), len(bare))
+        before = cut_prompt(text[:start], bare[:here], documents, words)
+        after = cut_prompt(text[stop:], bare[there:], documents, words)
+        around = Around(tuple(before), tuple(after)) if before or after else None
+        return Rendered(own, around=around, sources=sources)
+
+    def printed(self, chosen: Sequence[Source]) -> tuple[list[Source], list[Source]]:
+        """Those that the template prints, and those without which the prompt is the same.
+
+        A document that is found in the prompt is printed. For each other one the prompt is rendered without it.
+        """
+        kept, ordered = [*chosen], order_sources(chosen, self.strategy.order)
+        prompt = self._rendered(ordered)
+        missing = {ordered[at] for at in not_found(prompt.text, [source.document.text for source in ordered])}
+        unprinted: list[Source] = []
+        for source in reversed([source for source in chosen if source in missing]):
+            fewer = [each for each in kept if each is not source]
+            if self._rendered(order_sources(fewer, self.strategy.order)) == prompt:
+                kept = fewer
+                unprinted.insert(0, source)
+        return kept, unprinted
+
+    def _rendered(self, ordered: Sequence[Source]) -> Prompt:
+        values = {self.strategy.documents: self._written(ordered)}
+        if self._asks:
+            values[self.strategy.question] = self.question or ""
+        return self._template.format(**values)
+
+    def _written(self, ordered: Sequence[Source]) -> object:
+        each = [self._fields_of(source) for source in ordered]
+        if self._is_jinja:
+            return each
+        return SEPARATOR.join(checked_text(one, field="fields of a document") for one in each)
+
+    def _fields_of(self, source: Source) -> object:
+        if source not in self._values:
+            write = self.strategy.fields or (_fields if self._is_jinja else _text)
+            self._values[source] = plain_or_text(write(source.document))
+        return self._values[source]
+
+    def _question_in(self, prompt: Prompt) -> tuple[int, int] | None:
+        """Where the prompt has the question as a value. If that is in several places, the last on its own."""
+        question, text = self.question, prompt.text
+        if question is None or not self._asks:
+            return None
+        size = len(question)
+        alone = [span for span in prompt.values if span[1] - span[0] == size and text[slice(*span)] == question]
+        if alone:
+            return alone[-1]
+        within = (text.rfind(question, *span) for span in reversed(prompt.values))
+        at = next((at for at in within if at >= 0), None)
+        return None if at is None else (at, at + size)
+
+    @property
+    def _template(self) -> ValidatedPromptTemplate:
+        return _template_of(self.strategy)
+
+    @property
+    def _is_jinja(self) -> bool:
+        return self._template.template_format == "jinja2"
+
+    @property
+    def _asks(self) -> bool:
+        return _uses(self._template, self.strategy.question)
+
+
+def _text(document: Document) -> str:
+    return document.text
+
+
+def _fields(document: Document) -> dict[str, object]:
+    """What a Jinja template can print of a document: its metadata, and its own fields, which come first."""
+    own = {"source": document.source, "score": document.score}
+    known = {name: value for name, value in own.items() if value is not None}
+    always = {"text": document.text, "type": document.type, "trusted": document.trusted}
+    return {**own, **(document.metadata or {}), **known, **always}
+
+
+def _name(source: Source) -> str:
+    return source.document.shown or f"{source.document.type} {source.place}"
