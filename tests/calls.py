@@ -1,4 +1,4 @@
-"""Work told by calls, of any function or of a policy: no stopwatch."""
+"""Measures the work of any function by its number of calls."""
 
 from __future__ import annotations
 

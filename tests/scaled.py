@@ -1,4 +1,4 @@
-"""A dear property draws a share of the profile's examples in an ordinary run, and all of them in a search."""
+"""An expensive property draws a share of the profile's examples in an ordinary run, and all of them in a search."""
 
 from __future__ import annotations
 

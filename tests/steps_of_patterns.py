@@ -1,4 +1,4 @@
-"""Patterns that are matched in Python, so that who counts calls counts what a search looks at, and looks at again.
+"""Runs patterns in Python, so that tests can count the characters that a search looks at.
 
 A matcher goes over the parsed pattern as any backtracking matcher does. It leaves out what `re` does better, such as to
 find where a literal stands without a look at each place: what is linear here is linear there.

@@ -1,4 +1,4 @@
-"""What the profiles of `conftest.py` promise of a run."""
+"""The profiles of `conftest.py` keep their promises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run in workers says what pytest's own loop says of the same tests."""
+"""A run in workers reports what pytest's own loop reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the tests in processes beside each other: `python -m pytest -p tests.workers --workers 2`.
+"""Runs the tests in parallel processes: `python -m pytest -p tests.workers --workers 2`.
 
 The tests are collected once, and every worker is a fork of the process that did. So neither what collection costs (the
 imports, 13,000 items: 19 s of processor time) nor what it leaves in memory is paid for twice. pytest-xdist collects in

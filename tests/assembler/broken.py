@@ -1,4 +1,4 @@
-"""Histories in every spelling that is read, whole and broken, and a reader of their pairs that shares no code.
+"""Valid and broken histories in every readable spelling, and an independent reader of their calls and results.
 
 A history is drawn from an abstract conversation and spelled by `assembler.testing`; here it loses, doubles, swaps and
 moves messages and the parts inside them.

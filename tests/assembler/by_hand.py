@@ -1,4 +1,4 @@
-"""A second, slow, obvious implementation to hold the library against. Imports nothing of it."""
+"""A second, slow and simple implementation as an oracle. It imports nothing of the library."""
 
 from __future__ import annotations
 

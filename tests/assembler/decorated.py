@@ -1,4 +1,4 @@
-"""Histories with everything that a provider puts into them, each text marked so that it can be found again.
+"""Histories with everything that a provider puts into them. Each text is marked so that it can be found again.
 
 A said text holds `m0m`, `m1m` …, a thought `t0t`, a field beside the content `f0f`, a part that nobody reads `u0u`.
 A request is searched for the marks alone: a dialect may join, quote and move texts as it must. Shares no code with what

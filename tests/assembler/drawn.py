@@ -1,4 +1,4 @@
-"""What the properties draw: texts that hurt, and OpenAI histories that every API would take."""
+"""Strategies for properties: difficult texts, and OpenAI histories that every API accepts."""
 
 from __future__ import annotations
 

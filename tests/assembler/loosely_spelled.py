@@ -1,4 +1,4 @@
-"""Conversations of an agent, each spelled loosely in the shape of one API: as the API takes it, not as we write it.
+"""Conversations of an agent, each in a loose form that its API accepts and this library does not write.
 
 Results of one step stand together or apart and in any order, calls have ids or none, texts are strings or parts,
 reasoning, images, names, marks of a cache and words of the user stand where the APIs allow them.

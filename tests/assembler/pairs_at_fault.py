@@ -1,4 +1,4 @@
-"""Histories that repair once mended wrongly, the smallest of each kind, and what comes out."""
+"""The smallest history of each kind that repair once got wrong, with the correct result."""
 
 from __future__ import annotations
 

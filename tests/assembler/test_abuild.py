@@ -1,4 +1,4 @@
-"""`await abuild()`: the same bytes as `build()`, the loop never blocked, and answers that come when they come."""
+"""`await abuild()` makes the same bytes as `build()`, never blocks the event loop, and takes late answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After a call, the provider's bill anchors the next count, and the budget is held against the anchored one."""
+"""After a call the provider's bill anchors the next count, and the budget holds for the anchored count."""
 
 from __future__ import annotations
 

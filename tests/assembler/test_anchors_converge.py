@@ -1,4 +1,4 @@
-"""Anchored after every call: from the second call on no request is billed above its limit, and no cut is taken back."""
+"""Anchored after every call: from the second on no bill exceeds the limit, and no cut is undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers of one step cost the same whether they came in one message or each in its own, in every spelling."""
+"""Answers of one step cost the same in one message and in several, in every spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's words between the answers of one step are sent where each API takes them, at the price that it bills."""
+"""User words between the answers of one step are sent where each API takes them, at the price that it bills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of a build over conversations as agents spell them, in every shape, for every API and many models.
+"""The laws of a build hold for conversations as agents spell them, for every API and many models.
 
 What is drawn is a seed: a generator of its own spells more loosely than a strategy that must shrink.
 """

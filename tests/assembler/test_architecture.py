@@ -1,4 +1,4 @@
-"""Which way imports run, what an import loads, and that the public names are the ones that are listed."""
+"""Imports run in one direction, an import loads little, and the public names are those listed."""
 
 from __future__ import annotations
 

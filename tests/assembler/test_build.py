@@ -1,4 +1,4 @@
-"""The way of a request is the one that the page draws, and stays as short as it is."""
+"""A build goes through the stages that the docs show, and calls no more functions than stated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bill anchors the next count: only what is new is priced by rule."""
+"""A bill anchors the next count: only new content is priced by rule."""
 
 from __future__ import annotations
 

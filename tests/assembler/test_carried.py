@@ -1,4 +1,4 @@
-"""What a server sent goes back to it byte for byte, stays with what it stands beside, and has a price with a bound."""
+"""A server's part is sent back byte for byte, keeps its neighbours, and has a price with a bound."""
 
 from __future__ import annotations
 

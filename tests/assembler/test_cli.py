@@ -1,4 +1,4 @@
-"""The command `assemble`: what it prints, what it writes, how it ends."""
+"""The command `assemble`: its output, its files and its exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assemble calibrate` finds the constants that a bill was made of, and refuses what shows too little."""
+"""`assemble calibrate` finds the constants behind a set of bills and refuses too small a set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assemble check`: what it finds in a file, how it prints it, how it ends; and `assemble count` with a tokenizer."""
+"""`assemble check` reports what is wrong with a file; `assemble count` works with a tokenizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy that a file names is the one that the same words of the library make."""
+"""A policy named in a file is the one that the same options make in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way in which a request file can be wrong ends in one line that names file, key and what was expected."""
+"""Every error in a request file is one line that names the file, the key and what was expected."""
 
 from __future__ import annotations
 

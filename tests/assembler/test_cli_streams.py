@@ -1,4 +1,4 @@
-"""What programs and pipes need of the command: JSON for tables, `-` for a file, any encoding, any width."""
+"""The command works in pipelines: JSON output, `-` for a file, any encoding, any width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server's own summary is a floor: what stands before it is not sent and not billed, and no policy drops it."""
+"""Messages before a server's own summary are not sent and not billed, and no policy drops the summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/contributing.md names files and checks that exist, and all that can be added."""
+"""docs/contributing.md names files and checks that exist, and covers everything that can be added."""
 
 from __future__ import annotations
 

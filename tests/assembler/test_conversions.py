@@ -1,4 +1,4 @@
-"""From every spelling into every dialect: each text once, no API's words in another's request, nothing silently."""
+"""Every spelling in every dialect: each text is sent once, without another API's parts, or noted."""
 
 from __future__ import annotations
 

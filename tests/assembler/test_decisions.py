@@ -1,4 +1,4 @@
-"""What was decided last is remembered for each owner that lives, and by nobody else."""
+"""The last decision is remembered for each owner that is alive, and for no other."""
 
 from __future__ import annotations
 

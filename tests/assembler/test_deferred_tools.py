@@ -1,4 +1,4 @@
-"""Tools that wait until they are found: which ones, how each API is told, and what is left of their price."""
+"""Deferred tools: which ones are deferred, how each API is told, and what they still cost."""
 
 from __future__ import annotations
 

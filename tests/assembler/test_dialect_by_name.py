@@ -1,4 +1,4 @@
-"""A dialect is its value or its name, at every door; and its request holds the keys that type checkers are told of."""
+"""Every function takes a dialect as a value or by name, and its request has the keys of its typed form."""
 
 from __future__ import annotations
 

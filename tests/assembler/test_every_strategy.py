@@ -1,4 +1,4 @@
-"""A strategy of the library is in its table, and all else follows from that."""
+"""Every strategy of the library is in its table and follows the conventions."""
 
 from __future__ import annotations
 

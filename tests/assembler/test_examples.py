@@ -1,4 +1,4 @@
-"""The examples: they run, and what they show is so."""
+"""The examples run, and what they claim is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Chat message says in fields beside its content is carried, priced and cleared; empty fields are not sent."""
+"""Fields beside a Chat message's content are sent, priced and cleared; empty fields are not sent."""
 
 from __future__ import annotations
 

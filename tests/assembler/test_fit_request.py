@@ -1,4 +1,4 @@
-"""A raw request in, the same request fitted out: in every dialect, on the edge of every budget."""
+"""`fit_request` returns a raw request fitted to its budget, in every dialect and at every edge."""
 
 from __future__ import annotations
 

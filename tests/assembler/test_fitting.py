@@ -1,4 +1,4 @@
-"""It fits, it is valid, and nothing was dropped that would have fitted."""
+"""Every build fits, is valid, and drops nothing that would have fitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fork, in every field that it has, is an assembler that got the same calls: whatever its siblings got in between."""
+"""A fork equals an assembler that got the same calls, in every field, whatever its siblings got."""
 
 from __future__ import annotations
 

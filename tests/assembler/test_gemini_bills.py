@@ -1,4 +1,4 @@
-"""What Gemini bills, by generation and host: cases of our own wording, and the sums that recorded bills ask for."""
+"""What Gemini bills, by generation and host, in cases written for these tests with the sums of recorded bills."""
 
 from __future__ import annotations
 

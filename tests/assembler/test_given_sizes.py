@@ -1,4 +1,4 @@
-"""The sizes that callers say of their media stand beside a request that is read again as it was sent."""
+"""Sizes that callers give for media are used when the sent request is read again."""
 
 from __future__ import annotations
 

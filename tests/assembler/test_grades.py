@@ -1,4 +1,4 @@
-"""A count is graded exact only where the model is known, and counted by its own vocabulary."""
+"""A count is exact only for a known model that is counted by its own vocabulary."""
 
 from __future__ import annotations
 

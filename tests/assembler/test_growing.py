@@ -1,4 +1,4 @@
-"""A session that grows message by message builds what a fresh assembler builds, in every API's spelling."""
+"""A session that grows by messages builds what a fresh assembler builds, in every API's spelling."""
 
 from __future__ import annotations
 

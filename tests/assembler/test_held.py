@@ -1,4 +1,4 @@
-"""What a server holds of a request is no part of its body: it must be told, and is then budgeted."""
+"""Content that a server holds must be declared with `held` and is then budgeted."""
 
 from __future__ import annotations
 

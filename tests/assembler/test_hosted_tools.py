@@ -1,4 +1,4 @@
-"""Tools that a provider defines: they go out to the API that has them as they came, and have a price."""
+"""A provider's own tools are sent unchanged to its API and have a price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How full is the window? Answered in every state of a conversation, also where no request can be made of it yet."""
+"""The status of the window can be asked in every state of a conversation, even if no request can be made of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that their owner changes in place, before and after failures: the next build is a fresh assembler's."""
+"""After messages are changed in place, the next build is that of a fresh assembler."""
 
 from __future__ import annotations
 

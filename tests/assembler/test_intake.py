@@ -1,4 +1,4 @@
-"""Whatever a caller calls a message is read alike, and what is no message is refused at the door."""
+"""All forms of a message are read alike, and any other value is refused when it is added."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An item of Responses in a message's content goes to Responses in its place among the items, and nowhere else."""
+"""An item of Responses in a message's content is sent to Responses at its place among the items, and nowhere else."""
 
 from __future__ import annotations
 

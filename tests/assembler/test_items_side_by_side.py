@@ -1,4 +1,4 @@
-"""Items of the Responses API that go out as one turn of the model are priced as that turn, whatever gives way."""
+"""Items of Responses that are sent as one turn of the model are priced as that turn, whatever was dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No text can close its own tag, forge trust, or be told apart from itself after a parse."""
+"""No text can close its own tag or forge trust, and a parse returns the exact documents."""
 
 from __future__ import annotations
 

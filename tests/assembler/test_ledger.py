@@ -1,4 +1,4 @@
-"""A ledger answers as adding up by hand does, whatever was asked before, and however the history grew meanwhile."""
+"""A ledger answers as adding up by hand does, whatever was asked before and however the history grew."""
 
 from __future__ import annotations
 

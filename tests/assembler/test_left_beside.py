@@ -1,4 +1,4 @@
-"""What stands beside words, calls and files goes to its own API alone, and every other request says that it went."""
+"""Fields beside words, calls and files are sent to their own API alone, and every other request notes their loss."""
 
 from __future__ import annotations
 

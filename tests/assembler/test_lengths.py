@@ -1,4 +1,4 @@
-"""Sounds and films: how long they are, what their seconds cost, and that what a caller says of a size is counted."""
+"""The lengths of sounds and films, the price of their seconds, and sizes given by the caller."""
 
 from __future__ import annotations
 

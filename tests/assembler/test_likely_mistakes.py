@@ -1,4 +1,4 @@
-"""The mistakes that people make first, each with the error that it gets, word for word, and the next step at its end.
+"""The mistakes that people make first, each with its exact error and the step that it advises.
 
 The texts stand in test_likely_mistakes.yaml, <DIALECTS> and <CHECKED> for the names of the dialects. To see what
 changed: `python -m tests.assembler.test_likely_mistakes`.

@@ -1,4 +1,4 @@
-"""Limits take effect: a region keeps within its cap, a floor is kept for it, and the report says what went."""
+"""A region keeps within its cap and gets its floor, and the report says what was dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What limits leave of each region, by dealing out one token after the other, at every window where that changes."""
+"""Limits leave each region what dealing out one token after another leaves, at every window where that changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many items of the Responses API side by side in one turn are priced as that turn, for work in proportion to them."""
+"""Many items of Responses in one turn are priced as that turn, with work in proportion to their number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cut that goes down to the low-water mark, found by replay."""
+"""A cut to the low-water mark is the one that replaying the session finds."""
 
 from __future__ import annotations
 

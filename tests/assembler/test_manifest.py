@@ -1,4 +1,4 @@
-"""A manifest says what was decided and tells no text; a replay gives the same bytes or names what changed."""
+"""A manifest states the decisions and quotes no text. A replay gives the same bytes or names what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a part that is no text holds: its size is read from its head, and equals what an image library says."""
+"""The size of a medium is read from its head and equals what an image library reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Media at the byte where the answer becomes another: boxes, films, PDFs, sizes in pixels, and where content stands."""
+"""Media at the exact byte where the answer changes: boxes, films, PDFs and sizes in pixels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Mistral bills, by generation: cases of our own wording, and the sums that recorded bills ask for."""
+"""What Mistral bills, by generation, in cases written for these tests with the sums of recorded bills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bills add up by published prices, and offers come cheapest first. The prices are a price list of the tests' own."""
+"""Costs add up by published prices, and offers are sorted by cost. The price list is the tests' own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names are found where people look for them: a wrong package says the right one, and `dir` lists what is public."""
+"""Names are found where people look for them: an error names the right package, and `dir` lists the public names."""
 
 from __future__ import annotations
 

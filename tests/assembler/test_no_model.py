@@ -1,4 +1,4 @@
-"""Without a model the bound holds for whichever of OpenAI's models it is, as far as they share a vocabulary."""
+"""Without a model the bound holds for every OpenAI model of that vocabulary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found once is found once, and its finder stays to be looked at."""
+"""A value that is computed once stays, and the class still shows the function that computes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a build counts is what `count_request` counts of the request that it makes, in every API, whatever gave way."""
+"""A build's count equals `count_request` of its request, in every API and for every policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A part of one API costs in a build for another API what it costs in the request that the build makes."""
+"""A part of one API costs a build for another API what it costs in the request."""
 
 from __future__ import annotations
 

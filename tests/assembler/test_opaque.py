@@ -1,4 +1,4 @@
-"""A part that nobody knows: which of its words are shown, and what the rest of it costs, by hand."""
+"""An opaque part: which of its words are counted, and what the rest costs, by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recorded requests of many projects showed of OpenAI's bill, each in its smallest case.
+"""OpenAI's bill as recorded requests of many projects show it, each in its smallest case.
 
 The recordings and what each rule rests on: `docs/how-it-counts-openai.md`.
 """

@@ -1,4 +1,4 @@
-"""Chat Completions: what is emitted is what was priced, whoever spelled the history."""
+"""Chat Completions: the emitted request costs what was priced, in whatever form the history came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI's bill for tools, calls and schemas, against published counts and against texts written by hand."""
+"""OpenAI's bill for tools, calls and schemas, against published counts and hand-written texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one API's conversation becomes in another's: words stay words, what no other API takes is left out and noted."""
+"""A conversation of one API in another: words are sent as words, and everything else is left out and noted."""
 
 from __future__ import annotations
 

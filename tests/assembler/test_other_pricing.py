@@ -1,4 +1,4 @@
-"""Prices where the tokenizer is hidden or somebody else's: the sums hold, the bounds hold, the samples fit."""
+"""Prices for hidden or foreign tokenizers: sums and bounds hold, and samples match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A structured answer and a chosen tool: asked for in each API's own field, and priced as the whole request is."""
+"""An output schema and a tool choice are sent in each API's own field and priced with the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A provider's refusal is read into numbers, and the build after it fits."""
+"""A provider's refusal is read into numbers, and the next build fits."""
 
 # ruff: noqa: E501 - what a provider said is one line
 

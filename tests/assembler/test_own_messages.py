@@ -1,4 +1,4 @@
-"""A class of somebody else's is read by the reader that was registered for it, and by no other."""
+"""A foreign message class is read by its registered reader and by no other."""
 
 from __future__ import annotations
 

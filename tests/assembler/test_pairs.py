@@ -1,4 +1,4 @@
-"""Which result answers which call in a history that is broken: by its id, by its name, by where it stands."""
+"""Which result answers which call in a broken history: by id, by name, or by position."""
 
 from __future__ import annotations
 

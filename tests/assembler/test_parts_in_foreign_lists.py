@@ -1,4 +1,4 @@
-"""A part of one API in a list of another API's shape is sent to no other API as it is."""
+"""A part of one API in a list of another API's form is sent to no other API unchanged."""
 
 from __future__ import annotations
 

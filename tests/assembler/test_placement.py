@@ -1,4 +1,4 @@
-"""Knowledge before the newest question: it costs what a recount says, whatever the budget, and displaces no pair."""
+"""Knowledge before the newest question costs what a recount says and displaces no pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prices to the token, and heads of files to the byte, where the answer becomes another."""
+"""Prices at the exact token, and heads of files at the exact byte, where the answer changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools cost in a build what they cost in its request, whichever must be called, and whatever marks it bears."""
+"""Tools cost a build what they cost in its request, with any choice and any mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was gathered can be read back, taken back and replaced, and None is nothing at every door."""
+"""Gathered regions can be read back, removed and replaced, and None means nothing everywhere."""
 
 from __future__ import annotations
 

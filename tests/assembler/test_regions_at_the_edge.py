@@ -1,4 +1,4 @@
-"""Regions that share a budget, and decisions that stand: where the answer becomes another."""
+"""Regions that share a budget and decisions that are kept, at the point where the answer changes."""
 
 from __future__ import annotations
 

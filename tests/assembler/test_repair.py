@@ -1,4 +1,4 @@
-"""Repair makes any history valid, says what it did, and touches nothing that was right."""
+"""Repair makes any history valid, lists its changes, and keeps everything that was right."""
 
 from __future__ import annotations
 

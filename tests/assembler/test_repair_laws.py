@@ -1,4 +1,4 @@
-"""The laws of repair, in every spelling: what builds is left alone, the rest is mended once, no result is lost."""
+"""The laws of repair in every spelling: a valid history stays, a broken one is repaired once, no result is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report says of every item what became of it, and its sums are the request's."""
+"""The report states the outcome of every item, and its sums are the request's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rich prints of a report, a context, a plan and a budget: the same words, in the width that there is."""
+"""rich prints the same words as `str` of a report, a context, a plan and a budget, at the given width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model says in several messages in a row costs what it is sent as, in every API and spelling."""
+"""Several messages of the model in a row cost what they are sent as, in every API and spelling."""
 
 from __future__ import annotations
 

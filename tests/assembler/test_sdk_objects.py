@@ -1,4 +1,4 @@
-"""Policies and `repair` shorten what an SDK returned, when it was added to the conversation as it came."""
+"""Policies and `repair` shorten an SDK's own objects, added as the SDK returned them."""
 
 from __future__ import annotations
 

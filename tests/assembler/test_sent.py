@@ -1,4 +1,4 @@
-"""What a request costs as it is sent, found on from any other request, is what it costs by itself."""
+"""A request's price continued from any other request equals its price on its own."""
 
 from __future__ import annotations
 

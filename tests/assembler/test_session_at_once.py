@@ -1,4 +1,4 @@
-"""A session that was looked at now and then says what one says that is told it at once, whatever it was asked for.
+"""A session that was built or inspected on its way equals one that got all its messages at once.
 
 Limits, marks, bills, documents, strategies, tools and pins are drawn together: what a build goes on from depends on all
 of them.

@@ -1,4 +1,4 @@
-"""What forks, threads and forked processes share: nothing that one of them adds, and no lock."""
+"""Forks, threads and forked processes share no later additions and no lock."""
 
 from __future__ import annotations
 

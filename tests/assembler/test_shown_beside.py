@@ -1,4 +1,4 @@
-"""A picture in a tool's answer goes out beside the answers where an API takes none in them, at one price."""
+"""A picture in a tool's answer is sent after the answers if the API takes none in them, at one price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop of each provider's page, sixty turns long, anchored at every bill, against a scripted stand-in."""
+"""The loop on each provider's page, for sixty turns, anchored at every bill, against a scripted provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smallest window that an error names is one that does, and one token less is not; None says that none does."""
+"""The smallest window that an error names works, and one token less does not; None means that none does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a strategy is told of the tokens left is what the request would cost with its pieces in it, to the token."""
+"""The tokens left that a strategy sees are what the request would leave with its pieces, to the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stages of a build, each asked by itself where its answer becomes another."""
+"""Each stage of a build by itself, at the point where its answer changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a build goes on from: which messages a decision depends on, and what of it is known to the next build."""
+"""Which messages a decision depends on, and what the next build knows of it."""
 
 from __future__ import annotations
 

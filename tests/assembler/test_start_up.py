@@ -1,4 +1,4 @@
-"""What an import loads is counted: a chat waits for nothing that it does not use."""
+"""An import loads only what a chat uses."""
 
 from __future__ import annotations
 

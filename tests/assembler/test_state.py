@@ -1,4 +1,4 @@
-"""A session that is rebuilt from a database at every turn goes on as one that stayed in its process."""
+"""A session that is rebuilt from a database at every turn continues like one that stayed in its process."""
 
 from __future__ import annotations
 

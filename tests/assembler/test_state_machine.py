@@ -1,4 +1,4 @@
-"""Assemblers live through whatever their owners do to them; after every step each is what a fresh one would be.
+"""After any sequence of operations every assembler equals a fresh one.
 
 Two witnesses speak after each step. A fresh assembler, told everything in one go, must say the same, byte for byte. And
 a brute force over lists of dicts, which shares no code with the library, says what must stay and what it costs.

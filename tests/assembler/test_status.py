@@ -1,4 +1,4 @@
-"""The status line: of any conversation in any state, and cheap enough for every keystroke."""
+"""The status of a conversation in any state, cheap enough for every keystroke."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would be kept at every window, found in one pass, is what a build at that window keeps."""
+"""The outcome at every window, found in one pass, is what a build at that window keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No function is told by a switch what to do: a call that says `True` does not say what is true."""
+"""No function takes a boolean switch, because a call with `True` does not say what it means."""
 
 from __future__ import annotations
 

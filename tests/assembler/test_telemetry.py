@@ -1,4 +1,4 @@
-"""What a build says to logs and spans: numbers and names, under a name of its own, and nothing when nobody listens."""
+"""Logs and spans of a build hold numbers and names under the library's own name, and cost nothing if unused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal is shown: the same words in colour where somebody looks, plain where a program reads."""
+"""A terminal gets the same words in colour, and a program gets them plain."""
 
 from __future__ import annotations
 

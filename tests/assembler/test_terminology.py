@@ -1,4 +1,4 @@
-"""docs/terminology.md is the law of words: no name of a module and no public name holds a word that it rules out."""
+"""No module and no public name contains a word that docs/terminology.md excludes."""
 
 from __future__ import annotations
 

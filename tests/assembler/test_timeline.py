@@ -1,4 +1,4 @@
-"""What a policy asks of a history that it replays, against the messages' prices added up one by one."""
+"""The prices that a policy's replay reads equal the messages' prices added up one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools in: every kind that a caller may hold gives the same noun, or one clear error."""
+"""Every kind of tool is read into one form or gets one clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A provider's own tools and prompts that a request asks for outside of its tools are billed: they have a bound."""
+"""A provider's tools and prompts that a request asks for outside its list of tools have a bound."""
 
 from __future__ import annotations
 

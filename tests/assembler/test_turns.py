@@ -1,4 +1,4 @@
-"""The calls that wait for an answer: as a list that is searched from its start, however they are asked and answered."""
+"""Open calls equal a list that is searched from its start, in whatever order they are made and answered."""
 
 from __future__ import annotations
 

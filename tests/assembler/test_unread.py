@@ -1,4 +1,4 @@
-"""The price of a part that no reader knows: its words, what it hides, and the pictures and pages in it."""
+"""The price of an unknown part: its words, its hidden content, and the pictures and pages in it."""
 
 from __future__ import annotations
 

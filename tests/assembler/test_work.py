@@ -1,4 +1,4 @@
-"""Work is asserted by counting: tokenizer calls, characters, messages read. No stopwatch."""
+"""Work is measured by counts of tokenizer calls, characters and messages read, never by time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that a store makes the most of: calls in some of them only, knowledge of several kinds, one that is bad."""
+"""Rows that test a store: calls in some of them only, knowledge of several kinds, one that is bad."""
 
 from __future__ import annotations
 

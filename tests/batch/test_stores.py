@@ -1,4 +1,4 @@
-"""Every store gives the requests that the assembler alone gives: its conversions, workers and caches change nothing."""
+"""Every store gives the requests that the assembler alone gives, whatever it converts, distributes or caches."""
 
 from __future__ import annotations
 

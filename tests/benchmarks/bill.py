@@ -1,4 +1,4 @@
-"""What a session costs in money under three policies, by model: the input, cached and fresh.
+"""The cost of a session in money under three policies, by model: the input, cached and fresh.
 
     python -m tests.benchmarks.bill [--kind NAME]
 

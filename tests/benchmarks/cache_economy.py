@@ -1,4 +1,4 @@
-"""What ladders cost a prefix cache, and how full they keep the window, on ten kinds of session.
+"""How ladders use a prefix cache and how full they keep the window, on ten kinds of session.
 
     python -m tests.benchmarks.cache_economy [--kind NAME] [--marks]
 

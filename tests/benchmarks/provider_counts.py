@@ -1,4 +1,4 @@
-"""How near our counts come to what providers billed: `python tests/benchmarks/provider_counts.py PATH …`.
+"""How near the counts come to recorded bills: `python tests/benchmarks/provider_counts.py PATH …`.
 
 PATH is a file of recordings or a folder of them: JSON lines with `provider`, `api`, `model`, `request`, `input_tokens`
 and `source` (`github:owner/name@commit:path`). No text of a request is ever printed.

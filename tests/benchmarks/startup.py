@@ -1,4 +1,4 @@
-"""What a newcomer waits for: the import, the first name out of it, the first exact count, the size of the wheel.
+"""What a newcomer waits for: the import, the first name, the first exact count, the size of the wheel.
 
     python tests/benchmarks/startup.py
 

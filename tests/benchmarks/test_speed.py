@@ -1,4 +1,4 @@
-"""The table of speed says what got worse."""
+"""The script of the speed table says which figures got worse."""
 
 from __future__ import annotations
 

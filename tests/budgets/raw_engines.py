@@ -1,4 +1,4 @@
-"""tiktoken as its makers publish it, over the published token lists: the oracle. Shares no code with the counters."""
+"""tiktoken over the published token lists: an oracle that shares no code with the counters."""
 
 from __future__ import annotations
 

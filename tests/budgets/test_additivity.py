@@ -1,4 +1,4 @@
-"""Where the count of a text is the sum of the counts of its parts. What the fitting stands on.
+"""Where the count of a text is the sum of the counts of its parts, on which the fitting relies.
 
 T0, T1, T3 and the tag seam are stated in the tests' names; each has a mutant that must fail.
 """

@@ -1,4 +1,4 @@
-"""Regions share a budget: floors first, then shares and the rest by priority; nothing is lost or exceeded."""
+"""Regions share a budget: floors first, then shares and the rest by priority; the sum is exact."""
 
 from __future__ import annotations
 

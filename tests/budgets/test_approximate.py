@@ -1,4 +1,4 @@
-"""The estimate errs high where its docstring says so. Sources and factors: its module."""
+"""The approximate counter overestimates as its docstring says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of blanks that make tiktoken panic are counted, and counted exactly."""
+"""Runs of blanks that make tiktoken panic are counted exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A budget is arithmetic that can be read: the formula, its boundaries, and what is refused at the door."""
+"""A budget's arithmetic: the formula, its boundaries, and what is refused at construction."""
 
 from __future__ import annotations
 

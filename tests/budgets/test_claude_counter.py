@@ -1,4 +1,4 @@
-"""Claude's counter counts what the package of its vocabularies counts, and says that nobody published them."""
+"""Claude's counter counts what its reference package counts, and says that the vocabulary is unpublished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One subtraction, one constructor: no count is below zero, and none is above its own bound."""
+"""Counts and differences add and subtract without falling below zero or exceeding their bounds."""
 
 from __future__ import annotations
 

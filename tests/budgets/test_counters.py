@@ -1,4 +1,4 @@
-"""The contract of every counter of the table, and of those that need an argument as EXAMPLES make them."""
+"""The contract of every counter in the table. EXAMPLES make those that need an argument."""
 
 from __future__ import annotations
 

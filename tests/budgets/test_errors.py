@@ -1,4 +1,4 @@
-"""Errors carry their evidence, say the arithmetic, and survive pickling."""
+"""Errors carry their evidence, state the arithmetic, and survive pickling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted before there is an engine is what tiktoken counts: it is the referee, as published."""
+"""Texts counted before an engine is loaded have the count of the published tiktoken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini's texts are counted with the tokenizer file that the caller brings, and with nothing that ships."""
+"""Gemini's texts are counted with the caller's tokenizer file only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A foreign counter is held to the promise: an int >= 0, or TokenCountError; what stops the program passes through."""
+"""A foreign counter returns an int >= 0 or raises TokenCountError; exceptions that stop the program pass through."""
 
 from __future__ import annotations
 

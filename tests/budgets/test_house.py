@@ -1,4 +1,4 @@
-"""What the ground floor may import, and what importing it may load."""
+"""`budgets` imports only what it may, and importing it loads little."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limit is tokens or a share, never something in between."""
+"""A limit is a number of tokens or a share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of counts: counts a text once, stays within its bounds, and changes no count."""
+"""The memory of counts counts each text once, stays within its bounds, and changes no count."""
 
 from __future__ import annotations
 

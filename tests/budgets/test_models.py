@@ -1,4 +1,4 @@
-"""The table of models: its numbers against an independent list, its spellings, and how it is made."""
+"""The table of models against an independent list: its numbers, its names, and how it is made."""
 
 from __future__ import annotations
 

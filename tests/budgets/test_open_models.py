@@ -1,4 +1,4 @@
-"""The vocabularies of open models count what their makers' own tokenizers count. Oracle: the plain rules of merging."""
+"""The vocabularies of open models count what their makers' tokenizers count. Oracle: the plain merge rules."""
 
 from __future__ import annotations
 

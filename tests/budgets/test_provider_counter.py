@@ -1,4 +1,4 @@
-"""A count endpoint that fails says so, and what stands in for it never does so unseen."""
+"""A failing count endpoint is reported, and its fallback is never silent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The respelled split patterns give the published ones' ids: tiktoken itself, with each, is the referee."""
+"""The rewritten split patterns give the ids of the published ones, by tiktoken itself."""
 
 from __future__ import annotations
 

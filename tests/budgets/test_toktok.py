@@ -1,4 +1,4 @@
-"""The second engine counts what the first counts, whatever the text."""
+"""The second engine counts any text as the first one does."""
 
 from __future__ import annotations
 

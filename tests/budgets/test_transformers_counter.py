@@ -1,4 +1,4 @@
-"""A Hugging Face tokenizer counts on a private copy: no setting and no thread of its owner changes a count."""
+"""A Hugging Face tokenizer is copied: no setting and no thread of its owner changes a count."""
 
 from __future__ import annotations
 

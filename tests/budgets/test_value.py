@@ -1,4 +1,4 @@
-"""Repr, equality and hash of `Value` are those that attrs would have written, on fields of every kind."""
+"""`Value` has the repr, equality and hash that attrs would write, for fields of every kind."""
 
 from __future__ import annotations
 

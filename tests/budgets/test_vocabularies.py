@@ -1,4 +1,4 @@
-"""The bundled vocabularies are the published ones, and reading them touches nothing but the package."""
+"""The bundled vocabularies are the published ones, and reading them touches only the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mapping that is no dict, which a message or a tool may be."""
+"""A mapping that is not a dict, which may be a message or a tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every argument of every public door, given things of every wrong kind: the library's own error, by type, or a use.
+"""Every argument of every public function takes values of every wrong type, or raises the library's own error.
 
 `arguments.json` says what each argument takes: which of `ODD` may pass. Whatever else is given is refused at the door
 with an error of the library's that names its type (or the number) and shows nothing of what it holds.

@@ -1,4 +1,4 @@
-"""No case of the file is left lying: each has an id of its own, and a module that names it or its kind of input."""
+"""Every case of the file has its own id and a module that runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that looks like a control token is sent as it is and counted as text (area A2, dialects of APIs)."""
+"""Text that looks like a control token is sent unchanged and counted as text (area A2, dialects of APIs)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Odd things at the door: strange mappings, objects of SDKs, ids that are none, values that change under our hands.
+"""Odd messages: strange mappings, SDK objects, missing ids, values that change while they are read.
 
 Whatever comes in, there are two ways out: a request that JSON carries and that the API's rules allow, or an error of
 ours that leaves the assembler as it was.

@@ -1,4 +1,4 @@
-"""Inputs made to take forever, all memory or all stack (area A4). Each test is under a timeout of its own."""
+"""Inputs made to take endless time, memory or stack (area A4). Each test has its own timeout."""
 
 from __future__ import annotations
 

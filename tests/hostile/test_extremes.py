@@ -1,4 +1,4 @@
-"""Every argument of every public door, given extreme numbers and arrays: a use, or the library's own error."""
+"""Every argument of every public function takes extreme numbers and arrays, or raises the library's own error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters, threads, processes and numbers that fail (cases C): a typed error, no partial state, a next build."""
+"""Failing counters, threads, processes and numbers (cases C): a typed error, no partial state, a next build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are read up to their published bounds, and refused one beyond, with an error that names the bound."""
+"""Files are read up to their published bounds, and one byte more raises an error that names the bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every public function has its row in the table that measures how it grows; and the measure tells a square."""
+"""Every public function has a row in the table of growth, and the measure recognises quadratic growth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characters that show nothing (area A5): reported by place and count, taken out only by whoever asks for it."""
+"""Invisible characters (area A5) are reported by place and number, and removed only on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every value of a request of each API, replaced by any JSON value or left out: counted and built, or refused.
+"""Every value of every API's request is replaced by any JSON value or left out: it is counted and built, or refused.
 
 `leaves.json` holds a valid request of each API with most of what it can hold. Nothing else in it is changed, so that
 a reader gets past what is checked first.

@@ -1,4 +1,4 @@
-"""Assemblers live, fork, fail and are pickled; after every step each says what a plain list and a brute force say.
+"""Assemblers are forked, pickled and fail; after every step each equals a plain list and a brute force.
 
 The model keeps lists of dicts and prices every cut anew, by characters. It shares no code with the library.
 """

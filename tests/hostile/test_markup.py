@@ -1,4 +1,4 @@
-"""No text closes its tag, forges a sibling or gains trust (area A1). The oracle is an XML parser."""
+"""No text closes its tag, forges a neighbour or gains trust (area A1). The oracle is an XML parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An object whose own methods raise is taken or refused with an error of ours, which does not quote its exception."""
+"""An object whose methods raise is accepted or refused with the library's error, which does not quote its exception."""
 
 from __future__ import annotations
 

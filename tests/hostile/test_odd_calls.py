@@ -1,4 +1,4 @@
-"""Calls that say too little or the wrong of themselves: sent as the API takes them, and priced as they are sent."""
+"""Incomplete and wrong calls are sent as the API takes them, and priced as they are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bit users of other assemblers (cases D). The oracle is a brute force over every cut, written out here."""
+"""Faults that users of other assemblers met (cases D). The oracle is a brute force over every cut."""
 
 from __future__ import annotations
 

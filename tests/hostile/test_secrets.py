@@ -1,4 +1,4 @@
-"""What was said stays out of reprs, errors, causes, logs, warnings and reports (area A8)."""
+"""No text appears in reprs, errors, causes, logs, warnings and reports (area A8)."""
 
 from __future__ import annotations
 

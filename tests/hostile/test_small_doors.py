@@ -1,4 +1,4 @@
-"""Names, numbers and marks that are nobody's idea of one: refused in a line, or read as what they are."""
+"""Wrong names, numbers and marks are refused in one line, or read as what they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates that reach out, loop for ever or are fed templates, and prompts by names that lead out (A2, A3, A4, A7)."""
+"""Templates that reach out, never end or are given templates, and prompt names that leave the folder (A2-A4, A7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that show less than they hold (area A5): sent to the character, counted in full, or refused by place."""
+"""Texts with hidden content (area A5) are sent unchanged and counted in full, or refused by place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs against a provider whose bill nobody can count: a prompt of its own, and a vocabulary with shorter words."""
+"""Runs against a provider with hidden tokens: a prompt of its own, and a vocabulary with shorter words."""
 
 from __future__ import annotations
 

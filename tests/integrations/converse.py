@@ -1,4 +1,4 @@
-"""What the scripted provider hears in a request of Bedrock's Converse, and how it spells an answer and its stream.
+"""How the scripted provider reads a Converse request, and writes an answer and its stream.
 
 The messages of the stream: Smithy specification, "Amazon Event Stream Specification" (read 2026-11).
 """

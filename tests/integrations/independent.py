@@ -1,4 +1,4 @@
-"""What a request costs and whether an API would take it, found from the body that a framework sends. Chat Completions.
+"""What a Chat Completions body costs and whether the API would accept it, by independent code.
 
 The recount is that of OpenAI's cookbook ("How to count tokens with tiktoken", the sections on chat messages and tool
 calls, gpt-4o's figures, read 2026-11), with a call's name and arguments as texts. It shares the tokenizer alone.

@@ -1,4 +1,4 @@
-"""The line of the table that a run on the wire is: what it used, and what the referee found."""
+"""The row of the results table for one run on the wire: its usage, and what the referee found."""
 
 from __future__ import annotations
 

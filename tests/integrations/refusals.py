@@ -1,4 +1,4 @@
-"""In which words each API refuses a request that is too long, as they were recorded of the providers (2026-11)."""
+"""The words in which each API refuses a request that is too long, as recorded from the providers (2026-11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scripted provider hears in a request and how it spells an answer, in four APIs of five."""
+"""How the scripted provider reads a request and writes an answer, in four APIs of five."""
 
 from __future__ import annotations
 

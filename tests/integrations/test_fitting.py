@@ -1,4 +1,4 @@
-"""What every adapter stands on: conversations told apart, remembered, and fitted alike with or without a loop."""
+"""The base of all adapters: conversations are distinguished, remembered, and fitted alike with and without async."""
 
 from __future__ import annotations
 

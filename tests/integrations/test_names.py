@@ -1,4 +1,4 @@
-"""Names of the frameworks that the adapters read without importing them: without one, an adapter fails in silence.
+"""Names that the adapters read from frameworks without importing them exist: a missing one would fail silently.
 
 `make test-integrations` runs this in the environment of each framework; imported names fail by themselves.
 """

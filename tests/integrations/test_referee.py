@@ -1,4 +1,4 @@
-"""The referee sees each fault that a provider answers with a 400; one that sees none would prove nothing."""
+"""The referee sees each fault that a provider answers with a 400."""
 
 from __future__ import annotations
 

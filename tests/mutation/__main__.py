@@ -1,4 +1,4 @@
-"""Says how many mutants the tests killed, package by package: `python -m tests.mutation --sample 150 --seed 1`.
+"""Prints how many mutants the tests killed, package by package: `python -m tests.mutation --sample 150 --seed 1`.
 
 A mutant that survives is killed by a new test, or named in `equivalents.json` with the reason why no test can tell it
 from the original. A score from a sample comes with its 95 % interval (Wilson 1927, "Probable Inference").

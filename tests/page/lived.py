@@ -1,4 +1,4 @@
-"""A conversation as it was sent, build by build, and what a program would keep of it."""
+"""A conversation as it was sent, build by build, with the records that a program would keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds Claude's counter to the package it was taken from, over texts drawn and found; prints what differs.
+"""Compares Claude's counter with the package it was taken from, over drawn and found texts, and prints differences.
 
 Run by `make test-claude [TEXTS=…]`: 100,000 texts unless another number is given, each by the three generations. The
 texts are other ones in every run, and the seed is printed.

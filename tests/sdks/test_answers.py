@@ -1,4 +1,4 @@
-"""What a model answered goes back to its own API as the API's own SDK would send it, as an object and as its JSON."""
+"""A model's answer is sent back to its API as the API's own SDK would send it, as an object and as JSON."""
 
 from __future__ import annotations
 

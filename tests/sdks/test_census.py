@@ -1,4 +1,4 @@
-"""Nothing that an SDK names is without an answer: what becomes of it is on the page, and the page is of these SDKs."""
+"""Every type that an SDK names is on the page that says what becomes of it, and the page names no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever an SDK's type holds goes back to its own API as it came, and no other API loses a word of it silently."""
+"""Every field of an SDK's type is sent back to its API unchanged, and no other API loses a word of it silently."""
 
 from __future__ import annotations
 

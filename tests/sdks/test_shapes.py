@@ -1,4 +1,4 @@
-"""Whatever is emitted, the provider's own request types take it, strictly, with no key that they do not know."""
+"""The provider's own request types accept every emitted request, strictly, without unknown keys."""
 
 from __future__ import annotations
 

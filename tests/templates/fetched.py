@@ -1,4 +1,4 @@
-"""Where `make test-templates` puts the tokenizers that it fetches. Knows folders; asks no network."""
+"""The folder into which `make test-templates` puts the tokenizers that it fetches."""
 
 from __future__ import annotations
 

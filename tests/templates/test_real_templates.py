@@ -1,4 +1,4 @@
-"""Real tokenizers with tool-aware templates: what we price is what transformers renders; no text is a control token."""
+"""Real tokenizers with tool-aware templates: the priced prompt is what transformers renders; text stays text."""
 
 from __future__ import annotations
 

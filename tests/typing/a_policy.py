@@ -1,4 +1,4 @@
-"""Policies and strategies of a user's own, as people type them: strict type checkers take them.
+"""Policies and strategies that a user writes pass strict type checkers.
 
 No cast, no `type: ignore`, and nothing imported but public names.
 """

@@ -1,4 +1,4 @@
-"""The first example of each page is what people copy first: their type checker has nothing to say against it."""
+"""The first example of each page passes the reader's type checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vectors are what the library does now, in the form that their schema gives, and enough for a port."""
+"""The vectors match the library and their schema, and cover enough for a port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other processes must find by its name: assemblers, and what ends a worker. Imports no more than it needs."""
+"""Assemblers that other processes import by name, and tasks that kill a worker. Imports as little as possible."""
 
 from __future__ import annotations
 

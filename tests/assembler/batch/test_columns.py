@@ -1,4 +1,4 @@
-"""Columns to columns: what any store may hand over, in any process, by a function that pickles."""
+"""Batches of columns: the same rows from any store, in any process, through a function that pickles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Providers' own batch files: read, fitted and written in the form that the provider documents."""
+"""Batch files of OpenAI, Anthropic and Gemini are read, fitted and written in the provider's documented form."""
 
 from __future__ import annotations
 

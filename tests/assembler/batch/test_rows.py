@@ -1,4 +1,4 @@
-"""A row over an assembler is what the same calls on a fork are; a bad one says why and harms nobody."""
+"""A row gives what the same calls on a fork give. A bad row is reported and affects no other row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run over a file: killed anywhere it goes on, nothing twice, nothing lost; what changed meanwhile is refused."""
+"""A killed run over a file resumes without losing or repeating a row. A changed input is refused."""
 
 from __future__ import annotations
 

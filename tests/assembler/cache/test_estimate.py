@@ -1,4 +1,4 @@
-"""What a prefix cache may serve: by the table, never more than the prefix, more for more."""
+"""What a prefix cache may serve: by the table, never more than the prefix, and never less for a longer one."""
 
 from __future__ import annotations
 

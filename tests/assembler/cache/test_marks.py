@@ -1,4 +1,4 @@
-"""Cache marks: at most four, where they are worth something, on nothing that takes none, for no tokens."""
+"""Cache marks: at most four, at the most useful places, only where the API takes them, and free."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stays the same from request to request, held against the JSON of the requests themselves."""
+"""Which part of a request stays the same from call to call, compared with the JSON of the requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lint: it finds what changes from call to call, leaves alone what does not, and never says what it read."""
+"""Volatile text is found by place and kind, stable text is not reported, and no text is quoted."""
 
 from __future__ import annotations
 

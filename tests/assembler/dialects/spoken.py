@@ -1,4 +1,4 @@
-"""Conversations in every spelling, drawn from an abstract one, and readers of what three APIs are sent.
+"""Conversations in every spelling, drawn from an abstract one, and readers of the requests of three APIs.
 
 Shares no code with `assembler`: what a request must say is worked out from the abstract conversation alone.
 """

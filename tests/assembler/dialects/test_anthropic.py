@@ -1,4 +1,4 @@
-"""Anthropic Messages: what came in its spelling goes out as it came, at most four marks, and the bill."""
+"""Anthropic Messages: its own form is sent unchanged, with at most four cache marks, and priced as billed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bedrock Converse: what came in its spelling goes out as it came, and the bill is the model's."""
+"""Bedrock Converse: its own form is sent unchanged and priced by the rules of the model's maker."""
 
 from __future__ import annotations
 

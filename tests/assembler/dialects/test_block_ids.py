@@ -1,4 +1,4 @@
-"""Ids of calls by their plain definition, and how much is hashed for them."""
+"""Call ids follow their plain definition, and each is hashed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Anthropic, Bedrock and Gemini have in common: valid by construction, nothing lost, nothing underpriced."""
+"""Rules that Anthropic, Bedrock and Gemini share: requests are valid, nothing is lost, nothing is underpriced."""
 
 from __future__ import annotations
 

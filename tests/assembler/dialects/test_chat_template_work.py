@@ -1,4 +1,4 @@
-"""What a fit over a chat template costs is counted in renders; what it keeps is held against every cut, rendered."""
+"""A fit over a chat template renders few times and keeps what trying every cut would keep."""
 
 from __future__ import annotations
 

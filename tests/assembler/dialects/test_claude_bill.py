@@ -1,4 +1,4 @@
-"""What Claude's requests cost, to the token of what was billed for them, and the laws that every generation obeys."""
+"""Claude's requests cost what was billed for them, and every generation obeys the same laws."""
 
 from __future__ import annotations
 

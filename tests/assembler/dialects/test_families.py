@@ -1,4 +1,4 @@
-"""Every row of every table of families says what it rests on, and can be reached by a name."""
+"""Every row in every table of families states its evidence and can be reached by a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini generateContent: both spellings in, signatures byte for byte, responses alone in their turns, and the bill."""
+"""Gemini generateContent: both spellings are read, signatures stay, responses stand alone, prices match bills."""
 
 from __future__ import annotations
 

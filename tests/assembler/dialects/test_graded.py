@@ -1,4 +1,4 @@
-"""No price is graded above the counter that it was made with, whatever the dialect."""
+"""No dialect gives a price a better grade than its counter has."""
 
 from __future__ import annotations
 

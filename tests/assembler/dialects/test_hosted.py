@@ -1,4 +1,4 @@
-"""Models that a host bills by its chat template: found by name, added up as the rules say, bounded."""
+"""Models billed by a chat template on a host: found by name, summed by the rules, and bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistral: whatever goes in, what comes out holds the API's order, ids and end, and costs what was said."""
+"""Mistral: every request has the API's order, ids and ending, and costs what the report says."""
 
 from __future__ import annotations
 

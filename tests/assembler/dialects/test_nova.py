@@ -1,4 +1,4 @@
-"""What Amazon's Nova models cost behind Converse: their hidden prompts are paid for, and nothing is called certain."""
+"""Amazon's Nova on Converse: hidden prompts are priced, and no count is graded exact."""
 
 from __future__ import annotations
 

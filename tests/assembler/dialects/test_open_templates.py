@@ -1,4 +1,4 @@
-"""A model that anybody may host is bounded by the template that its makers publish beside its weights."""
+"""A model that anyone may host is bounded by the template that its makers publish."""
 
 from __future__ import annotations
 

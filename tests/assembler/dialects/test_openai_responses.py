@@ -1,4 +1,4 @@
-"""Responses requests: nothing is lost on the way in and out, every rule of the API holds, and the bill adds up."""
+"""Responses: nothing is lost in parsing and emitting, every rule of the API holds, and the prices add up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request that a dialect cannot read is refused with the place, and without a word of it."""
+"""The error for an unreadable request names the place and quotes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every output in `input` names its own call, however the items name their calls."""
+"""Every output in `input` names its own call, in whatever form the items name their calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One build spells a request once; whoever asks for it owns it, and the next one is as it was."""
+"""A build writes its request once. Each caller gets a copy of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's words between the answers of one step stand behind them in a chat template's prompt, at its price."""
+"""User words between the answers of one step follow them in a chat template's prompt, at its price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thinking is asked for only while the API takes it: a running tool loop must have begun with it."""
+"""Thinking is asked for only when the API accepts it: a running tool loop must have begun with it."""
 
 from __future__ import annotations
 

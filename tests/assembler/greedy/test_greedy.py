@@ -1,4 +1,4 @@
-"""The greedy builder against a brute force over prefixes, by true recount."""
+"""The greedy builder agrees with a brute force over prefixes that recounts each prompt."""
 
 from __future__ import annotations
 

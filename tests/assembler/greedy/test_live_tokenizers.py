@@ -1,4 +1,4 @@
-"""A tokenizer with state, and with control tokens that a text can spell: its state stays, and texts stay text."""
+"""A tokenizer with state keeps it, and text that spells its control tokens stays text."""
 
 from __future__ import annotations
 

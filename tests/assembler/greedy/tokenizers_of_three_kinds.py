@@ -1,4 +1,4 @@
-"""Hugging Face tokenizers of the three families, trained in memory, with and without tokens of their own adding."""
+"""Hugging Face tokenizers of three families, trained in memory, with and without tokens that they add themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page as a browser would find it, read by the standard library's parser: shares no code with what wrote it."""
+"""Reads a page as a browser does, with the standard library's parser. Shares no code with what wrote it."""
 
 from __future__ import annotations
 

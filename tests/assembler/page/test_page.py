@@ -1,4 +1,4 @@
-"""A page is one file that asks nobody for anything, holds every row, and in which nothing that was given can run."""
+"""The report's page is one file that loads nothing, holds every row, and runs nothing that it was given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a session shows each call where it belongs, and is one inert piece of XML."""
+"""The picture of a session shows each call at its place and is one inert XML document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a session holds every build as it was, each row once, and nothing that was given can run in it."""
+"""The page of a session shows every build, each row once, and runs nothing that it was given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page draws at a window is what `what_if` keeps there, for every policy that lets it ask."""
+"""The page shows at each window what `what_if` keeps there, for every policy that allows it."""
 
 from __future__ import annotations
 

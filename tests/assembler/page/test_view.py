@@ -1,4 +1,4 @@
-"""`assemble view` writes the page of the report that `assemble build` prints, and no text that was not asked for."""
+"""`assemble view` writes the page of the report that `assemble build` prints, without texts unless asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One build under a window of so many characters, and what it must hold whatever the policies were."""
+"""One build under a window of so many characters, and what must hold whatever its policies are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agent sessions as OpenAI and as Anthropic spell them, with everything that a policy may meet; and ladders."""
+"""Agent sessions in OpenAI's and Anthropic's form, with everything that a policy may meet; and ladders."""
 
 from __future__ import annotations
 

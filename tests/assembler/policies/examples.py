@@ -1,4 +1,4 @@
-"""The policies that come with the library, from their table, and examples of each to hold to every law."""
+"""The library's policies, from their table, with examples of each for the tests of every law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy's arguments are refused with, and what a score remembers at most."""
+"""Illegal arguments of policies are refused by policy and name, and the memory of a score is bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The thinking of past turns gives way; an active loop's never does."""
+"""`ClearReasoning` drops the thinking of past turns and never that of a running tool loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Old results are cleared one by one, each with the arguments of its call; what pairs them stays."""
+"""`ClearToolResults` clears old results one by one, with the arguments of their calls. Call and result stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user's own policy may answer: anything else is refused by the policy's name, and nothing is sent."""
+"""Any illegal answer of a user's policy is refused by the policy's name, and nothing is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies at the very token, letter and turn where they answer otherwise, without a build around them."""
+"""Policies at the exact token, letter and turn where their answer changes, without a build around them."""
 
 from __future__ import annotations
 

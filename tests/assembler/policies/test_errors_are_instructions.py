@@ -1,4 +1,4 @@
-"""What `ContextLengthError` says is so: its oracle only makes fresh assemblers at other windows."""
+"""Every statement of `ContextLengthError` is true. The oracle only builds fresh assemblers at other windows."""
 
 from __future__ import annotations
 

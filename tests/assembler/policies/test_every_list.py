@@ -1,4 +1,4 @@
-"""A policy of the library is in its table, and all else follows from that."""
+"""Every policy of the library is in its table and follows the conventions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns that matter to the question stay, whatever their age; what stays moves only when the window is full."""
+"""`KeepRelevant` keeps the turns that matter to the question, and chooses again only when the window is full."""
 
 from __future__ import annotations
 

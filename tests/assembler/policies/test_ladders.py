@@ -1,4 +1,4 @@
-"""Ladders of any policies in any order: each rung only as far as needed, and never an invalid request."""
+"""Ladders of any policies in any order drop only as much as needed and never make an invalid request."""
 
 from __future__ import annotations
 

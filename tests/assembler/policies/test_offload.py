@@ -1,4 +1,4 @@
-"""What leaves the window is in the store, byte for byte, and what stands in its place says how to get it."""
+"""An offloaded result is in the store byte for byte, and its placeholder says how to fetch it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever writes a policy: what it returns is held against the law, and nothing invalid is sent."""
+"""The pipeline verifies what a user's policy returns, and sends nothing invalid."""
 
 from __future__ import annotations
 

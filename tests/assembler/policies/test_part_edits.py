@@ -1,4 +1,4 @@
-"""Many parts in one message: several give way at once, so that the message is written anew a few times."""
+"""Several parts of one message are dropped at once, so that the message is rewritten only a few times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A part without a price goes where it would go at any price, by every policy, and is refused where it would stay."""
+"""Every policy drops a part without a price where it would drop any part. If the part must stay, the build raises."""
 
 from __future__ import annotations
 

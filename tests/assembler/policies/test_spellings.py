@@ -1,4 +1,4 @@
-"""A message is shortened in the spelling, and in the kind of object, that it came in."""
+"""A shortened message keeps its spelling and its class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A summary stands for what was dropped, is asked for once, and may be refused."""
+"""A summary replaces the dropped turns, is asked for once, and may be refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A summary at the very token, turn and message where the answer becomes another."""
+"""A summary at the exact token, turn and message where the answer changes."""
 
 from __future__ import annotations
 

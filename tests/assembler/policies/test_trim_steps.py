@@ -1,4 +1,4 @@
-"""Inside the newest turn the oldest complete steps give way, and nothing else does."""
+"""`TrimSteps` drops the oldest complete steps of the newest turn, and nothing else."""
 
 from __future__ import annotations
 

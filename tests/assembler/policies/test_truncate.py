@@ -1,4 +1,4 @@
-"""Long texts give way, the longest first: between graphemes, marked, and never over what was asked."""
+"""`Truncate` shortens the longest texts first, between graphemes, with a marker, to the limit at most."""
 
 from __future__ import annotations
 

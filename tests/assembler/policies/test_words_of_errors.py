@@ -1,4 +1,4 @@
-"""The next step of an error, word for word: what to change, by how many tokens, and from which window on it does."""
+"""The last line of an error, word for word: what to change, by how many tokens, and the window that would do."""
 
 from __future__ import annotations
 

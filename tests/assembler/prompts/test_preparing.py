@@ -1,4 +1,4 @@
-"""Prompt files that were written for another reader: comments out, variables into tags."""
+"""Prompt files for another reader are converted: comments are removed, variables become tags."""
 
 from __future__ import annotations
 

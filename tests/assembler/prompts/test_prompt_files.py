@@ -1,4 +1,4 @@
-"""Prompt files: what `read_prompt` and a `PromptLibrary` give, and what they refuse."""
+"""What `read_prompt` and a `PromptLibrary` return, and what they refuse."""
 
 import json
 import os

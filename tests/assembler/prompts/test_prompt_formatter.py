@@ -1,4 +1,4 @@
-"""PromptFormatter: the contract of source 002, its invariants, and values that cannot speak for the template."""
+"""`PromptFormatter` keeps the contract of source 002, and no value can act as a part of the template."""
 
 import json
 import re

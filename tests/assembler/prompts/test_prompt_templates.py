@@ -1,4 +1,4 @@
-"""Validated templates: variables, styles, values that stay text, and templates that ask for too much."""
+"""Validated templates: variables, styles, values that stay text, and limits on what a template may do."""
 
 import html
 import json

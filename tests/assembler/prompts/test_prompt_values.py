@@ -1,4 +1,4 @@
-"""The Prompt value: text in every way that matters, with provenance that survives what keeps it meaningful."""
+"""A `Prompt` is a text whose provenance survives every operation that preserves it."""
 
 import copy
 import pickle

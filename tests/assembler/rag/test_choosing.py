@@ -1,4 +1,4 @@
-"""The pure steps on sources, each against a slow and obvious one."""
+"""Each pure function on sources agrees with a slow and simple one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer cites: markers, sentences, quotes."""
+"""Citations of an answer: markers, sentences, quotes."""
 
 from __future__ import annotations
 

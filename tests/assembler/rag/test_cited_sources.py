@@ -1,4 +1,4 @@
-"""Numbered sources in the pipeline: they fit, as recounted; order, numbers and mapping agree; nothing forges one."""
+"""Numbered sources fit as recounted. Order, numbers and mapping agree, and no text forges a source."""
 
 from __future__ import annotations
 

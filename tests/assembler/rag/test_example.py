@@ -1,4 +1,4 @@
-"""The example: it runs offline, fits, and its citation check finds what is false in the pretended answer."""
+"""The RAG example runs offline, fits, and its citation check finds the false claims of the sample answer."""
 
 from __future__ import annotations
 

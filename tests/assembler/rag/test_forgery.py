@@ -1,4 +1,4 @@
-"""No text of a source can write a line that a reader takes for a heading, a rule or a label of the prompt."""
+"""No source's text can write a line that looks like a heading, a rule or a label of the prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources are taken best first, and none of those that were left out would fit beside those that stay."""
+"""Sources are taken best first, and no source left out would fit beside those that stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders in which requests begin alike: the same documents in any request, the most shared first."""
+"""Orders that make requests begin alike: the same documents, with the most shared ones first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window that all sources fill holds all sources, also if the bounds of their prices are rounded up one by one."""
+"""The window that all sources fill holds all sources, even if each price is rounded up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An order and a number of sources of one's own, numbers that old answers cite, and what doors take for nothing."""
+"""An own order and number of sources, numbers that old answers cite, and values taken for nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request that fits and is valid passes; one that does not is told by places and numbers, never by its words."""
+"""The assertions pass for a valid request that fits, and otherwise state places and numbers and quote nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of contracts find every fault that is seeded, and the library's own dialects and counters pass them."""
+"""The conformance checks find every seeded fault, and the library's dialects and counters pass them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn is valid, varied and small. `verify` and a few lines of our own are the judges."""
+"""Drawn conversations are valid, varied and small, as judged by `verify` and a few lines of the tests' own."""
 
 from __future__ import annotations
 

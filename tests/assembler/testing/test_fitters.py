@@ -1,4 +1,4 @@
-"""The check finds what is wrong in the trimmers that everybody writes, and nothing in one that is right."""
+"""The check finds the faults of the trimmers that everybody writes, and none in a correct one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an installed package does to other people's runs: next to nothing, until they ask. Each in its own process."""
+"""The installed plugins cost other people's test runs next to nothing until they are used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of policies finds every fault that is seeded, and the library's own policies pass it."""
+"""The check of policies finds every seeded fault, and the library's policies pass it."""
 
 from __future__ import annotations
 

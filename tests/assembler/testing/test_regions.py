@@ -1,4 +1,4 @@
-"""Documents, budgets and assemblers: what is drawn is taken by the library, and lies on the edge."""
+"""Drawn documents, budgets and assemblers are accepted by the library and lie on edges."""
 
 from __future__ import annotations
 

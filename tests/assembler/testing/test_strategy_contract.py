@@ -1,4 +1,4 @@
-"""`check_strategy` finds every fault that is seeded, and the library's own strategies pass it."""
+"""`check_strategy` finds every seeded fault, and the library's strategies pass it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planted facts are where they say; what is counted as surviving is in the request, and nothing else is."""
+"""Planted facts are where they are said to be, and only facts in the request count as surviving."""
 
 from __future__ import annotations
 

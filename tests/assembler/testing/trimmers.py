@@ -1,4 +1,4 @@
-"""Trimmers to be checked: the four that everybody writes first, and ours. Prices by hand, in characters."""
+"""Trimmers for the check: the four that everybody writes first, and ours. Prices in characters, by hand."""
 
 from __future__ import annotations
 

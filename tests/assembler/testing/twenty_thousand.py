@@ -1,4 +1,4 @@
-"""Holds `TrimOldest` to every law in 20,000 examples: too long for the suite, run by `make test-fitters`."""
+"""Checks `TrimOldest` against every law in 20,000 examples: too long for the suite, run by `make test-fitters`."""
 
 from __future__ import annotations
 

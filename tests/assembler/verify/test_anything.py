@@ -1,4 +1,4 @@
-"""The checker meets anything: it never raises, never recurses, takes linear time, and quotes nothing that was said."""
+"""The checker accepts any value: it never raises, never recurses, takes linear time and quotes nothing."""
 
 from __future__ import annotations
 

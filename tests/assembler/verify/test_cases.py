@@ -1,4 +1,4 @@
-"""Each rule by its smallest case: `cases/<dialect>_<rule>_<what broke>.json` holds a broken one and a valid one."""
+"""Each rule by its smallest cases: `cases/<dialect>_<rule>_<what broke>.json` holds a broken and a valid one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole conversations: valid ones break nothing, and one mutation breaks the rule that it ought to."""
+"""Valid conversations break no rule, and each mutation breaks the intended one."""
 
 from __future__ import annotations
 

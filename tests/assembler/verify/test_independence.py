@@ -1,4 +1,4 @@
-"""The checker shares no code with what it checks, and each rule can say where it comes from."""
+"""The checker shares no code with what it checks, and each rule names its source."""
 
 from __future__ import annotations
 

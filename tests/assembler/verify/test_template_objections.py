@@ -1,4 +1,4 @@
-"""What a chat template objects to is read from its text in one pass, however that text is made."""
+"""A chat template's objections are read from its text in one pass, whatever the text is."""
 
 from __future__ import annotations
 

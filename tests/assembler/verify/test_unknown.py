@@ -1,4 +1,4 @@
-"""A type that no API is known to have is a note; one that another API has is a fault."""
+"""A type that no API has is a note; one that another API has is a violation."""
 
 from __future__ import annotations
 

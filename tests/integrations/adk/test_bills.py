@@ -1,4 +1,4 @@
-"""Sixty turns against a provider whose bill nobody can count, through ADK, its own Gemini model and Google's client."""
+"""Sixty turns against a provider with hidden tokens, through ADK, its own Gemini model and Google's client."""
 
 from __future__ import annotations
 

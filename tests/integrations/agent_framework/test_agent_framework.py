@@ -1,4 +1,4 @@
-"""What the middleware does with the calls of Microsoft Agent Framework; whole runs are in `test_on_the_wire`."""
+"""The middleware in calls of Microsoft Agent Framework; `test_on_the_wire` has whole runs."""
 
 from __future__ import annotations
 

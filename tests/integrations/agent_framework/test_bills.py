@@ -1,4 +1,4 @@
-"""Sixty turns against a provider whose bill nobody can count, through the framework's own OpenAI clients."""
+"""Sixty turns against a provider with hidden tokens, through the framework's own OpenAI clients."""
 
 from __future__ import annotations
 

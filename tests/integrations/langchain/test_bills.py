@@ -1,4 +1,4 @@
-"""Sixty turns against a provider whose bill nobody can count, through LangGraph and OpenAI's client."""
+"""Sixty turns against a provider with hidden tokens, through LangGraph and OpenAI's client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `ChatOpenAI(use_responses_api=True)` sends, and what of it was priced: reasoning, answer formats, own calls."""
+"""What `ChatOpenAI(use_responses_api=True)` sends is priced: reasoning, answer formats, hosted calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sixty turns against a provider whose bill nobody can count, through LiteLLM's own clients."""
+"""Sixty turns against a provider with hidden tokens, through LiteLLM's own clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the hooks of LiteLLM's SDK and proxy do with a call; whole runs are in `test_on_the_wire`."""
+"""The hooks of LiteLLM's SDK and proxy in single calls; `test_on_the_wire` has whole runs."""
 
 from __future__ import annotations
 

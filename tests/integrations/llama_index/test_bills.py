@@ -1,4 +1,4 @@
-"""Sixty turns against a provider whose bill nobody can count, through LlamaIndex and OpenAI's client."""
+"""Sixty turns against a provider with hidden tokens, through LlamaIndex and OpenAI's client."""
 
 import asyncio  # annotations stand as they are: LlamaIndex reads those of tools
 import json

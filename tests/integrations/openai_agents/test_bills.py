@@ -1,4 +1,4 @@
-"""Sixty turns against a provider whose bill nobody can count, through the SDK's own models and OpenAI's client."""
+"""Sixty turns against a provider with hidden tokens, through the SDK's own models and OpenAI's client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each kind of part: what it costs is what OpenAIChatModel sends of it, and what stays of it is the very object."""
+"""Each kind of part costs what OpenAIChatModel sends of it, and the kept parts are the very objects."""
 
 from __future__ import annotations
 

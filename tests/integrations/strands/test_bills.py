@@ -1,4 +1,4 @@
-"""Sixty turns against a provider whose bill nobody can count, through Strands and the providers' clients."""
+"""Sixty turns against a provider with hidden tokens, through Strands and the providers' clients."""
 
 from __future__ import annotations
 
