@@ -33,8 +33,8 @@ from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_claude, counts_for_openai
 from assembler.dialects.reading import listed_messages, options_in, read_messages, system_in
 from assembler.dialects.shown_beside import adapt_with_media
-from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
+from assembler.pricing.media import read_media
 from assembler.pricing.pricer import (
     FixedPrices,
     Has,
@@ -297,7 +297,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def _media(self, part: Media) -> Count:
         facts, named = read_media(part), total(claude.price_text(text, self.count) for text in _title_and_context(part))
         beside = Count(named.tokens, Grade.ESTIMATED, named.upper) if named.upper else named
-        if facts.source is Source.TEXT and facts.text is not None:
+        if facts.text is not None:
             return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT + beside
         high = self.family.image_side > pictures.STANDARD.longest_side
         return pictures.price_media(facts, pictures.HIGH if high else pictures.STANDARD) + beside

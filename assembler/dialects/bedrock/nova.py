@@ -132,7 +132,8 @@ class NovaPricer(MergingPricer):
                 beyond = add_words(part, words)
                 return self._text("".join(words)) + beyond
             case Media():
-                return price_image(read_media(part))
+                facts = read_media(part)
+                return price_image(facts) if facts.text is None else self._text(facts.text)
 
     def _held(self, part: str | Media | Opaque) -> Count:
         return self._text(part, self.family.spoken) if isinstance(part, str) else self._part(part)

@@ -263,7 +263,10 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         return self._graded(google.price_texts(texts, self.count))
 
     def _media(self, part: Media) -> Count:
-        return pictures.price_media(read_media(part), self.family.rates)
+        facts = read_media(part)
+        if facts.text is not None:
+            return pictures.price_file(self.count(facts.text))
+        return pictures.price_media(facts, self.family.rates)
 
     def _graded(self, price: Count) -> Count:
         if self.family.ceiling > 1:

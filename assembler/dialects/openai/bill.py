@@ -28,7 +28,7 @@ from assembler.dialects.openai.pricing import (
 from assembler.dialects.openai.wire import is_foreign_thought, result_texts, says_nothing, stays
 from assembler.dialects.shown_beside import adapt_with_media, all_shown_beside
 from assembler.pricing.media import read_media
-from assembler.pricing.media.openai import detail_of, price_media
+from assembler.pricing.media.openai import detail_of, price_file, price_media
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Has, JoiningPricer, Piece, answered_at_once, price_pieces
 from assembler.regions.layout import Layout
@@ -103,6 +103,8 @@ class OpenAIBill(JoiningPricer, abc.ABC):
     def medium(self, part: Media) -> Count:
         """Price an image, a document or a sound by its published formula."""
         facts = read_media(part)
+        if facts.text is not None:
+            return price_file(facts, self.count(facts.text))
         return price_media(facts, detail_of(part), self.model)
 
     def _head(self, message: Message, closing: str) -> Count:

@@ -69,7 +69,7 @@ class MediaFacts:
     bytes: int | None = None
     source: Source = Source.UNKNOWN
     text: str | None = attrs.field(default=None, repr=False)
-    """The text of a part that is plain text, which is priced as text."""
+    """The text of a part that is a text of any type, which is priced as text."""
 
     @property
     def size(self) -> tuple[int, int] | None:

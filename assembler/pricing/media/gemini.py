@@ -3,8 +3,8 @@
 Sources, read 2026-11, none of them recorded here: Google, "Understand and count tokens" (258 tokens up to 384 x 384,
 else tiles of 768 x 768 at 258 each; 32 tokens a second of audio, 263 of video), "Image understanding" of Vertex AI (a
 tile is two thirds of the shorter side, 256 to 768 pixels), "Media resolution" (Gemini 3: 1,120 an image, 560 a page, 70
-a frame). The two tile rules differ on images with a side under 1,152, and users report bills one tile above them. So
-the larger count plus one tile is the upper bound.
+a frame), "Document understanding" (a file that is no PDF is read as text). The two tile rules differ on images with a
+side under 1,152, and users report bills one tile above them. So the larger count plus one tile is the upper bound.
 """
 
 from __future__ import annotations
@@ -79,6 +79,16 @@ def price_media(facts: MediaFacts, rates: Rates) -> Count:
             return Count(tokens, Grade.ESTIMATED, upper=ceil(tokens * VIDEO_SLACK))
         case _:
             raise unpriced(facts, "Gemini")
+
+
+def price_file(tokens: Tokens) -> Count:
+    """Tokens of a file of text that has so many by itself, estimated."""
+    return Count(tokens, Grade.ESTIMATED, upper=ceil(tokens * FILE_SLACK) + AROUND_FILE)
+
+
+FILE_SLACK = 1.1
+AROUND_FILE: Tokens = 16
+"""What may stand around a file of text. No recording has one."""
 
 
 def _shaped(width: int, height: int) -> int:

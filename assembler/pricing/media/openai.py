@@ -1,8 +1,8 @@
 """Prices images, PDFs and audio as OpenAI bills them.
 
 Sources, read 2026-11: OpenAI, "Images and vision" (see `openai_images`, tiles recorded), "File inputs" (a PDF is sent
-as the text and an image of each page), "Managing costs" of the Realtime API (a token is 100 ms of the user's audio).
-The last two are not recorded here.
+as the text and an image of each page, a file of text as text, a table with a summary that a model writes), "Managing
+costs" of the Realtime API (a token is 100 ms of the user's audio). The last two are not recorded here.
 """
 
 from __future__ import annotations
@@ -50,6 +50,20 @@ def price_media(facts: MediaFacts, detail: Detail, model: str | None) -> Count:
             )
         case _:
             raise unpriced(facts, "OpenAI")
+
+
+def price_file(facts: MediaFacts, tokens: Tokens) -> Count:
+    """Tokens of a file of text that has so many by itself, estimated."""
+    around = SUMMARY if facts.mime in TABLES else AROUND_FILE
+    return Count(tokens, Grade.ESTIMATED, upper=ceil(tokens * FILE_SLACK) + around)
+
+
+FILE_SLACK = 1.1
+AROUND_FILE: Tokens = 64
+"""What may stand around a file of text, such as its name."""
+SUMMARY: Tokens = 2_000
+"""What a summary of a table may cost. Nothing is published about its length."""
+TABLES = ("text/csv", "text/tab-separated-values")
 
 
 def _most_expensive(detail: Detail, model: str | None) -> Count:

@@ -44,7 +44,7 @@ class Found:
 
 
 def read_media(part: Media) -> MediaFacts:
-    """The known facts of a part. Opens no URL and no file; decodes the first bytes of an image, and all of a PDF.
+    """The known facts of a part. Opens no URL and no file; decodes the first bytes of an image, all of a PDF or a text.
 
     Raises `ConversationError` for a `width`, `height`, `pages` or `seconds` that is not a number above 0, and
     `MessageTypeError` for anything but a media part.
@@ -55,6 +55,9 @@ def read_media(part: Media) -> MediaFacts:
     content, mime = found.content, found.mime
     if content is None:
         return MediaFacts(kind=part.kind, mime=mime, source=found.source, text=found.text, **given)
+    if mime is not None and _is_text(mime):
+        text = content.at(0, len(content)).decode(errors="replace")
+        return MediaFacts(kind=part.kind, mime=mime, bytes=len(content), source=found.source, text=text, **given)
     betrayed, size = image_size(content)
     measured: dict[str, Any] = {}
     if size is not None:
@@ -69,6 +72,17 @@ def read_media(part: Media) -> MediaFacts:
     return MediaFacts(
         kind=part.kind, mime=betrayed or mime, bytes=len(content), source=found.source, **{**given, **known}
     )
+
+
+def _is_text(mime: str) -> bool:
+    return mime.startswith("text/") or mime in _TEXTS
+
+
+_TEXTS = frozenset(
+    f"application/{name}"
+    for name in ("javascript", "json", "x-javascript", "x-ndjson", "x-python", "x-yaml", "xml", "yaml")
+)
+"""The types of texts whose names do not begin with `text/`."""
 
 
 def _read_given(raw: _Raw) -> dict[str, Any]:
@@ -150,8 +164,8 @@ def _file_data(raw: _Raw, inner: object) -> Found:
     if not isinstance(inner, str | bytes):
         return _gemini_file(raw, inner)
     name: object = raw.get("filename")
-    pdf = isinstance(name, str) and name.lower().endswith(".pdf")
-    return _data(inner, "application/pdf" if pdf else None)
+    _, dot, extension = name.lower().rpartition(".") if isinstance(name, str) else ("", "", "")
+    return _data(inner, _DOCUMENTS.get(dot + extension))
 
 
 def _source(raw: _Raw, inner: object) -> Found:
@@ -195,10 +209,21 @@ def _mcp(raw: _Raw, inner: object) -> Found:
     return _data(inner, raw.get("mimeType", raw.get("mime_type", raw.get("media_type"))))
 
 
+_DOCUMENTS: Mapping[str, str] = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".pdf": "application/pdf",
+    ".txt": "text/plain",
+    ".xml": "text/xml",
+}
+"""The types of documents by the end of their name."""
+
 _BEDROCK_MIME: Mapping[str, str] = {
     **{name: f"image/{name}" for name in ("png", "jpeg", "gif", "webp")},
     **{name: f"video/{name}" for name in ("mp4", "mov", "mkv", "webm")},
-    "pdf": "application/pdf",
+    **{name[1:]: mime for name, mime in _DOCUMENTS.items()},
 }
 
 # Specific keys first: `source` and `data` are in the parts of several providers.
