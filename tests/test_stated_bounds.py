@@ -253,7 +253,7 @@ HELD_ELSEWHERE = [
     Elsewhere(
         "docs/batches.md",
         "a row of more than 64 MiB is a bad row",
-        "tests/assembler/batch/test_rows.py::test_a_row_of_so_many_bytes_is_read_and_one_byte_more_is_refused_unread",
+        "tests/assembler/batch/test_rows.py::test_a_row_at_the_byte_limit_is_read_and_a_longer_one_is_refused_unread",
         64 * MEBIBYTE,
         lines.LONGEST,
     ),
@@ -283,7 +283,7 @@ HELD_ELSEWHERE = [
     Elsewhere(
         "docs/rag-in-a-conversation.md",
         "exactly up to sources × tokens = 100 million",
-        "tests/assembler/rag/test_choosing.py::test_best_beats_greedy_where_one_large_source_stands_in_the_way",
+        "tests/assembler/rag/test_choosing.py::test_best_beats_greedy_if_one_large_source_blocks_the_way",
         100_000_000,
         Best().cells,
     ),

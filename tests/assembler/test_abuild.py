@@ -216,7 +216,7 @@ def test_cancelling_a_build_cancels_its_counter_and_its_thread() -> None:
     assert not thread.is_alive()
 
 
-def test_a_build_that_ends_after_its_loop_was_closed_ends_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_that_ends_after_its_loop_was_closed_raises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     started, closed, raised = threading.Event(), threading.Event(), list[Any]()
     monkeypatch.setattr(threading, "excepthook", raised.append)
 
@@ -337,7 +337,7 @@ def background(limit: int, *messages: Any) -> Assembler:
     return of(messages, limit, [Summarize(None, 2), TrimOldest()])
 
 
-def test_a_summary_made_in_the_background_is_used_from_when_it_is_there() -> None:
+def test_a_summary_made_in_the_background_is_used_once_it_is_there() -> None:
     history = talk(8)
     assembler = background(130, *history)
     context = assembler.build()
@@ -353,7 +353,7 @@ def test_a_summary_made_in_the_background_is_used_from_when_it_is_there() -> Non
     assert later.wanted is None
 
 
-def test_the_next_summary_is_wanted_with_the_one_before() -> None:
+def test_the_next_summary_is_wanted_together_with_the_one_before() -> None:
     assembler = background(130, *talk(8))
     wanted = assembler.build().wanted
     assert wanted is not None
@@ -365,9 +365,7 @@ def test_the_next_summary_is_wanted_with_the_one_before() -> None:
 
 
 @pytest.mark.parametrize("change", ["edited", "replaced", "superseded", "cut short"])
-def test_a_summary_of_what_has_changed_since_is_ignored_with_a_warning(
-    change: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_summary_of_changed_messages_is_ignored_with_a_warning(change: str, caplog: pytest.LogCaptureFixture) -> None:
     history = talk(8)
     assembler = background(130, *history)
     wanted = assembler.build().wanted
@@ -387,7 +385,7 @@ def test_a_summary_of_what_has_changed_since_is_ignored_with_a_warning(
     ]
 
 
-def test_a_shorter_fork_leaves_a_summary_to_those_who_have_what_it_speaks_of() -> None:
+def test_a_shorter_fork_keeps_a_summary_for_histories_that_hold_its_messages() -> None:
     assembler = background(130, *talk(8))
     wanted = assembler.build().wanted
     assert wanted is not None

@@ -45,7 +45,7 @@ def test_only_what_is_new_is_counted_by_rule() -> None:
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-mini", "claude-sonnet-4-5"])
-def test_the_bill_of_one_model_is_not_believed_of_another(model: str) -> None:
+def test_the_bill_of_one_model_is_not_used_for_another(model: str) -> None:
     first = priced().build()
     other = Assembler(Budget(10_000, counter=len, model=model), dialect=openai_chat).add_message(QUESTION)
     moved = other.anchor(calibrate(first, 60)).add_message(ANSWER).build()
@@ -92,7 +92,7 @@ def test_another_dialects_spelling_of_the_same_history_is_scaled_and_says_estima
 
 @pytest.mark.parametrize("billed", [60, 90, 300])
 @pytest.mark.parametrize("messages", [[QUESTION], [QUESTION, ANSWER, QUESTION]], ids=["one turn", "two turns"])
-def test_the_smallest_window_of_an_anchored_error_is_so(billed: int, messages: list[dict[str, str]]) -> None:
+def test_the_smallest_window_of_an_anchored_error_works(billed: int, messages: list[dict[str, str]]) -> None:
     bill = calibrate(priced().build(), billed)
 
     def at(window: int) -> Context:
@@ -160,7 +160,7 @@ def test_a_wider_window_brings_back_what_was_shortened_for_the_billed_request() 
     assert at(200).anchor(bill).build().request()["messages"] == words(3, 40)
 
 
-def test_a_billed_request_that_filled_the_window_is_brought_down_once_more_has_come() -> None:
+def test_a_billed_request_that_filled_the_window_is_cut_once_more_messages_arrive() -> None:
     assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest(0.5)).add_messages(words(4))
     context = assembler.build()
     assembler.anchor(calibrate(context, context.by_rule.tokens))

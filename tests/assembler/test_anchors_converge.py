@@ -366,7 +366,7 @@ def working(turns: int) -> list[dict[str, Any]]:
     ],
     ids=["trimming", "auto", "noting", "clearing", "of four"],
 )
-def test_a_bill_leaves_a_mark_its_few_cuts(policy: Policy, renewed: bool) -> None:
+def test_a_bill_leaves_a_mark_with_few_cuts(policy: Policy, renewed: bool) -> None:
     """A ladder that clears was asked anew at each bill, and one bill for a whole session made each build cut."""
     assembler, before, first, moved = assembled(APIS[0], 1_200, policy), list[dict[str, Any]](), 0, 0
     for number in range(40):

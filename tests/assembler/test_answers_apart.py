@@ -124,7 +124,7 @@ def _of_its_own(draw: st.DrawFn, dialect: str) -> list[Any]:
 @pytest.mark.parametrize("dialect", DIALECTS)
 @scaled(0.5)
 @given(data=st.data())
-def test_answers_cost_what_they_cost_in_the_request_that_goes_out(dialect: str, data: st.DataObject) -> None:
+def test_answers_cost_what_they_cost_in_the_sent_request(dialect: str, data: st.DataObject) -> None:
     history = data.draw(_histories() | _of_its_own(dialect))
     model, spoken = SPELLINGS[dialect].models[0], DIALECTS[dialect]
     tools = [{"name": NAME, "parameters": {"type": "object", "properties": {"q": {"type": "string"}}}}]

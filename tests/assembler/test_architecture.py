@@ -45,7 +45,7 @@ def test_an_import_loads_nothing_but_the_standard_library(package: str) -> None:
     assert set(ast.literal_eval(done)) <= {"assembler", "budgets"}
 
 
-def test_a_module_of_a_package_is_found_by_its_name_without_an_import_of_its_own() -> None:
+def test_a_module_of_a_package_is_found_by_its_name() -> None:
     code = (
         "import assembler, budgets; print(assembler.dialects.openai_chat.name, budgets.models.dialect_of('gpt-4o'))\n"
         "print(callable(assembler.verify), hasattr(assembler, 'nothing'), hasattr(budgets, '_nothing'))"
@@ -66,12 +66,12 @@ def test_a_simple_chat_loads_nothing_heavy() -> None:
     assert done.strip() == "[]"
 
 
-def test_budgets_never_looks_up_at_assembler() -> None:
+def test_budgets_never_imports_assembler() -> None:
     for path in modules("budgets"):
         assert "assembler" not in imported(path), path
 
 
-def test_no_package_is_imported_by_what_it_imports() -> None:
+def test_no_two_packages_import_each_other() -> None:
     assert floors.circles(packages()) == []
 
 
@@ -133,7 +133,7 @@ def written_in(table: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_module_gives_out_the_names_of_its_table_and_no_other(table: Path) -> None:
+def test_a_package_exports_the_names_of_its_table_and_no_other(table: Path) -> None:
     module = importlib.import_module(".".join(table.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
     assert list(module.__all__) == sorted(written_in(table))
     assert not any(isinstance(getattr(module, name), type(sys)) for name in module.__all__)
@@ -146,7 +146,7 @@ def test_a_module_gives_out_the_names_of_its_table_and_no_other(table: Path) -> 
 @pytest.mark.parametrize(
     "line", ["from budgets import Budget as Limit", "from budgets import Budget", "import budgets"]
 )
-def test_a_line_of_a_table_that_does_not_say_a_name_and_its_module_is_refused(tmp_path: Path, line: str) -> None:
+def test_a_table_line_without_a_name_and_its_module_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "odd.py").write_text("from budgets.later import load_later as _later\n_later(__name__)\n")
     (tmp_path / "odd.pyi").write_text(f"{line}\n")
     code = (

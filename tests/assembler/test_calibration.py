@@ -64,7 +64,7 @@ def test_the_request_that_was_billed_costs_its_bill_exactly(pairs: list[tuple[st
     assert calibrate(context, billed).count(built(messages(pairs, question))) == Count(billed)
 
 
-def test_a_bill_that_the_rule_foretold_changes_nothing() -> None:
+def test_a_bill_that_the_rule_predicted_changes_nothing() -> None:
     first, second = built(messages([], "Hi")), built(messages([("Hi", "Hello")], "How are you?"))
     assert calibrate(first, first.count.tokens).count(second) == second.count
 
@@ -106,7 +106,7 @@ def test_a_scaled_count_stays_within_half_and_twice_and_keeps_its_upper_bound(
 
 
 @given(ours=st.integers(1, 10_000), billed=st.integers(1, 30_000), added=st.integers(0, 500), slack=st.integers(0, 50))
-def test_an_anchored_count_is_never_under_its_bill(ours: int, billed: int, added: int, slack: int) -> None:
+def test_an_anchored_count_is_never_below_its_bill(ours: int, billed: int, added: int, slack: int) -> None:
     counter = CalibratedCounter(Fingerprint("a", 3), Count(ours, Grade.BOUNDED, upper=ours + 9), billed)
     rule = Count(ours + added, Grade.BOUNDED, upper=ours + added + 9 + slack)
     count = counter.correct(rule, Fingerprint("a", 3))
@@ -120,7 +120,7 @@ def test_an_anchored_count_is_never_under_its_bill(ours: int, billed: int, added
         assert (count.grade, count.tokens) == (Grade.ESTIMATED, ceil(ours / 2) + added)
 
 
-def test_a_request_that_costs_less_than_its_beginning_did_is_another_one() -> None:
+def test_a_request_that_costs_less_than_its_beginning_did_is_a_different_one() -> None:
     counter = CalibratedCounter(Fingerprint("a", 3), Count(100), 110)
     assert counter.correct(Count(90), Fingerprint("a", 3)).grade is Grade.ESTIMATED
 
@@ -267,7 +267,7 @@ def test_two_bills_show_a_drift_unless_they_differ_by_more_than_fifty_tokens() -
     assert bounds == [0, 5, 5, 50, 50]
 
 
-def test_a_request_that_is_sent_again_may_be_billed_a_drift_more() -> None:
+def test_a_request_that_is_sent_again_may_be_billed_a_drift_higher() -> None:
     drifting = CalibratedCounter(Fingerprint("a", 3), Count(100), 110, drift=7)
     assert drifting.correct(Count(100), Fingerprint("a", 3)) == Count(110, Grade.BOUNDED, upper=117)
     assert [drifting.bound(drifting.tokens_left(limit)) <= limit for limit in (110, 117, 300)] == [True] * 3

@@ -71,7 +71,7 @@ def test_a_servers_part_is_sent_back_unchanged_and_has_a_bound(dialect: Dialect,
 
 
 @pytest.mark.parametrize(("dialect", "served"), SERVED)
-def test_a_turn_goes_with_all_that_a_server_wrote_in_it(dialect: Dialect, served: list[Dict]) -> None:
+def test_a_turn_is_dropped_with_everything_that_a_server_wrote_in_it(dialect: Dialect, served: list[Dict]) -> None:
     history = [_asked("old " * 50, dialect), *served, *_history(dialect, [_said_plainly(dialect)])]
     whole = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(history).build().count.upper
     budget = Budget(whole - 1)

@@ -102,7 +102,7 @@ def test_a_file_that_is_overwritten_keeps_its_permissions(folder: Path, mode: in
     assert stat.S_IMODE(Path("out.json").stat().st_mode) == mode
 
 
-def test_a_group_that_cannot_be_kept_leaves_another_group_nothing(
+def test_a_group_that_cannot_be_kept_gives_another_group_no_access(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = type("Found", (), {"st_mode": 0o100664, "st_gid": os.getgid() + 1})()
@@ -181,7 +181,7 @@ def test_an_overflow_under_refuse_shows_the_arithmetic_and_ends_3(
     assert not Path("out.json").exists()
 
 
-def test_the_least_file_builds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_smallest_file_builds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("bot.yaml").write_text("messages: [[user, hello], {role: assistant, content: [{type: text, text: hi}]}]\n")
     assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
     assert json.loads(Path("out.json").read_text())["messages"][0] == {"role": "user", "content": "hello"}

@@ -46,7 +46,7 @@ FILES: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_a_wrong_file_is_one_line_with_its_name_and_exit_code_2(
+def test_a_wrong_file_prints_one_line_with_its_name_and_exits_with_2(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, expected = REFUSALS[case]

@@ -156,7 +156,7 @@ def test_every_colour_can_be_read_on_white_and_on_black() -> None:
 
 
 @pytest.mark.parametrize(("variable", "coloured"), [("", True), ("1", False), ("0", False)])
-def test_no_colour_is_drawn_where_none_is_wanted(
+def test_no_colour_is_printed_where_none_is_wanted(
     variable: str, coloured: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = Looked()

@@ -169,7 +169,7 @@ def test_each_command_of_make_that_the_page_names_is_a_target() -> None:
     assert named <= targets
 
 
-def test_the_stages_stand_in_the_order_of_the_pipeline() -> None:
+def test_the_page_lists_the_stages_in_the_order_of_the_pipeline() -> None:
     from assembler.pipeline.build import STAGES
 
     table = PAGE.partition("| stage |")[2].partition("\n\n")[0]

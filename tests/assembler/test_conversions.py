@@ -152,7 +152,7 @@ def test_any_history_costs_the_build_what_it_costs_the_request(name: str, drawn:
     drawn=st.sampled_from(FORMS).flatmap(decorated),
     built_after=st.lists(st.booleans(), min_size=MOST_BUILDS, max_size=MOST_BUILDS),
 )
-def test_a_conversation_that_grows_is_sent_as_one_that_came_whole_whatever_it_holds(
+def test_any_growing_conversation_is_sent_like_one_that_is_built_at_once(
     name: str, drawn: Drawn, built_after: list[bool]
 ) -> None:
     whole, growing = (Assembler(dialect=EVERY[name]).add_capability([TOOL]) for _ in range(2))
@@ -274,7 +274,7 @@ STEPS: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
 @pytest.mark.parametrize("shown", [False, True], ids=["texts", "a picture"])
-def test_an_item_of_the_callers_parts_no_step_where_calls_and_results_must_be_neighbours(
+def test_a_callers_item_splits_no_step_whose_calls_and_results_must_be_neighbours(
     name: str, step: str, shown: bool
 ) -> None:
     """Chat and Mistral got a step that the API refuses, and the APIs of blocks raised `ConversationError`."""

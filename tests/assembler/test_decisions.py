@@ -18,7 +18,7 @@ CROWDED, LIVING = 16, 40
 REMEMBERED = ("replayed", "held", "restored", "sealed", "sent", "standing", "spelled")
 
 
-def test_an_owner_that_decided_nothing_yet_remembers_nothing() -> None:
+def test_an_owner_without_a_decision_remembers_nothing() -> None:
     decided = Decided(owner := Session())
     assert decided.owner() is owner
     assert [getattr(decided, name) for name in (*REMEMBERED, "remembered")] == [None] * 8
@@ -89,7 +89,7 @@ def test_decisions_of_owners_that_are_gone_are_forgotten_when_new_ones_arrive() 
     assert decisions.of(living) is mine
 
 
-def test_a_copy_for_another_history_decides_apart_for_all_who_live() -> None:
+def test_a_copy_for_another_history_keeps_the_decisions_of_living_owners() -> None:
     decisions, owners = Decisions(), [Session() for _ in range(3)]
     for owner in owners:
         decisions.of(owner).held = cast(Any, id(owner))

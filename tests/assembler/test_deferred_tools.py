@@ -52,7 +52,7 @@ def waiting(request: Dict) -> set[str]:
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai_responses"])
 @pytest.mark.parametrize("off", [-1, 0, 1])
-def test_nothing_waits_up_to_the_threshold_and_all_that_is_unused_above_it(dialect: str, off: int) -> None:
+def test_no_tool_is_deferred_up_to_the_threshold_and_every_unused_one_above_it(dialect: str, off: int) -> None:
     whole = bot(dialect, Defer(1.0)).build().costs.capability
     every = range(whole, 4 * whole)
     most = every[bisect_left(every, True, key=lambda n: not waiting(bot(dialect, Defer(n)).build().request()))]
@@ -60,7 +60,7 @@ def test_nothing_waits_up_to_the_threshold_and_all_that_is_unused_above_it(diale
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai_responses"])
-def test_the_provider_searches_among_the_tools_that_wait(dialect: str) -> None:
+def test_the_provider_searches_the_deferred_tools(dialect: str) -> None:
     context = bot(dialect, Defer(100)).build()
     request = context.request()
     assert waiting(request) == {tool["name"] for tool in TOOLS}
@@ -82,7 +82,7 @@ def test_a_deferred_tool_on_responses_costs_its_name_and_description() -> None:
 
 
 @given(st.lists(st.sampled_from(range(12)), max_size=5), st.sampled_from([*MODELS]))
-def test_no_tool_that_the_history_calls_ever_waits(used: list[int], dialect: str) -> None:
+def test_no_tool_that_the_history_calls_is_deferred(used: list[int], dialect: str) -> None:
     search = None if dialect != "openai_chat" else ToolSearch(TOOLS)
     assembler = bot(dialect, Defer(100, search=search))
     for place, number in enumerate(used):
@@ -95,7 +95,7 @@ def test_no_tool_that_the_history_calls_ever_waits(used: list[int], dialect: str
     assert verify(request, dialect=dialect) == []
 
 
-def test_a_tool_that_must_be_called_and_the_providers_own_never_wait() -> None:
+def test_a_forced_tool_and_the_providers_own_are_never_deferred() -> None:
     own = {"type": "web_search_20250305", "name": "web_search"}
     assembler = bot("anthropic", Defer(100)).add_capability([*TOOLS, own], choice="tool_3")
     assert waiting(assembler.build().request()) == {tool["name"] for tool in TOOLS} - {"tool_3"}
@@ -131,7 +131,7 @@ def test_an_api_without_a_tool_search_is_refused_with_the_next_step() -> None:
         bot("openai_chat", Defer(100)).build()
 
 
-def test_the_best_find_shares_the_rarest_words() -> None:
+def test_the_best_match_shares_the_rarest_words() -> None:
     search = ToolSearch([tool("list_orders", "Lists orders."), tool("refundOrder", "Pays back."), tool("ping")], most=2)
     assert [found["name"] for found in search("refund an order")] == ["refundOrder", "list_orders"]
     assert search("") == search("weather") == []

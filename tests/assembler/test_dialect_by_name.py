@@ -74,7 +74,7 @@ def test_without_a_dialect_and_a_known_model_every_function_behaves_alike(door: 
         ("antropic", "anthropic"),
     ],
 )
-def test_another_name_of_an_api_is_answered_with_ours(said: str, meant: str) -> None:
+def test_another_name_of_an_api_is_refused_with_the_librarys(said: str, meant: str) -> None:
     with pytest.raises(BudgetError, match=rf"did you mean {meant}\?$"):
         Assembler(dialect=said)
 
@@ -86,7 +86,7 @@ def test_the_error_for_chat_template_itself_says_to_call_it_with_a_tokenizer(sai
 
 
 @pytest.mark.parametrize("name", TYPED)
-def test_the_type_of_a_request_names_every_key_of_one_that_says_all_there_is(name: str) -> None:
+def test_the_type_of_a_request_names_every_key_of_a_full_one(name: str) -> None:
     assembler = Assembler(dialect=name).add_instruction("Be brief.").add_message(("user", "Hi"))
     assembler.add_capability([{"name": "look", "description": "", "parameters": {"type": "object"}}], choice="look")
     assembler.add_output_schema({"type": "object", "properties": {"a": {"type": "string"}}}, name="answer")

@@ -130,7 +130,7 @@ def test_the_agent_never_overflows_and_fills_the_window(agent: dict[str, Any]) -
     assert max(call.prompt_tokens for call in calls) > 0.9 * calls[0].limit
 
 
-def test_the_agent_is_cut_seldom_and_deep(agent: dict[str, Any]) -> None:
+def test_the_agent_is_cut_seldom_and_deeply(agent: dict[str, Any]) -> None:
     calls = agent["calls"]
     cuts = [n for n in range(1, len(calls)) if calls[n].dropped != calls[n - 1].dropped]
     assert 2 <= len(cuts) <= len(calls) // 10

@@ -56,7 +56,7 @@ def built(said: Any, dialect: Dialect = openai_chat, model: str = "gpt-4o") -> C
 
 @pytest.mark.parametrize("model", ["gpt-4o", "deepseek-chat"])
 @pytest.mark.parametrize("field", [*FIELDS, *UNREAD])
-def test_a_field_that_is_sent_has_a_price_and_the_request_has_the_same(field: str, model: str) -> None:
+def test_a_sent_field_costs_the_build_and_the_request_the_same(field: str, model: str) -> None:
     bare: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [CALL]}
     said = {**bare, field: {**FIELDS, **UNREAD}[field]}
     context = built(said, model=model)
@@ -67,7 +67,7 @@ def test_a_field_that_is_sent_has_a_price_and_the_request_has_the_same(field: st
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_reasoning_on_an_object_goes_out_as_that_of_a_dict_does(field: str) -> None:
+def test_reasoning_on_an_object_is_sent_like_that_of_a_dict(field: str) -> None:
     said: dict[str, Any] = {"content": "hm", "tool_calls": [CALL], field: FIELDS[field]}
     of_chain = SimpleNamespace(type="ai", content="hm", tool_calls=[CALL], additional_kwargs={field: FIELDS[field]})
     wanted = built({"role": "assistant", **said})
@@ -109,7 +109,7 @@ def test_another_api_is_not_sent_the_field_and_the_report_says_so(name: str, fie
     assert verify(context.request(), dialect=name) == []
 
 
-def test_texts_alone_are_priced_with_the_fields_that_go_out_beside_them() -> None:
+def test_texts_are_priced_with_the_fields_that_are_sent_beside_them() -> None:
     said = {"role": "assistant", "content": "a", "annotations": ["x y z"]}
     history = [{"role": "user", "content": "q"}, said]
     assert Assembler(dialect=plain).add_messages(history).build().count.grade is Grade.ESTIMATED

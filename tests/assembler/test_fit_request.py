@@ -105,7 +105,7 @@ def turns(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_an_output_format_that_costs_the_last_tokens_makes_a_turn_give_way() -> None:
+def test_a_turn_is_dropped_for_an_output_format_that_costs_the_last_tokens() -> None:
     bare = {"messages": turns(5)}
     asked = {**bare, "response_format": SPELLINGS["openai_chat"].options["response_format"]}
     limit = upper(bare, openai_chat)
@@ -146,7 +146,7 @@ def test_a_chosen_tool_and_a_cache_point_stay_beside_the_tools() -> None:
     assert len(fitted["messages"]) < len(messages)
 
 
-def test_legacy_functions_go_out_as_functions() -> None:
+def test_legacy_functions_are_sent_as_functions() -> None:
     functions = [{"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {}}}]
     body = {"messages": turns(9), "functions": functions, "function_call": {"name": "find"}}
     fitted = fit_request(body, dialect=openai_chat, assembler=base(200, openai_chat))

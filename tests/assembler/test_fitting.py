@@ -90,7 +90,7 @@ def test_a_larger_window_never_keeps_fewer_messages(spot: tuple[History, int], e
 
 
 @given(tight_spots(), st.integers(0, 40))
-def test_a_reserve_is_a_smaller_window(spot: tuple[History, int], reserve: int) -> None:
+def test_a_reserve_acts_like_a_smaller_window(spot: tuple[History, int], reserve: int) -> None:
     history, limit = spot
     wide = Budget(limit + reserve, max_output_tokens=reserve, counter=len)
     assembler = Assembler(wide, dialect=plain, on_overflow=TrimOldest()).add_messages(history)
@@ -98,7 +98,7 @@ def test_a_reserve_is_a_smaller_window(spot: tuple[History, int], reserve: int) 
 
 
 @given(tight_spots(), st.integers(0, 40), st.integers(0, 40), st.integers(0, 9), st.integers(0, 9))
-def test_the_answer_gives_way_to_the_request_down_to_its_least_and_no_further(
+def test_the_answer_shrinks_for_the_request_down_to_its_least_and_no_further(
     spot: tuple[History, int], least: int, more: int, overhead: int, margin: int
 ) -> None:
     history, limit = spot
@@ -223,7 +223,7 @@ def test_a_fork_and_its_original_do_not_see_each_others_adds(history: History, m
 
 
 @given(histories(), st.data())
-def test_appending_one_by_one_gives_what_adding_at_once_gives(history: History, data: st.DataObject) -> None:
+def test_appending_one_by_one_gives_the_result_of_adding_at_once(history: History, data: st.DataObject) -> None:
     limit = max(1, by_hand.cost(data.draw(st.sampled_from(by_hand.suffixes(history)))))
     slowly = Assembler(Budget(limit, counter=len), dialect=plain, on_overflow=TrimOldest())
     for message in history:
@@ -284,7 +284,7 @@ class DropsTheQuestion:
 
 
 @pytest.mark.parametrize("policy", [PartsAPair(), DropsTheQuestion()])
-def test_no_policy_can_part_a_pair_or_drop_the_question(policy: Any) -> None:
+def test_no_policy_can_split_a_pair_or_drop_the_question(policy: Any) -> None:
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     history = [
         {"role": "user", "content": "x" * 50},
@@ -327,7 +327,7 @@ def test_protected_turns_stay_or_the_build_raises(keep_turns: int) -> None:
     # the most that one answer may hold, by the providers' own tables: budgets/models/models.json
     [("claude-sonnet-4-5", 0, 64_000), ("gpt-4o", 0, 16_384), ("gpt-4o", 500, 500)],
 )
-def test_no_more_is_asked_of_a_model_than_it_answers_with(model: str, given: int, asked: int) -> None:
+def test_no_more_is_asked_of_a_model_than_its_longest_answer(model: str, given: int, asked: int) -> None:
     budget = Budget.for_model(model, max_output_tokens=given)
     assert Assembler(budget).add_message({"role": "user", "content": "hi"}).build().max_output_tokens == asked
 

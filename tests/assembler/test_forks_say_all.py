@@ -123,7 +123,7 @@ def everything(assembler: Assembler[Any]) -> dict[str, Any]:
     begun=st.lists(SPOKEN, min_size=2, max_size=5),
     script=st.lists(st.tuples(st.integers(0, 4), st.none() | CALLS), max_size=30),
 )
-def test_a_fork_is_in_every_field_what_the_same_calls_make_of_a_fresh_assembler(
+def test_a_fork_equals_in_every_field_a_fresh_assembler_with_the_same_calls(
     dialect: Any, ladder: str, window: int, begun: list[Any], script: list[tuple[int, Call | None]]
 ) -> None:
     budget = Budget(window, counter=len, max_output_tokens=20)

@@ -60,7 +60,7 @@ DECLARATIONS: list[tuple[str, dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize(("model", "tools", "tokens"), DECLARATIONS)
-def test_a_declaration_costs_its_words_and_what_its_generation_bills_for_each_thing_in_it(
+def test_a_declaration_costs_its_words_and_a_framing_for_each_element(
     model: str, tools: dict[str, Any], tokens: int
 ) -> None:
     with_it, without = billed(model, **tools), billed(model)
@@ -132,7 +132,7 @@ def test_the_placeholder_for_a_missing_signature_is_free(model: str) -> None:
     assert unsigned == billed(model, contents=conversation())
 
 
-def test_a_part_that_holds_a_signature_alone_is_free() -> None:
+def test_a_part_of_a_signature_alone_is_free() -> None:
     signed = {"thought": True, "thoughtSignature": "s" * 1_000}
     asked = {"role": "user", "parts": [{"text": "Hi"}]}
     said, bare = ([asked, {"role": "model", "parts": [{"text": "Yes"}, *more]}, asked] for more in ([signed], []))
@@ -145,7 +145,7 @@ ANSWER = {"type": "OBJECT", "title": "Weather", "properties": {"sky": {"type": "
 @pytest.mark.parametrize(
     ("model", "tokens"), [(GOOGLE_2, 1 + 1 + 2 + 3), (GOOGLE_2_5, 0), (GOOGLE_3, 0), (VERTEX_2_5, 0)]
 )
-def test_the_schema_of_an_answer_is_billed_by_2_0_alone(model: str, tokens: int) -> None:
+def test_the_schema_of_an_answer_is_billed_by_2_0_only(model: str, tokens: int) -> None:
     with_it = billed(model, generationConfig={"responseSchema": ANSWER})
     assert with_it.tokens - billed(model).tokens == tokens
     assert billed(model, config={"response_schema": ANSWER}).tokens == with_it.tokens
@@ -190,7 +190,7 @@ def test_the_types_of_a_schema_may_be_the_numbers_of_the_wires_enum() -> None:
 
 
 @pytest.mark.parametrize("prefix", ["vertex/", "vertex_ai/", "google-vertex/", "google_vertexai/", "google-vertex:"])
-def test_a_prefix_says_that_vertex_serves_the_model(prefix: str) -> None:
+def test_the_prefix_of_vertex_selects_its_prices(prefix: str) -> None:
     assert billed(f"{prefix}gemini-2.5-flash", **declared()) == billed(VERTEX_2_5, **declared())
 
 
@@ -215,7 +215,7 @@ def test_a_number_that_a_call_carries_is_one_token_on_2_0_whatever_its_digits(mo
     assert carrying(10_000) - carrying("") == each
 
 
-def test_a_search_of_geminis_own_is_billed_apart_from_the_prompt() -> None:
+def test_geminis_own_search_is_billed_apart_from_the_prompt() -> None:
     plain, searching = billed(GOOGLE_2_5), billed(GOOGLE_2_5, tools=[{"google_search": {}}])
     assert searching.tokens == plain.tokens
     assert searching.upper >= plain.upper + 1_000

@@ -58,7 +58,7 @@ def test_a_size_on_words_or_on_anything_but_a_medium_is_ignored() -> None:
     assert not has_sizes([said("width"), said(result("pages")), said(unknown, result(unknown))])
 
 
-def test_each_medium_gets_back_the_sizes_that_were_said_of_it_and_keeps_what_it_is() -> None:
+def test_each_medium_gets_its_given_sizes_back_and_keeps_its_kind() -> None:
     words = said("only words")
     sent = Layout(
         system="s",

@@ -58,7 +58,7 @@ def test_a_body_is_priced_by_the_model_that_it_names_unless_another_is_given(mod
     assert count_request(named, dialect=dialect).upper > count_request(body, dialect=dialect, model=model).upper
 
 
-def test_a_counter_of_the_callers_own_is_taken_at_its_word() -> None:
+def test_an_own_counter_is_trusted() -> None:
     context = Assembler(Budget(8_192, model="unknown/model", counter=len)).add_message(QUESTION).build()
     assert (context.count.tokens, context.count.grade) == (len(QUESTION["content"]), Grade.EXACT)
 

@@ -48,7 +48,7 @@ def test_a_thought_that_joins_its_answer_is_no_longer_an_empty_message() -> None
     tools=st.booleans(),
     seen=st.lists(st.booleans(), min_size=1, max_size=9),
 )
-def test_a_request_that_grew_is_the_one_that_is_spelled_at_once(
+def test_a_grown_request_equals_one_that_is_written_at_once(
     dialect: str, messages: list[Any], policy: Any, window: float, tools: bool, seen: list[bool]
 ) -> None:
     def fresh(window: int) -> Assembler:
@@ -107,7 +107,7 @@ def calls(times: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("dialect", [name for name, one in DIALECTS.items() if isinstance(one, GrowingDialect)])
-def test_a_step_more_spells_that_step_alone(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_step_writes_that_step_alone(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assembler = Assembler(Budget(10_000, counter=len), dialect=dialect).add_capability(TOOLS)
     history = calls(20)
     assembler.add_messages(history[:-2]).build().request()

@@ -48,7 +48,7 @@ def test_held_takes_a_number_of_tokens(wrong: Any) -> None:
 @pytest.mark.parametrize(
     "dialect", ["openai_chat", "openai_responses", "anthropic", "gemini", "bedrock", "mistral", "plain"]
 )
-def test_an_assembler_keeps_free_what_the_server_holds(dialect: str) -> None:
+def test_an_assembler_leaves_tokens_for_what_the_server_holds(dialect: str) -> None:
     base = Assembler(dialect=DIALECTS[dialect]).add_message({"role": "user", "content": "q"})
     alone = base.build().count
     context = base.fork().hold(1_000).build()
@@ -81,7 +81,7 @@ def test_held_tokens_are_copied_and_pickled_with_the_assembler() -> None:
     assert pickle.loads(pickle.dumps(assembler)).build().count == assembler.build().count
 
 
-def test_a_template_s_server_holds_nothing() -> None:
+def test_a_chat_template_takes_no_held_tokens() -> None:
     with pytest.raises(BudgetError, match="holds everything"):
         Assembler(dialect=chat_template(TOKENIZERS["chatml"])).hold(5)
 
@@ -136,7 +136,7 @@ def test_an_api_that_holds_no_conversation_refuses_an_answer_without_its_call(di
         Assembler(dialect=dialect).hold(700).add_message(OUTPUT)
 
 
-def test_an_answer_in_the_midst_still_needs_its_call() -> None:
+def test_an_answer_in_the_middle_still_needs_its_call() -> None:
     with pytest.raises(ConversationError, match="answers no open call"):
         increment().hold(700).add_messages([OUTPUT, {"role": "user", "content": "?"}, SECOND])
 

@@ -68,7 +68,7 @@ BILLED_APART = {"google_search", "googleMaps", "url_context"}
 
 
 @pytest.mark.parametrize(("name", "tool"), EVERY)
-def test_a_tool_of_the_provider_s_goes_out_as_it_came_and_is_bounded(name: str, tool: Dict) -> None:
+def test_a_provider_tool_is_sent_unchanged_and_bounded(name: str, tool: Dict) -> None:
     dialect = DIALECTS[name]
     assembler = Assembler(dialect=dialect).add_message({"role": "user", "content": "q"})
     bare = assembler.build().count
@@ -92,7 +92,7 @@ NOBODY_S: Dict = {"type": "novelty"}
 @pytest.mark.parametrize(
     ("name", "tool"), [case for case in EVERY if cast("Dict", case.values[1]).get("type") != "custom"]
 )
-def test_another_api_does_not_get_it_and_the_report_says_so(name: str, tool: Dict) -> None:
+def test_a_provider_tool_is_not_sent_to_another_api_and_the_report_says_so(name: str, tool: Dict) -> None:
     other = "bedrock" if name != "bedrock" else "gemini"
     context = Assembler(dialect=DIALECTS[other]).add_capability([ASK, tool]).add_message(("user", "q")).build()
     assert len(tools_in(context.request())) == 1
@@ -222,7 +222,7 @@ def test_mistral_gets_a_tool_of_openai_s_where_its_chat_api_takes_it(kind: str, 
 
 @pytest.mark.parametrize("home", CUSTOM)
 @pytest.mark.parametrize("own", ["anthropic", "bedrock", "gemini", "mistral"])
-def test_a_custom_tool_costs_in_another_api_what_is_sent_of_it_there(home: str, own: str) -> None:
+def test_a_custom_tool_costs_in_another_api_what_is_sent_there(home: str, own: str) -> None:
     tool, called = CUSTOM[home]
     asked = {"role": "user", "content": "q"}
     context = Assembler(dialect=own).add_capability([tool]).add_messages([asked, *called, asked]).build()

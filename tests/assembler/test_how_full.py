@@ -149,7 +149,7 @@ def test_an_anchored_conversation_counts_from_its_bill_before_the_next_message_t
         assert tokens == by_rule + 70
 
 
-def test_a_plan_refuses_what_no_later_message_can_mend() -> None:
+def test_a_plan_refuses_a_history_that_no_later_message_can_repair() -> None:
     assembler = made(anthropic)
     lost = [{"role": "user", "content": f"{place}"} for place in range(300)]
     lost[3:3] = [called(A)]
@@ -167,9 +167,7 @@ def test_a_plan_refuses_what_no_later_message_can_mend() -> None:
     ladder=st.sampled_from(sorted(LADDERS)),
     dialect=st.sampled_from(sorted(DIALECTS)),
 )
-def test_a_plan_answers_or_raises_what_its_words_say(
-    letters: list[str], window: int, ladder: str, dialect: str
-) -> None:
+def test_a_plan_returns_or_raises_as_documented(letters: list[str], window: int, ladder: str, dialect: str) -> None:
     assembler = made(DIALECTS[dialect], ladder, window)
     open_calls: list[str] = []
     for place, letter in enumerate(letters):

@@ -112,7 +112,7 @@ def test_the_tokens_left_follow_a_change_of_a_system_message(kind: Any) -> None:
     assert (assembler.available_for_messages(), assembler.costs().total) == (19, 11)
 
 
-def test_a_call_that_is_taken_out_in_place_waits_for_nothing() -> None:
+def test_a_call_that_is_removed_in_place_is_not_waited_for() -> None:
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "so", "tool_calls": [call]}]
     assembler = made(Refuse(), messages)
@@ -128,7 +128,7 @@ def test_a_predicate_is_asked_again_about_a_message_that_changed() -> None:
     assert messages[3] in assembler.build().messages
 
 
-def test_an_error_of_a_policy_that_saw_an_old_reading_is_not_the_last_word() -> None:
+def test_an_error_about_an_old_reading_is_not_final() -> None:
     class Picky:
         def cut(self, ledger: Any, room: int, /) -> Any:
             if "bad" in str(ledger.reading(0).parts):
@@ -202,7 +202,7 @@ EDITS = st.lists(
     policy=st.integers(0, len(POLICIES) - 1),
     kind=st.sampled_from([as_dict, as_object]),
 )
-def test_after_any_edit_a_build_is_a_fresh_assemblers(
+def test_after_any_edit_a_build_equals_a_fresh_assemblers(
     head: str, turns: list[str], texts: list[str], edits: Any, window: int, policy: int, kind: Any, dialect: Any
 ) -> None:
     messages = spoken(head + "".join(turns), texts, kind)
@@ -251,7 +251,7 @@ def test_of_many_dropped_messages_a_pinned_one_stays_once_a_build_has_checked_it
 
 
 @pytest.mark.parametrize("low_water", [None, 0.5])
-def test_a_message_that_is_edited_between_being_added_and_the_build_goes_out_as_it_says_then(
+def test_a_message_edited_before_the_build_is_sent_as_edited(
     low_water: float | None,
 ) -> None:
     messages = users(as_dict, "first", "short")
@@ -262,7 +262,7 @@ def test_a_message_that_is_edited_between_being_added_and_the_build_goes_out_as_
     assert outcome_of(assembler) == outcome_of(made(TrimOldest(low_water=low_water), messages, 60))
 
 
-def test_an_equal_list_goes_out_as_the_objects_that_came_in_last_and_their_edits_are_seen() -> None:
+def test_an_equal_list_is_sent_as_the_newest_objects_and_their_edits_are_seen() -> None:
     messages = users(as_dict, "x" * 9, "y" * 9, "z")
     assembler = made(TrimOldest(), messages, 20)
     assembler.build()
@@ -275,7 +275,7 @@ def test_an_equal_list_goes_out_as_the_objects_that_came_in_last_and_their_edits
     assert len(assembler.build().messages) == 2
 
 
-def test_a_fork_that_was_given_an_equal_list_goes_its_own_way() -> None:
+def test_a_fork_with_an_equal_list_is_independent() -> None:
     messages = users(as_dict, "a" * 8, "b" * 8)
     assembler = made(TrimOldest(), messages, 20)
     assembler.build()

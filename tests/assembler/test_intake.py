@@ -165,7 +165,7 @@ def test_a_gemini_response_is_its_object_as_json() -> None:
     assert read_message(raw, 0).parts == (Result(None, ('{"a":[1]}',), "f"),)
 
 
-def test_thinking_media_and_the_unknown_are_carried_as_they_are() -> None:
+def test_thinking_media_and_unknown_parts_are_carried_unchanged() -> None:
     blocks = [
         {"type": "thinking", "thinking": "hm", "signature": "s"},
         {"type": "redacted_thinking", "data": "x"},
@@ -303,7 +303,7 @@ def test_messages_that_a_policy_cuts_away_need_not_be_read() -> None:
         whole.build()
 
 
-def test_a_message_that_its_owner_changes_is_noticed_and_one_that_was_built_stays_as_it_was() -> None:
+def test_a_changed_message_is_noticed_and_a_built_one_stays() -> None:
     message = {"role": "user", "content": [{"type": "text", "text": "12345"}]}
     assembler = Assembler(Budget(100, counter=len)).add_messages([{"role": "user", "content": "a"}, message])
     before = assembler.build()
@@ -388,7 +388,7 @@ def read(raw: dict[str, Any]) -> Any:
 
 
 @given(raw=CALLING)
-def test_calls_that_are_read_in_one_look_read_as_they_do_field_by_field(raw: dict[str, Any]) -> None:
+def test_the_fast_reader_of_calls_agrees_with_the_field_by_field_one(raw: dict[str, Any]) -> None:
     at_once = read(raw)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dicts, "_calling", lambda *_: None)

@@ -43,9 +43,7 @@ def built(home: str, *messages: Dict) -> Any:
 @pytest.mark.parametrize("said", SAID)
 @pytest.mark.parametrize("role", ["user", "assistant"])
 @pytest.mark.parametrize("name", STANDS_IN_LISTS)
-def test_an_item_in_a_content_is_sent_to_responses_between_the_messages_of_its_texts(
-    name: str, role: str, said: str
-) -> None:
+def test_an_item_in_a_content_is_sent_to_responses_between_its_texts(name: str, role: str, said: str) -> None:
     item = STANDS_IN_LISTS[name]
     context = built("openai_responses", {"role": role, "content": [SAID[said], item, SAID[said]]})
     told = {"role": role, "content": "so"}
@@ -57,7 +55,7 @@ def test_an_item_in_a_content_is_sent_to_responses_between_the_messages_of_its_t
 
 @pytest.mark.parametrize("home", OTHERS)
 @pytest.mark.parametrize("item", [SEARCHED, SUMMED_UP], ids=lambda item: item["type"])
-def test_an_item_in_a_content_goes_to_no_other_api_and_what_it_says_does(item: Dict, home: str) -> None:
+def test_an_item_in_a_content_is_sent_to_other_apis_as_its_words_only(item: Dict, home: str) -> None:
     context = built(home, {"role": "assistant", "content": [SAID["text"], item]})
     sent = str(context.request())
     assert "gAAAA" not in sent
@@ -69,7 +67,7 @@ def test_an_item_in_a_content_goes_to_no_other_api_and_what_it_says_does(item: D
     assert any("part(s) of another API" in note for note in context.notes())
 
 
-def test_a_summary_in_a_content_goes_to_the_api_whose_server_wrote_it() -> None:
+def test_a_summary_in_a_content_is_sent_to_the_api_that_wrote_it() -> None:
     for summary, home, other in (
         (OF_ANTHROPIC, "anthropic", "openai_responses"),
         (SUMMED_UP, "openai_responses", "anthropic"),
@@ -79,7 +77,7 @@ def test_a_summary_in_a_content_goes_to_the_api_whose_server_wrote_it() -> None:
         assert repr(summary) not in str(built(other, message).request())
 
 
-def test_reasoning_in_a_content_goes_before_what_it_led_to() -> None:
+def test_reasoning_in_a_content_precedes_what_it_led_to() -> None:
     """It was left out as another model's, so an answer that LangChain had kept lost its reasoning."""
     context = built("openai_responses", {"role": "assistant", "content": [REASONED, SAID["output_text"]]})
     assert context.request()["input"][1:3] == [REASONED, {"role": "assistant", "content": "so"}]
@@ -152,7 +150,7 @@ def calling(kind: str, name: str) -> Dict:
 @pytest.mark.parametrize("home", ["openai_responses", *OTHERS])
 @pytest.mark.parametrize("kind", CALLED)
 @pytest.mark.parametrize("name", CONTENTS)
-def test_a_call_that_stands_in_the_content_alone_is_a_call_for_every_api(name: str, kind: str, home: str) -> None:
+def test_a_call_in_the_content_alone_is_a_call_in_every_api(name: str, kind: str, home: str) -> None:
     """It was an item without a meaning, and its answer was refused as one to no call."""
     context = built(home, calling(kind, name), ANSWERED)
     request = context.request()
@@ -163,7 +161,7 @@ def test_a_call_that_stands_in_the_content_alone_is_a_call_for_every_api(name: s
     assert context.count == count_request(request, dialect=home)
 
 
-def test_a_custom_call_in_a_content_is_sent_to_responses_as_one_and_answered_as_one() -> None:
+def test_a_custom_call_in_a_content_is_sent_and_answered_as_one_on_responses() -> None:
     context = built("openai_responses", calling("custom", "behind reasoning"), ANSWERED)
     assert context.request()["input"] == [
         ASKED,
@@ -175,14 +173,14 @@ def test_a_custom_call_in_a_content_is_sent_to_responses_as_one_and_answered_as_
     ]
 
 
-def test_a_custom_call_that_is_an_item_gets_the_output_of_one_from_a_tool_message() -> None:
+def test_a_custom_call_as_an_item_gets_its_output_from_a_tool_message() -> None:
     """The API looks for a call of the output's own kind."""
     sent = built("openai_responses", CALLED["custom"], ANSWERED).request()["input"]
     assert sent[1:3] == [CALLED["custom"], {"type": "custom_tool_call_output", "call_id": "c", "output": "r"}]
 
 
 @pytest.mark.parametrize("home", ["openai_responses", *OTHERS])
-def test_a_custom_call_that_stands_in_the_content_and_beside_it_is_sent_once(home: str) -> None:
+def test_a_custom_call_in_the_content_and_beside_it_is_sent_once(home: str) -> None:
     beside: Dict = {"id": "c", "type": "custom", "custom": {"name": "look", "input": "closely"}}
     context = built(home, {**calling("custom", "behind a text"), "tool_calls": [beside]}, ANSWERED)
     assert str(context.request()).count("closely") == 1
@@ -195,7 +193,7 @@ def test_a_call_in_a_content_without_an_answer_is_refused() -> None:
         built("openai_responses", calling("function", "alone"))
 
 
-def test_a_call_whose_output_stands_in_the_same_content_owes_no_answer() -> None:
+def test_a_call_with_its_output_in_the_same_content_needs_no_answer() -> None:
     output: Dict = {"type": "function_call_output", "call_id": "c", "output": "r"}
     items = [CALLED["function"], output]
     sent = built("openai_responses", {"role": "assistant", "content": [SAID["text"], *items]}).request()["input"]
@@ -229,7 +227,7 @@ def test_a_conversation_that_grows_by_a_call_in_a_content_is_written_as_a_whole_
 
 
 @pytest.mark.parametrize("home", ["openai_responses", *OTHERS])
-def test_an_item_in_a_tool_s_answer_is_a_text_there_for_every_api(home: str) -> None:
+def test_an_item_in_a_tools_answer_is_text_in_every_api(home: str) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     asking: Dict = {"role": "assistant", "content": None, "tool_calls": [call]}
     answer: Dict = {"role": "tool", "tool_call_id": "c", "content": [SAID["text"], SEARCHED]}
@@ -240,7 +238,7 @@ def test_an_item_in_a_tool_s_answer_is_a_text_there_for_every_api(home: str) -> 
     assert context.count == count_request(context.request(), dialect=home)
 
 
-def test_an_item_in_the_content_of_an_item_is_lifted_out_too() -> None:
+def test_an_item_in_the_content_of_an_item_is_lifted_out() -> None:
     message: Dict = {
         "type": "message",
         "role": "assistant",

@@ -77,7 +77,7 @@ MODELS = {"anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-flash", "mistr
 @pytest.mark.parametrize("name", sorted(MODELS))
 @scaled(0.3)
 @given(history=conversations("openai_responses"), ladder=LADDERS, share=st.floats(0.2, 1.1))
-def test_another_api_s_bound_holds_what_its_own_request_does(
+def test_another_apis_bound_covers_its_own_request(
     name: str, history: list[Any], ladder: list[Any], share: float
 ) -> None:
     model, dialect = MODELS[name], DIALECTS[name]
@@ -132,7 +132,7 @@ def _output(call_id: str, kind: str = "function_call") -> dict[str, str]:
 
 @pytest.mark.parametrize("name", [*sorted(MODELS), "openai_chat", "openai_responses", "bedrock", "plain"])
 @pytest.mark.parametrize("place", range(3))
-def test_a_call_of_a_custom_tool_goes_out_in_one_turn_with_the_calls_beside_it(name: str, place: int) -> None:
+def test_a_custom_call_is_sent_in_one_turn_with_the_calls_beside_it(name: str, place: int) -> None:
     kinds = ["function_call"] * 3
     kinds[place] = "custom_tool_call"
     calls = [_call(f"c{number}", kind) for number, kind in enumerate(kinds)]
@@ -156,7 +156,7 @@ def said(text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("dialect", ["openai_chat", "mistral", "anthropic", "gemini", "bedrock"])
 @pytest.mark.parametrize("texts", [["Wait."], ["Wait.", "There."], ["Wait.", "There.", "So."]])
-def test_texts_between_a_call_and_its_answer_do_not_part_them(dialect: str, texts: list[str]) -> None:
+def test_texts_between_a_call_and_its_answer_do_not_separate_them(dialect: str, texts: list[str]) -> None:
     tools: list[Any] = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
     items = [*ASKED, CALL, *map(said, texts), OUTPUT, *NEXT]
     request = Assembler(dialect=dialect).add_capability(tools).add_messages(items).build().request()
@@ -194,7 +194,7 @@ def test_an_answer_after_an_item_is_billed_with_it(model: str, thought: bool) ->
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "a-model-of-nobody"])
-def test_texts_around_another_model_s_thought_cost_the_one_item_that_they_go_out_as(model: str) -> None:
+def test_texts_around_another_models_thought_cost_the_one_item_they_become(model: str) -> None:
     thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
     said = [{"type": "text", "text": "walruses"}, thought, {"type": "text", "text": "eat clams"}]
     asked: dict[str, Any] = {"role": "user", "content": "q"}
@@ -291,7 +291,7 @@ def test_reasoning_that_nothing_follows_yet_is_counted_as_it_is_sent_now_and_lat
     ("then", "counted_whole"),
     [([SAID], False), ([CALL, OUTPUT], False), ([], True), (ASKED, True), ([SAID, *ASKED], False)],
 )
-def test_a_sum_is_looked_at_as_a_whole_only_where_nothing_of_the_model_follows_its_reasoning(
+def test_a_sum_is_recounted_as_a_whole_only_if_nothing_of_the_model_follows_its_reasoning(
     then: list[Any], counted_whole: bool
 ) -> None:
     thought = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}

@@ -49,12 +49,12 @@ def test_the_system_text_parses_back_to_the_exact_documents(given_documents: lis
 
 
 @given(documents, documents)
-def test_different_documents_look_different(one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_different_documents_make_different_texts(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert (Assembler.xml_tag(**one) == Assembler.xml_tag(**other)) == (one == other)
 
 
 @given(documents)
-def test_no_text_yields_trust(item: dict[str, Any]) -> None:
+def test_no_text_can_claim_trust(item: dict[str, Any]) -> None:
     tag = Assembler.xml_tag(**{**item, "trusted": False})
     assert tag.count("<") == tag.count(">") == 2
     assert parsed(tag)[0].get("trusted") == "false"
@@ -70,7 +70,7 @@ def test_two_documents_and_an_instruction_are_laid_out_as_the_readme_says() -> N
     )
 
 
-def test_the_reminder_stands_before_the_first_document_and_only_there() -> None:
+def test_the_reminder_is_before_the_first_document_and_nowhere_else() -> None:
     assembler = Assembler(strategy=ChatRegions(reminder=REMINDER)).add_instruction("I")
     assert assembler.build().system == "I"
     system = assembler.add_knowledge("k", type="rag").build().system
@@ -97,7 +97,7 @@ def test_the_costs_of_the_pieces_add_up_to_the_count_of_the_whole(
     assert context.costs.total == tiktoken_counter(encoding)(context.system)
 
 
-def test_a_counter_without_additive_seams_is_sealed_by_the_count_of_the_whole() -> None:
+def test_a_counter_without_additive_seams_is_checked_against_the_whole() -> None:
     from budgets import Budget
 
     def odd(text: str) -> int:
@@ -165,7 +165,7 @@ class Boasting(list[Any]):
         return 10**9
 
 
-def test_a_list_that_lies_about_its_length_takes_no_more_than_it_holds() -> None:
+def test_a_list_with_a_false_length_gets_only_what_it_holds() -> None:
     """By its `len` it took 46 seconds and eight gigabytes."""
     assembler = Assembler(strategy=CitedSources())
     for text in ("one", "two"):

@@ -156,7 +156,7 @@ def test_a_ledger_answers_as_adding_up_does_whatever_was_asked_before(
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 
 
-def test_a_text_may_cost_its_characters_and_an_item_that_may_join_others_any_number() -> None:
+def test_a_text_costs_at_most_its_characters_and_an_item_any_number() -> None:
     text = read_message({"role": "user", "content": "x" * 30}, 0)
     assert most_tokens([text, text]) == 2 * (30 + 16)
     item = read_message({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}, 0)

@@ -164,7 +164,7 @@ def test_a_call_in_its_own_apis_form_is_sent_whole_in_a_neutral_message_and_not_
     assert context.notes("bedrock") == (f"1 {FIELDS}",)
 
 
-def test_a_cache_mark_on_a_picture_goes_to_chat_no_more_than_one_on_the_text_beside_it() -> None:
+def test_a_cache_mark_on_a_picture_is_sent_to_chat_no_more_than_one_on_its_text() -> None:
     picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}, "cache_control": MARK}
     words = {"type": "text", "text": "q", "cache_control": MARK}
     context = Assembler(dialect="openai_chat").add_messages([{"role": "user", "content": [words, picture]}]).build()
@@ -173,7 +173,7 @@ def test_a_cache_mark_on_a_picture_goes_to_chat_no_more_than_one_on_the_text_bes
 
 
 @pytest.mark.parametrize("home", APIS)
-def test_a_field_of_chat_s_own_goes_back_to_chat_from_any_assembler(home: str) -> None:
+def test_chats_own_field_is_sent_back_to_chat_from_any_assembler(home: str) -> None:
     said = {"role": "assistant", "content": "a", "annotations": [{"type": "url_citation", "title": LOST}]}
     request = Assembler(dialect=home).add_messages([ASKED, said, ASKED]).build().request("openai_chat")
     assert request["messages"] == [ASKED, said, ASKED]
@@ -197,7 +197,7 @@ def test_a_template_gets_the_fields_that_it_may_read_and_no_mark() -> None:
     assert context.notes() == ("1 field(s) that only the template may read given to it",)
 
 
-def test_a_mark_inside_a_result_does_not_keep_a_template_from_its_words() -> None:
+def test_a_mark_inside_a_result_does_not_hide_its_words_from_a_template() -> None:
     """It was refused as a part that no text can carry; Gemini refused it too."""
     dialect = chat_template(TOKENIZERS["chatml"])
     context = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(_BY_KEY["a result of Bedrock's"]).build()
@@ -271,7 +271,7 @@ def test_a_lost_citation_inside_an_opaque_part_is_noted_like_one_of_a_text(spell
 
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("kind", ["citationsContent", "guardContent"])
-def test_a_text_of_bedrock_s_own_kind_is_the_same_text_to_another_api(kind: str, name: str) -> None:
+def test_a_text_of_bedrocks_own_kind_is_plain_text_for_another_api(kind: str, name: str) -> None:
     """The model read its own words under the heading `[citationsContent]`."""
     role, held = ("assistant", {"content": [{"text": "walrus"}]})
     if kind == "guardContent":
@@ -397,7 +397,7 @@ HAVE_CONTROLS = ("openai_chat", "anthropic")
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("place", _BY_KEY)
-def test_a_cache_mark_as_a_key_goes_to_no_api_that_lacks_it_and_the_report_says_so(place: str, api: str) -> None:
+def test_a_cache_mark_as_a_key_is_sent_only_to_apis_that_have_it_and_otherwise_noted(place: str, api: str) -> None:
     context = Assembler(dialect=DIALECTS[api]).add_capability([TOOL]).add_messages(_BY_KEY[place]).build()
     request = context.request()
     assert not verify(request, dialect=DIALECTS[api])
@@ -430,9 +430,7 @@ _OPENAIS: dict[str, tuple[str, list[Dict]]] = {
 
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("spelling", _OPENAIS)
-def test_a_breakpoint_of_openai_s_goes_to_the_api_that_it_is_spelled_for_and_to_no_other(
-    spelling: str, name: str
-) -> None:
+def test_a_breakpoint_of_openai_is_sent_only_to_the_api_it_is_written_for(spelling: str, name: str) -> None:
     home, history = _OPENAIS[spelling]
     context = Assembler(dialect=home).add_messages(history).build()
     request = context.request(name)
@@ -446,14 +444,14 @@ def test_a_breakpoint_of_openai_s_goes_to_the_api_that_it_is_spelled_for_and_to_
 
 
 @pytest.mark.parametrize("name", APIS)
-def test_a_breakpoint_of_openai_s_beside_the_content_goes_to_no_api(name: str) -> None:
+def test_a_breakpoint_of_openai_beside_the_content_is_sent_to_no_api(name: str) -> None:
     context = Assembler(dialect=name).add_messages([ASKED | _BREAK]).build()
     assert "breakpoint" not in str(context.request())
     assert context.notes() == (f"1 {MARKS}",)
 
 
 @pytest.mark.parametrize("kind", ["input_text", "text"])
-def test_anthropic_s_mark_goes_to_anthropic_on_its_own_kind_of_text_and_is_noted_on_another_s(kind: str) -> None:
+def test_a_mark_of_anthropic_on_its_own_text_is_sent_to_it_and_otherwise_noted(kind: str) -> None:
     said: Dict = {"type": kind, "text": "q", "cache_control": {"type": "ephemeral"}}
     context = Assembler(dialect="anthropic").add_messages([{"role": "user", "content": [said]}]).build()
     kept = "ephemeral" in str(context.request())
@@ -463,7 +461,7 @@ def test_anthropic_s_mark_goes_to_anthropic_on_its_own_kind_of_text_and_is_noted
 
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("spelling", OF_TOOLS)
-def test_a_cache_mark_in_a_definition_goes_to_no_api_that_lacks_it_there(spelling: str, name: str) -> None:
+def test_a_cache_mark_in_a_definition_is_sent_only_to_apis_that_have_it_there(spelling: str, name: str) -> None:
     tool = json.loads(json.dumps(OF_TOOLS[spelling]))
     inner = tool["function_declarations"][0] if spelling == "gemini" else tool
     inner |= {"cache_control": {"type": "ephemeral"}, "cacheControl": {}, **_BREAK}
@@ -478,7 +476,7 @@ def test_a_cache_mark_in_a_definition_goes_to_no_api_that_lacks_it_there(spellin
 
 
 @pytest.mark.parametrize("name", APIS)
-def test_a_field_of_a_result_of_bedrock_s_is_noted_whatever_its_type_says(name: str) -> None:
+def test_an_extra_field_of_a_bedrock_result_is_noted_whatever_its_type(name: str) -> None:
     """A `type` inside `toolResult` made the others be taken for a part's that is read elsewhere."""
     use: Dict = {"toolUseId": "c", "name": "ask", "input": {}}
     answer: Dict = {"toolUseId": "c", "content": [{"text": "r"}], "type": "novel", "x_new": LOST}

@@ -41,7 +41,7 @@ def film(content: bytes) -> Media:
 
 
 @given(st.data(), st.integers(1, 2**32 - 1), st.sampled_from([0, 1]), st.binary(max_size=40), st.booleans())
-def test_a_film_lasts_as_long_as_its_head_says(
+def test_a_films_length_is_the_one_in_its_head(
     data: st.DataObject, scale: int, version: int, between: bytes, wide: bool
 ) -> None:
     units = data.draw(st.integers(1, 2 ** (32 << version) - 2))
@@ -150,9 +150,7 @@ HEARD = {"type": "input_audio", "input_audio": "https://a.example/a.mp3"}
     ],
 )
 @pytest.mark.parametrize("limited", [False, True])
-def test_a_size_that_the_caller_says_is_counted_where_messages_go_out_merged(
-    dialect: str, part: Dict, key: str, limited: bool
-) -> None:
+def test_a_given_size_is_counted_even_if_messages_are_merged(dialect: str, part: Dict, key: str, limited: bool) -> None:
     """A request is read again there, and an API is not sent the size: what an error advises had no effect."""
 
     def made(number: int) -> Any:
@@ -206,7 +204,7 @@ def test_a_size_given_in_a_result_is_counted_and_later_media_keep_their_own() ->
 
 
 @pytest.mark.parametrize("sound", [{"data": "AAAA", "format": "mp3"}, "AAAA", "https://a.example/a.mp3"])
-def test_mistral_gets_a_sound_as_its_base64_or_its_address(sound: Any) -> None:
+def test_mistral_gets_a_sound_as_base64_or_url(sound: Any) -> None:
     part = {"type": "input_audio", "input_audio": sound}
     context = Assembler(dialect="mistral").add_message({"role": "user", "content": [part]}).build()
     (sent,) = context.request()["messages"][0]["content"]
@@ -215,7 +213,7 @@ def test_mistral_gets_a_sound_as_its_base64_or_its_address(sound: Any) -> None:
     assert 375 < context.count.tokens < context.count.upper
 
 
-def test_a_sound_for_mistral_is_as_long_as_its_head_says() -> None:
+def test_a_sounds_length_for_mistral_is_the_one_in_its_head() -> None:
     written = io.BytesIO()
     with wave.open(written, "wb") as sound:
         sound.setnchannels(1)

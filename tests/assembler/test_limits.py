@@ -45,7 +45,7 @@ def test_the_highest_scores_stay_in_the_order_given_and_the_rest_is_reported() -
     assert gone == ["d0", "d1", "d2"]
 
 
-def test_a_selection_of_the_callers_decides_for_knowledge_and_for_tools() -> None:
+def test_an_own_selection_decides_for_knowledge_and_for_tools() -> None:
     def first(items: Sequence[Any], tokens: Sequence[int], room: int) -> Iterable[int]:
         assert len(items) == len(tokens)
         return [0] if tokens[0] <= room else []
@@ -108,14 +108,14 @@ def test_a_document_keeps_its_name_in_the_report_when_another_is_left_out() -> N
 
 
 @pytest.mark.parametrize("answer", [None, 5, ["a"], [1.0], [True], "0"], ids=repr)
-def test_a_selection_that_answers_no_places_is_named(answer: Any) -> None:
+def test_the_error_names_a_selection_that_returns_no_places(answer: Any) -> None:
     made = assembler({"knowledge": Limit(cap=330, select=lambda *_: answer)})
     with pytest.raises(BudgetError, match="select"):
         made.build()
 
 
 @pytest.mark.parametrize(("less", "stay"), [(0, 3), (1, 2)])
-def test_selected_tools_leave_their_region_what_the_form_of_the_answer_costs(less: int, stay: int) -> None:
+def test_selected_tools_leave_tokens_for_the_answer_format_of_their_region(less: int, stay: int) -> None:
     def first(items: Sequence[Any], tokens: Sequence[int], room: int) -> Iterable[int]:
         return [place for place, used in enumerate(itertools.accumulate(tokens)) if used <= room]
 

@@ -42,9 +42,7 @@ def kept_from(history: list[dict[str, Any]], room: int, low: LowWater) -> int | 
 
 
 @given(sessions, st.integers(5, 60), shares)
-def test_the_cut_is_the_one_that_living_through_the_session_gives(
-    costs: list[list[int]], room: int, low: float
-) -> None:
+def test_the_cut_is_the_one_that_replaying_the_session_gives(costs: list[list[int]], room: int, low: float) -> None:
     found = kept_from(history_of(costs), room, low)
     turn = by_hand.lived_cut(costs, (), room, int(low * room))
     if sum(sum(sizes) for sizes in costs[turn:]) > room:
@@ -93,7 +91,7 @@ def test_a_growing_history_keeps_its_first_message_until_it_overflows(
 
 @scaled(0.5)
 @given(sessions, st.integers(5, 60), st.one_of(shares, st.just("auto")), st.data())
-def test_the_cut_does_not_depend_on_which_builds_came_before(
+def test_the_cut_does_not_depend_on_earlier_builds(
     costs: list[list[int]], room: int, low: LowWater, data: st.DataObject
 ) -> None:
     history = history_of(costs)
@@ -114,7 +112,7 @@ def test_the_cut_does_not_depend_on_which_builds_came_before(
 
 
 @given(sessions, st.integers(5, 60))
-def test_an_automatic_mark_is_the_one_that_living_through_the_session_gives(costs: list[list[int]], room: int) -> None:
+def test_an_automatic_mark_is_the_one_that_replaying_the_session_gives(costs: list[list[int]], room: int) -> None:
     found = kept_from(history_of(costs), room, "auto")
     turn = by_hand.auto_cut(costs, room)
     if sum(sum(sizes) for sizes in costs[turn:]) > room:
@@ -179,7 +177,7 @@ def test_no_fixed_mark_that_fills_the_window_as_much_reads_a_twentieth_less(kind
     assert auto.outside <= 1.05 * min(fixed.outside for fixed in marks if fixed.fill >= auto.fill)
 
 
-def test_an_automatic_mark_answers_how_full_the_window_was_on_average() -> None:
+def test_an_automatic_mark_follows_how_full_the_window_was_on_average() -> None:
     assert Filled().share("auto", 100) == Filled(2, 148).share("auto", 100) == pytest.approx(0.48)
     assert Filled(2, 144).share("auto", 100) == pytest.approx(0.56)  # emptier than wanted: the next cut goes less far
     assert Filled(2, 152).share("auto", 100) == pytest.approx(0.40)
@@ -205,7 +203,7 @@ def test_with_a_mark_the_protected_turns_stay(keep: int) -> None:
     assert policy.cut(ledger, whole - 1).first_kept == starts[-keep]
 
 
-def test_a_note_stands_only_where_something_was_dropped() -> None:
+def test_a_note_is_sent_only_if_something_was_dropped() -> None:
     ledger = (
         Assembler(Budget(1_000, counter=len), dialect=plain).add_messages(history_of([[5]] * 4)).build().inside.ledger
     )

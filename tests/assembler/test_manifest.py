@@ -78,7 +78,7 @@ def test_a_replay_gives_the_bytes_that_were_sent() -> None:
 
 
 @given(histories(), st.integers(20, 400))
-def test_every_build_replays_and_no_two_runs_write_two_manifests(messages: list[Any], window: int) -> None:
+def test_every_build_replays_and_writes_the_same_manifest_in_two_runs(messages: list[Any], window: int) -> None:
     first = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(messages)
     again = pickle.loads(pickle.dumps(first))
     try:
@@ -143,7 +143,7 @@ CHANGES: dict[str, tuple[Callable[[], Assembler], str]] = {
 
 
 @pytest.mark.parametrize("case", CHANGES)
-def test_a_change_that_reaches_the_bytes_is_named(case: str) -> None:
+def test_a_change_that_alters_the_bytes_is_named(case: str) -> None:
     made, place = CHANGES[case]
     with pytest.raises(ReplayError) as caught:
         made().replay(stored(gathered()))
@@ -205,7 +205,7 @@ def test_the_error_names_a_summary_that_was_rewritten() -> None:
     assert "decision.summary" in [one.place for one in caught.value.differences]
 
 
-def test_bytes_that_nothing_explains_are_said_to_be_so() -> None:
+def test_unexplained_differences_in_the_bytes_are_reported_as_such() -> None:
     manifest = stored(gathered())
     manifest["request"]["sha256"] = "0" * 64
     with pytest.raises(ReplayError, match="Check the results of your own functions") as caught:
@@ -213,7 +213,7 @@ def test_bytes_that_nothing_explains_are_said_to_be_so() -> None:
     assert caught.value.differences == ()
 
 
-def test_limits_and_rewrites_leave_their_trace() -> None:
+def test_a_manifest_states_limits_and_rewrites() -> None:
     limited = gathered(limits={"knowledge": Limit(cap=0.01)}).plan().manifest()
     assert len(limited["items"]["knowledge"]) == 1
     assert limited["decision"]["knowledge"] == []
@@ -313,7 +313,7 @@ def test_a_field_that_is_missing_is_named_by_its_path() -> None:
         assert caught.value.place == place
 
 
-def test_a_field_of_a_later_version_is_let_pass() -> None:
+def test_a_field_of_a_later_version_is_ignored() -> None:
     manifest = stored(gathered())
     for place in (manifest, manifest["items"], manifest["items"]["messages"][0], manifest["decision"]):
         place["new"] = {"x": [1]}
@@ -330,7 +330,7 @@ def test_a_setting_of_any_plain_kind_is_a_difference(setting: str) -> None:
         assert any(each.place.startswith(setting) for each in caught.value.differences)
 
 
-def test_a_manifest_is_the_callers_own() -> None:
+def test_changing_a_returned_manifest_changes_nothing_else() -> None:
     plan = gathered().plan()
     taken = plan.manifest()
     kept = copy.deepcopy(taken)

@@ -69,7 +69,9 @@ def image(content: bytes | str, **beside: Any) -> Media:
         ("WEBP", {"quality": 10, "method": 0, "exif": b"Exif\0\0MM\0*\0\0\0\x08\0\0"}),
     ],
 )
-def test_the_head_says_what_pillow_says(name: str, options: dict[str, Any], width: int, height: int) -> None:
+def test_the_size_in_the_head_is_the_one_that_pillow_reads(
+    name: str, options: dict[str, Any], width: int, height: int
+) -> None:
     from PIL import Image
 
     written = io.BytesIO()
@@ -82,7 +84,7 @@ def test_the_head_says_what_pillow_says(name: str, options: dict[str, Any], widt
 
 @needs_pillow
 @pytest.mark.parametrize("size", [(16, 16), (640, 123), (1, 300)])
-def test_the_head_of_an_avif_says_what_pillow_says(size: tuple[int, int]) -> None:
+def test_the_size_in_the_head_of_an_avif_is_the_one_that_pillow_reads(size: tuple[int, int]) -> None:
     from PIL import Image, features
 
     if not features.check("avif"):
@@ -105,7 +107,7 @@ def test_a_heic_of_tiles_is_as_large_as_its_largest_property() -> None:
     assert (facts.mime, facts.size) == ("image/heic", (4032, 3024))
 
 
-def test_a_bitmap_of_the_oldest_kind_and_one_from_the_top_are_read() -> None:
+def test_old_and_top_down_bitmaps_are_read() -> None:
     oldest = b"BM" + b"\0" * 12 + struct.pack("<IHH", 12, 300, 200)
     from_the_top = b"BM" + b"\0" * 12 + struct.pack("<Iii", 40, 300, -200)
     assert read_media(image(oldest)).size == read_media(image(from_the_top)).size == (300, 200)
@@ -134,7 +136,7 @@ NO_SIZE = {
 
 
 @pytest.mark.parametrize("name", NO_SIZE)
-def test_an_image_that_does_not_say_its_size_has_none(name: str) -> None:
+def test_an_image_without_a_size_in_its_head_has_none(name: str) -> None:
     assert read_media(image(NO_SIZE[name])).size is None
 
 
@@ -144,7 +146,7 @@ def test_a_jpeg_of_bare_markers_and_fill_bytes_before_its_frame_is_read() -> Non
 
 
 @given(content=st.binary(max_size=400), head=st.sampled_from([*NO_SIZE.values(), b"RIFF\0\0\0\0WAVE", b"%PDF-1.7 obj"]))
-def test_any_content_is_read_without_a_fault(content: bytes, head: bytes) -> None:
+def test_any_content_is_read_without_a_crash(content: bytes, head: bytes) -> None:
     facts = read_media(image(head + content))
     assert facts.bytes == len(head + content)
 
@@ -233,7 +235,7 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
-def test_every_spelling_of_one_image_says_the_same(name: str) -> None:
+def test_every_form_of_one_image_gives_the_same_size(name: str) -> None:
     facts = read_media(Media("image", SPELLINGS[name]))
     expected = MediaFacts(kind="image", mime="image/png", width=64, height=48, bytes=len(PNG), source=Source.INLINE)
     assert facts == expected
@@ -252,7 +254,7 @@ def test_content_by_url_has_no_size(name: str) -> None:
         {"document": {"format": "txt", "name": "a", "source": {"text": "Once."}}},
     ],
 )
-def test_a_document_that_is_text_says_so_and_is_not_priced_by_size(raw: dict[str, Any]) -> None:
+def test_a_text_document_is_recognised_and_not_priced_by_size(raw: dict[str, Any]) -> None:
     facts = read_media(Media("document", raw))
     assert (facts.text, facts.source, facts.pages) == ("Once.", Source.TEXT, None)
     assert "Once." not in repr(facts)
@@ -282,7 +284,7 @@ MIMES = {
 
 
 @pytest.mark.parametrize("name", MIMES)
-def test_content_that_does_not_say_its_type_has_the_one_that_was_named(name: str) -> None:
+def test_content_without_a_type_in_its_head_has_the_named_type(name: str) -> None:
     raw, mime = MIMES[name]
     assert read_media(Media("document", raw)).mime == mime
 
@@ -365,7 +367,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pages_are_what_the_page_tree_counts(name: str) -> None:
+def test_the_number_of_pages_is_that_of_the_page_tree(name: str) -> None:
     content, pages = PAGES[name]
     assert pdf_pages(content) == pages
     part = Media("document", {"file": {"filename": "A.PDF", "file_data": b64(content)}})
@@ -429,7 +431,7 @@ def test_a_sound_lasts_as_long_as_its_frames(frames: int, rate: int, channels: i
     assert facts.mime == "audio/wav"
 
 
-def test_a_streamed_sound_lasts_until_it_ends() -> None:
+def test_a_streamed_sound_lasts_until_its_end() -> None:
     written = wav(4_000)
     streamed = written[:40] + b"\xff\xff\xff\xff" + written[44:]
     assert read_media(sound(streamed)).seconds == 0.5
@@ -450,7 +452,7 @@ def test_a_sound_with_remarks_before_its_data_is_measured() -> None:
         b"RIFF\0\0\0\0WAVE" + b"junk\0\0\0\0" * 99,
     ],
 )
-def test_a_sound_that_does_not_say_its_length_has_none(content: bytes) -> None:
+def test_a_sound_without_a_length_has_none(content: bytes) -> None:
     assert read_media(sound(content)).seconds is None
 
 
@@ -518,7 +520,7 @@ def test_claude_bills_patches_of_28_pixels(size: tuple[int, int], patches: int) 
         ((6_272, 1_200), 628 + 8),
     ],
 )
-def test_a_claude_image_costs_by_the_earlier_rule_what_is_left_of_it(size: tuple[int, int], upper: int) -> None:
+def test_a_claude_image_by_the_earlier_rule_costs_its_remaining_size(size: tuple[int, int], upper: int) -> None:
     assert claude.price_media(sized(*size), claude.STANDARD).upper == upper
 
 
@@ -579,7 +581,7 @@ def test_gemini_2_bills_tiles(size: tuple[int, int], tokens: int, upper: int) ->
     assert (count.tokens, count.upper, count.grade) == (tokens, upper, Grade.ESTIMATED)
 
 
-def test_gemini_3_bills_any_image_alike() -> None:
+def test_gemini_3_bills_every_image_the_same() -> None:
     assert gemini.price_media(URL_IMAGE, gemini.Flat()) == gemini.price_media(sized(9, 9), gemini.Flat())
 
 
@@ -626,7 +628,7 @@ def test_an_image_that_gemini_2_bills_by_size_is_refused_without_one() -> None:
         ({"file_id": "f", "detail": "auto"}, "auto"),
     ],
 )
-def test_the_detail_is_read_where_each_api_keeps_it(raw: dict[str, Any], detail: str) -> None:
+def test_the_detail_is_read_from_each_apis_own_field(raw: dict[str, Any], detail: str) -> None:
     assert openai.detail_of(Media("image", raw)) == detail
 
 

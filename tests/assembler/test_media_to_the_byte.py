@@ -76,7 +76,7 @@ def film(scale: bytes, units: bytes) -> PlainBytes:
         (b"XXXX", b"\xffXX\xff", 0xFF5858FF / 0x58585858),
     ],
 )
-def test_a_film_is_as_many_seconds_as_its_units_by_units_a_second(scale: bytes, units: bytes, seconds: Any) -> None:
+def test_a_films_seconds_are_its_units_by_its_units_a_second(scale: bytes, units: bytes, seconds: Any) -> None:
     assert mp4_seconds(film(scale, units)) == seconds
 
 
@@ -96,7 +96,7 @@ def test_a_film_with_an_empty_head_does_not_take_its_length_from_later_bytes() -
 
 
 @pytest.mark.parametrize(("before", "pages"), [(1_019, 3), (1_020, None)])
-def test_a_pdf_says_that_it_is_one_in_its_first_1024_bytes(before: int, pages: int | None) -> None:
+def test_a_pdf_is_recognised_by_its_first_1024_bytes(before: int, pages: int | None) -> None:
     tree = b"1 0 obj << /Type /Pages /Count 3 >> endobj"
     assert pdf_pages(b" " * before + b"%PDF-" + tree) == pages
 
@@ -148,7 +148,7 @@ def test_an_image_of_more_than_1536_patches_is_scaled_down_to_whole_ones(size: t
 
 
 @pytest.mark.parametrize("size", [(0, 1), (1, 0), (0, 0), (-1, 5)])
-def test_an_image_without_a_pixel_a_side_is_refused_by_its_size(size: tuple[int, int]) -> None:
+def test_an_image_without_pixels_is_refused_by_its_size(size: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match=rf"at least one pixel a side, got {size[0]} × {size[1]}$"):
         price_image(*size, "low", "gpt-4o")
 
@@ -204,7 +204,7 @@ def test_an_image_without_a_pixel_a_side_is_refused_by_its_size(size: tuple[int,
         ({"odd": "AAAA"}, Source.UNKNOWN, None),
     ],
 )
-def test_a_part_says_where_its_content_is_and_what_it_is_called(raw: dict[str, Any], source: Source, mime: Any) -> None:
+def test_a_part_states_the_place_and_the_type_of_its_content(raw: dict[str, Any], source: Source, mime: Any) -> None:
     found = find_content(raw)
     assert (found.source, found.mime, found.content is not None) == (source, mime, source is Source.INLINE)
 
@@ -223,7 +223,7 @@ def test_the_text_of_a_document_is_the_one_that_its_source_holds(source: dict[st
 
 @pytest.mark.parametrize("key", ["width", "height", "pages", "seconds"])
 @pytest.mark.parametrize("where", ["https://x.test/a", "data:;base64,AAAA"])
-def test_the_least_and_the_largest_that_a_caller_may_say_of_a_medium_stand(key: str, where: str) -> None:
+def test_the_smallest_and_largest_given_sizes_are_accepted(key: str, where: str) -> None:
     for value in (1, 1 << 32):
         facts = read_media(Media("image", {"image_url": where, key: value, "detail": None}))
         assert getattr(facts, key) == value

@@ -62,7 +62,7 @@ def chat(model: str, turns: int = 40, marks: CacheMarks | None = None) -> Assemb
 
 
 @pytest.mark.usefixtures("asked")
-def test_a_bill_is_the_count_times_the_price_cold_and_less_the_discount_warm() -> None:
+def test_a_bill_is_the_count_times_the_price_minus_the_cache_discount() -> None:
     context = chat("gpt-4o").build()
     found = bill(context)
     served = context.report.cache.served  # type: ignore[union-attr]
@@ -76,7 +76,7 @@ def test_a_bill_is_the_count_times_the_price_cold_and_less_the_discount_warm() -
 
 
 @pytest.mark.usefixtures("asked")
-def test_an_api_that_caches_what_is_marked_bills_the_writing() -> None:
+def test_an_api_with_cache_marks_bills_the_write() -> None:
     unmarked, marked = (bill(chat("claude-sonnet-4-5", marks=marks).plan()) for marks in (None, CacheMarks()))
     assert (unmarked.served, unmarked.written) == (0, 0)
     assert unmarked.cold == unmarked.warm == 3 * unmarked.tokens
@@ -93,7 +93,7 @@ def test_an_hour_long_cache_write_costs_twice_the_input_price() -> None:
     assert hour.warm == 3 * hour.tokens - Decimal("2.7") * hour.served
 
 
-def test_a_bill_of_a_day_asks_for_the_prices_of_that_day(asked: list[tuple[str, str, datetime]]) -> None:
+def test_a_bill_of_a_day_uses_the_prices_of_that_day(asked: list[tuple[str, str, datetime]]) -> None:
     found = bill(chat("gpt-4o", turns=1).plan(), on=date(2026, 3, 4))
     assert {moment.date() for _, _, moment in asked} == {date(2026, 3, 4)}
     assert found.on == date(2026, 3, 4)
@@ -127,7 +127,7 @@ def test_offers_that_drop_nothing_come_first_and_the_cheapest_before_the_others(
 
 
 @pytest.mark.usefixtures("asked")
-def test_a_request_that_a_model_cannot_carry_is_offered_with_its_error_and_last() -> None:
+def test_a_model_that_cannot_carry_the_request_is_offered_last_with_its_error() -> None:
     assembler = chat("gpt-4o", turns=0).add_instruction("Be brief. " * 6_000)
     *_, last = fits(assembler, ["gpt-4", "gpt-4o"])
     assert (last.model, last.bill, last.count, last.drops_nothing) == ("gpt-4", None, None, False)

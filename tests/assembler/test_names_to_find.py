@@ -28,7 +28,7 @@ def test_a_name_asked_of_the_wrong_package_is_answered_with_the_import_that_work
     assert hasattr(importlib.import_module(package), name)
 
 
-def test_every_public_name_of_budgets_that_a_user_needs_for_a_budget_is_answered() -> None:
+def test_asking_assembler_for_a_name_of_budgets_is_answered_with_the_import() -> None:
     import budgets
 
     tried = set(budgets.__all__) - set(assembler.__all__)

@@ -38,7 +38,7 @@ FORMATS = {
     formatted=st.booleans(),
     model=st.sampled_from(MODELS),
 )
-def test_the_bound_without_a_model_holds_what_each_family_counts(
+def test_the_bound_without_a_model_covers_what_each_family_counts(
     dialect: str, history: list[Any], tooled: bool, choice: object, formatted: bool, model: str
 ) -> None:
     spoken, counter = DIALECTS[dialect], tiktoken_counter("o200k_base")

@@ -22,6 +22,6 @@ def test_a_second_look_returns_what_the_first_found_and_computes_nothing() -> No
     assert other.asked == 0
 
 
-def test_of_the_class_it_is_the_finder_with_its_words() -> None:
+def test_on_the_class_the_attribute_is_the_finder_with_its_docstring() -> None:
     assert isinstance(Counted.answer, found_once)
     assert Counted.answer.__doc__ == "Forty-one and how often it was asked for."

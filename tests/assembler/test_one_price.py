@@ -307,7 +307,7 @@ RUNGS = [ClearToolResults(keep=0), ClearToolResults(keep=1), Truncate(5), Trunca
     rungs=st.lists(st.sampled_from(RUNGS), min_size=1, max_size=2),
     share=st.floats(0.3, 1.0),
 )
-def test_a_ladder_with_a_mark_leaves_what_its_own_request_is_counted(
+def test_a_ladder_with_a_mark_costs_what_its_own_request_costs(
     api: Api,
     spelled: Callable[[list[str]], list[dict[str, Any]]],
     steps: list[list[str]],
@@ -369,7 +369,7 @@ def test_documents_around_the_question_cost_what_they_are_sent_as(
 
 @scaled(0.5)
 @given(api=st.sampled_from(APIS), history=histories, policy=ladders)
-def test_the_window_that_the_whole_fills_to_the_token_holds_the_whole(
+def test_the_window_that_the_whole_fills_exactly_holds_the_whole(
     api: Api, history: list[Any], policy: tuple[Policy, ...]
 ) -> None:
     whole = assembled(api, 1_000_000, history, policy, {}, 1).build()

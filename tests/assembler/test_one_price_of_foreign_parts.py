@@ -108,7 +108,7 @@ def test_a_thought_beside_an_answer_costs_no_message_of_its_own(api: str, model:
 @given(
     drawn=st.sampled_from(FORMS).flatmap(decorated), api=st.sampled_from(APIS), schema=st.sampled_from([None, SCHEMA])
 )
-def test_a_history_with_all_that_providers_put_into_one_costs_what_it_is_sent_as(
+def test_a_history_with_everything_that_providers_add_costs_what_it_is_sent_as(
     drawn: Drawn, api: tuple[str, str], schema: Dict | None
 ) -> None:
     try:

@@ -56,7 +56,7 @@ def test_a_message_without_content_is_priced_as_its_envelope(role: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "refusal"])
-def test_a_message_that_says_something_beside_its_content_is_read_as_it_stands(field: str) -> None:
+def test_a_message_with_fields_beside_its_content_is_read_as_it_is(field: str) -> None:
     said = {"role": "assistant", "content": None, field: "word"}
     assert list(as_billed([said, {"role": "assistant", field: None}])) == [said, {"role": "user", "content": ""}]
 
@@ -107,7 +107,7 @@ def item_price(*items: dict[str, Any], model: str = "gpt-4.1", **options: Any) -
     return count_request({"input": list(items), **options}, dialect=openai_responses, model=model)
 
 
-def test_responses_reads_a_tool_spelled_for_chat_by_its_own_fields_alone() -> None:
+def test_responses_reads_a_tool_in_chats_form_by_its_own_fields_alone() -> None:
     both = {"type": "function", "name": "look", "function": {key: FLAT[key] for key in ("name", "parameters")}}
     bare = {"type": "function", "name": "look"}
     assert item_price(QUESTION, tools=[both]) == item_price(QUESTION, tools=[bare])

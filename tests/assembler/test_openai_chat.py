@@ -166,7 +166,7 @@ def test_another_models_reasoning_is_left_out_and_reported_at_every_build() -> N
         assert "1 reasoning part(s) of another model left out" in context.report.notes
 
 
-def test_tools_go_out_nested_and_the_key_is_left_out_without_them() -> None:
+def test_tools_are_sent_nested_and_without_tools_there_is_no_key() -> None:
     nested = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}
     flat = {"name": "g", "description": "d", "parameters": {"type": "object", "properties": {}}, "strict": True}
     assembler = Assembler(dialect=openai_chat).add_messages([("user", "q")])
@@ -245,7 +245,7 @@ def test_a_given_size_prices_a_linked_image_and_is_never_sent() -> None:
     assert context.request()["messages"][0]["content"] == [image]
 
 
-def test_an_anthropic_image_becomes_a_data_address() -> None:
+def test_an_anthropic_image_becomes_a_data_url() -> None:
     source = {"type": "base64", "media_type": "image/png", "data": png(10, 10)}
     block = {"type": "image", "source": source}
     context = Assembler(dialect=openai_chat).add_messages([{"role": "user", "content": [block]}]).build()

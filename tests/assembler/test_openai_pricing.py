@@ -185,7 +185,7 @@ def test_comments_break_an_object_into_lines() -> None:
     assert written == '{\n// A\n// First.\na: string, // default: "x"\n// Second.\nb: { c?: number },\n}'
 
 
-def test_a_default_that_no_description_explains_stands_above_its_property() -> None:
+def test_an_unexplained_default_is_written_above_its_property() -> None:
     written = arguments_of(tool_text(taking(a={"type": "string", "title": "A", "default": "x"})))
     assert written == '{\n// A\n// default: "x"\na: string,\n}'
 
@@ -210,7 +210,7 @@ def test_alternatives_without_a_comment_stay_on_one_line() -> None:
     assert arguments_of(tool_text(taking(x=choice))) == "{ x: string | { a?: Array<{ b?: string }> } }"
 
 
-def test_the_arguments_own_title_and_description_stand_before_the_brace() -> None:
+def test_the_arguments_title_and_description_are_written_before_the_brace() -> None:
     written = tool_text(tool("f", title="Args", description="D", properties={"a": {}}))
     assert arguments_of(written) == "// Args\n// D\n{ a?: any }"
 
@@ -362,7 +362,7 @@ def test_tools_beside_a_system_text_cost_the_same_whatever_blanks_it_ends_in(end
     assert (priced.tokens, priced.upper) == (without.tokens + grown, without.upper + grown)
 
 
-def test_a_system_message_spares_the_tools_an_envelope() -> None:
+def test_a_system_message_saves_the_tools_an_envelope() -> None:
     alone = price_tools([tool()], family_of("gpt-4o"), characters, Has.NOTHING)
     beside = price_tools([tool()], family_of("gpt-4o"), characters, Has.SYSTEM)
     assert alone.tokens - beside.tokens == 4
@@ -425,7 +425,7 @@ def test_a_text_that_goes_through_a_gateway_is_priced_as_the_makers_and_never_ca
 
 
 @pytest.mark.parametrize("model", ["gpt-audio", "gpt-4o-audio-preview", "gpt-4o-mini-realtime-preview"])
-def test_a_model_that_speaks_is_priced_as_gpt_4o_and_not_called_exact_since_no_recording_shows_its_texts(
+def test_a_speech_model_is_priced_as_gpt_4o_and_not_exact(
     model: str,
 ) -> None:
     said = {"messages": [{"role": "user", "content": "How long is a river?"}]}
@@ -472,7 +472,7 @@ def test_an_unknown_model_is_an_estimate_with_a_margin() -> None:
         ("o3-mini", ["<|start|>", "user", "<|message|>", "Hi", "<|end|>", "<|start|>", "assistant"]),
     ],
 )
-def test_a_plain_request_is_the_template_token_by_token(model: str, prompt: list[str]) -> None:
+def test_a_plain_request_costs_the_template_token_by_token(model: str, prompt: list[str]) -> None:
     family = family_of(model)
     assert family.primer + family.per_message + 1 + counter(family.encoding)("Hi") == len(prompt)
 
@@ -506,7 +506,7 @@ def test_one_call_costs_its_arguments_and_its_name_twice(
     assert bill.tokens == len(spelled) + len(recipient) + len("go") + constant
 
 
-def test_calls_side_by_side_are_one_wrapped_call() -> None:
+def test_parallel_calls_are_one_wrapped_call() -> None:
     calls = [call("a", '{"x": 1}'), call("b", "oops")]
     wrapped = (
         '{"tool_uses":[{"recipient_name":"functions.a","parameters":{"x":1}},'
@@ -542,7 +542,7 @@ def test_responses_sends_each_call_as_a_message_of_its_own(model: str, each: int
         (["a\nb", '"q"'], '["a\\nb", "q"]'),
     ],
 )
-def test_results_side_by_side_are_one_list_of_what_they_say(texts: list[str], shown: str) -> None:
+def test_parallel_results_are_one_list_of_their_texts(texts: list[str], shown: str) -> None:
     assert price_results(texts, family_of("gpt-4o"), characters).tokens == len(shown)
 
 
@@ -615,7 +615,7 @@ def test_no_calls_cost_nothing() -> None:
     assert price_calls([], family_of("gpt-4o"), characters).tokens == 0
 
 
-def test_arguments_nested_beyond_reading_are_priced_as_they_are() -> None:
+def test_unreadably_nested_arguments_are_priced_as_they_are() -> None:
     deep = "[ " * 100_000
     bill = price_calls([call("a", deep)], family_of("gpt-4o"), characters)
     assert bill.tokens == len(deep) + len("functions.a") + len("a") + 4
@@ -659,13 +659,13 @@ def test_a_tool_choice_is_free_in_the_harmony_generation(model: str, api: Any, c
     assert price_tool_choice(choice, family_of(model, api), characters, [tool("abc")]).tokens == 0
 
 
-def test_gpt_4_of_2023_pays_less_for_a_forced_tool() -> None:
+def test_gpt_4_of_2023_is_billed_less_for_a_forced_tool() -> None:
     forced = {"type": "function", "function": {"name": "abc"}}
     assert price_tool_choice(forced, family_of("gpt-4"), characters).tokens == len("functions.abc") + 3
 
 
 @pytest.mark.parametrize(("setting", "tokens"), [(False, 78), (True, 0), (None, 0)])
-def test_serial_calls_bring_the_preamble_back_on_responses(setting: object, tokens: int) -> None:
+def test_serial_calls_add_the_preamble_again_on_responses(setting: object, tokens: int) -> None:
     assert price_parallel_tool_calls(setting, family_of("gpt-5", "responses")).tokens == tokens
     assert price_parallel_tool_calls(setting, family_of("gpt-4o", "responses")).tokens == 0
 
@@ -703,7 +703,7 @@ def test_a_flat_output_schema_is_read_as_responses_spells_it() -> None:
     assert bill.tokens == len(f"## p\n\n// Who.\n{SENT}") + 4
 
 
-def test_an_output_schema_without_end_is_refused_by_name() -> None:
+def test_an_endless_output_schema_is_refused_by_name() -> None:
     schema: dict[str, Any] = {}
     for _ in range(5000):
         schema = {"items": schema}
@@ -771,7 +771,7 @@ def test_tiles_are_those_of_exact_arithmetic(width: int, height: int) -> None:
 @given(
     st.integers(1, 10_000), st.integers(1, 10_000), st.sampled_from(["gpt-4o", "gpt-5", "gpt-5-mini", "o4-mini", None])
 )
-def test_an_image_stays_within_its_upper_bound_and_turns_freely(width: int, height: int, model: str | None) -> None:
+def test_an_image_stays_within_its_bound_and_may_be_rotated(width: int, height: int, model: str | None) -> None:
     upright, turned = price_image(width, height, "high", model), price_image(height, width, "high", model)
     assert upright == turned
     assert 0 < upright.tokens <= upright.upper

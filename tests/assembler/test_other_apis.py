@@ -44,7 +44,7 @@ SOURCES: list[Dict] = [
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("name", ["anthropic", *OTHERS])
-def test_a_document_that_is_a_text_goes_to_every_api(source: Dict, name: str) -> None:
+def test_a_text_document_is_sent_to_every_api(source: Dict, name: str) -> None:
     dialect = DIALECTS[name]
     document = {"type": "document", "source": source, "title": "Walruses"}
     for history in (asked(document), answered(document)):
@@ -58,7 +58,7 @@ def test_a_document_that_is_a_text_goes_to_every_api(source: Dict, name: str) ->
 
 
 @pytest.mark.parametrize("name", ["anthropic", *OTHERS])
-def test_a_text_document_of_bedrock_goes_to_every_api(name: str) -> None:
+def test_a_text_document_of_bedrock_is_sent_to_every_api(name: str) -> None:
     for source in ({"text": WORDS}, {"content": [{"text": WORDS}]}):
         document = {"document": {"format": "txt", "name": "d", "source": source}}
         history = [{"role": "user", "content": [document, {"text": "q"}]}]
@@ -96,7 +96,7 @@ def test_a_picture_that_a_model_drew_is_left_out_for_other_apis(name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["openai_chat", "mistral"])
-def test_a_picture_in_a_system_message_of_responses_is_refused_where_none_may_stand(name: str) -> None:
+def test_a_picture_in_a_system_message_of_responses_is_refused_if_none_is_allowed(name: str) -> None:
     shown = {"type": "input_image", "detail": "low", "image_url": f"data:image/png;base64,{PNG}"}
     history = [
         {"role": "user", "content": "q"},
@@ -240,7 +240,7 @@ def test_an_unknown_field_of_an_object_is_sent_back_to_chat_and_noted_for_other_
         assert "1 field(s) of another API left out" in " ".join(str(context.report).split())
 
 
-def test_an_item_that_an_sdk_does_not_know_and_makes_a_message_without_a_role_of_goes_back_as_it_came() -> None:
+def test_an_unknown_item_read_by_an_sdk_as_a_message_without_role_is_sent_back_unchanged() -> None:
     item = {"type": "dream_call", "id": "d_1", "said": "d1d"}
     history = [{"role": "user", "content": "q"}, NotYetKnown(item), {"role": "user", "content": "on"}]
     context = Assembler(dialect="openai_responses").add_messages(history).build()
@@ -248,7 +248,7 @@ def test_an_item_that_an_sdk_does_not_know_and_makes_a_message_without_a_role_of
     assert "d1d" not in str(context.request("openai_chat"))
 
 
-def test_parts_of_gemini_s_sdk_may_stand_in_a_dict() -> None:
+def test_parts_of_geminis_sdk_may_be_in_a_dict() -> None:
     history = [{"role": "user", "parts": [Model({"text": "q"}), {"text": "on"}]}]
     request = Assembler(dialect="gemini").add_messages(history).build().request()
     assert request["contents"] == [{"role": "user", "parts": [{"text": "q"}, {"text": "on"}]}]
@@ -291,7 +291,7 @@ def test_the_visible_content_of_a_gemini_answer_is_priced_and_sent_to_apis_that_
         assert "1 part(s) of another API without content here left out" in " ".join(str(context.report).split())
 
 
-def test_a_picture_in_an_answer_of_gemini_s_goes_with_the_answer_that_is_cleared() -> None:
+def test_a_picture_in_a_cleared_answer_of_gemini_is_dropped_with_it() -> None:
     history = [
         *answered_by_gemini({"inlineData": {"mimeType": "image/png", "data": PNG}}),
         {"role": "model", "parts": [{"text": "so"}]},
@@ -316,7 +316,7 @@ THOUGHTS: list[Dict] = [
 
 @pytest.mark.parametrize("thought", THOUGHTS)
 @pytest.mark.parametrize("name", ["anthropic", *OTHERS])
-def test_reasoning_that_is_not_in_a_message_of_the_model_s_is_left_out_and_noted(name: str, thought: Dict) -> None:
+def test_reasoning_outside_of_a_models_message_is_left_out_and_noted(name: str, thought: Dict) -> None:
     text = {"text": "q"} if "reasoningContent" in thought else {"type": "text", "text": "q"}
     alone: list[Dict] = [{"role": "user", "content": [thought]}, {"role": "assistant", "content": "a"}]
     for role in ("user", "system"):
@@ -374,7 +374,7 @@ def test_an_unknown_tool_under_its_key_is_sent_to_gemini_only() -> None:
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_calls_of_another_api_s_own_tool_go_out_beside_a_function_as_the_error_says(name: str) -> None:
+def test_calls_of_another_apis_own_tool_are_sent_beside_a_function_as_the_error_advises(name: str) -> None:
     call = {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}}
     history = [*asked(), call, {"type": "shell_call_output", "call_id": "c", "output": WORDS}]
     assembler = Assembler(dialect="openai_responses").add_capability([{"type": "shell"}]).add_messages(history)

@@ -59,7 +59,7 @@ STAND_INS = sorted({row.stand_in for row in FAMILIES if row.stand_in is not None
 
 
 @pytest.mark.parametrize("stand_in", STAND_INS)
-def test_no_ceiling_lies_under_the_typical_price(stand_in: hosted_families.StandIn) -> None:
+def test_no_ceiling_is_below_the_typical_price(stand_in: hosted_families.StandIn) -> None:
     assert 0 < stand_in.typical <= stand_in.ceiling
     assert stand_in.flat >= 0
 
@@ -77,7 +77,7 @@ def test_the_estimate_of_a_sum_is_the_sum_of_estimates_to_the_rounding(
     assert together.upper >= together.tokens
 
 
-def test_the_models_own_tokenizer_is_taken_at_its_word() -> None:
+def test_the_models_own_tokenizer_is_trusted() -> None:
     assert hosted_families.price_texts(["two words", "", "three more words"], words, None) == Count(5)
 
 
@@ -273,7 +273,7 @@ def test_a_reference_to_nothing_that_can_be_read_costs_its_place_alone(definitio
     )
 
 
-def test_every_keyword_of_a_schema_is_paid_for() -> None:
+def test_every_keyword_of_a_schema_is_priced() -> None:
     family = gemini_families.family_of("gemini-2.5-flash")
     plain = gemini.price_tool(tool("a", "", {"properties": {"n": {"type": "integer"}}}), family, words).tokens
     richer = {"properties": {"n": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 3, "enum": ["one"]}}}
@@ -295,7 +295,7 @@ def test_gemini_calls_and_answers_cost_their_words() -> None:
 # ── Mistral and the hosts ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_mistrals_control_tokens_are_those_of_its_template() -> None:
+def test_mistrals_control_tokens_match_its_template() -> None:
     family = mistral_families.family_of("mistral-large-latest")
     turns = [
         message("user", "a"),
@@ -327,7 +327,7 @@ def test_a_picture_for_mistral_is_estimated_with_a_bound() -> None:
     assert price.upper > 4_000
 
 
-def test_only_the_small_models_are_sure_of_their_settings_block() -> None:
+def test_only_the_small_models_have_a_certain_settings_block() -> None:
     small, large = (mistral_families.family_of(name).opening for name in ("magistral-small", "mistral-large"))
     assert small.tokens - large.tokens == 12
     assert large.upper >= small.tokens
@@ -352,7 +352,7 @@ def test_deepseeks_tools_bring_a_hidden_preamble() -> None:
     assert hosted.price_tools([], family, words) == Count(0)
 
 
-def test_only_the_bound_pays_for_what_is_said_beside_a_call_on_gpt_oss() -> None:
+def test_words_beside_a_call_on_gpt_oss_are_in_the_bound_alone() -> None:
     thought, call = "<think>\nWhich one? The first.\n</think>", Call("1", "look", "{}")
     family = hosted_families.family_of("openai/gpt-oss-120b")
     bare = hosted.price_message(message("assistant", call), family, o200k)
@@ -400,7 +400,7 @@ def test_gpt_oss_is_shown_tools_as_its_open_renderer_writes_them() -> None:
     assert harmony.declaration(Tool("now", "", {}, {})) == "type now = () => any;\n\n"
 
 
-def test_options_of_a_hosted_request_are_paid_for() -> None:
+def test_options_of_a_hosted_request_are_priced() -> None:
     family = hosted_families.family_of("deepseek-v4-flash")
     bare = hosted.price_request(family, words)
     assert hosted.price_request(family, words, api="responses").tokens == bare.tokens + 79

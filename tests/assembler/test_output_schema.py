@@ -94,7 +94,7 @@ def schemas(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_each_api_is_given_the_callers_schema_in_a_field_or_a_note_says_that_it_has_none(name: str) -> None:
+def test_each_api_gets_the_callers_schema_in_a_field_or_a_note_says_that_it_has_none(name: str) -> None:
     context = built(name, SCHEMA, None, [], "")
     sent = [*schemas({key: value for key, value in context.request().items() if key != "messages"})]
     assert context.notes() if not sent else [{**sent[0], "description": ""}] == [{**SCHEMA, "description": ""}]
@@ -140,7 +140,7 @@ def test_a_schema_takes_its_tokens_and_the_budget_holds() -> None:
         built("openai_chat", SCHEMA, None, [], "", window=whole - 1)
 
 
-def test_a_schema_belongs_to_its_fork_survives_a_pickle_and_goes_with_none() -> None:
+def test_a_schema_stays_with_its_fork_survives_a_pickle_and_is_removed_by_none() -> None:
     base = Assembler(Budget.for_model("gpt-4o")).add_message({"role": "user", "content": "?"})
     asking = base.fork().add_output_schema(SCHEMA)
     assert "response_format" not in base.build().request()
@@ -151,7 +151,7 @@ def test_a_schema_belongs_to_its_fork_survives_a_pickle_and_goes_with_none() -> 
     assert "response_format" not in asking.add_output_schema(None).build().request()
 
 
-def test_the_caller_may_change_what_came_out_and_what_went_in() -> None:
+def test_changing_the_given_or_the_sent_schema_changes_nothing() -> None:
     schema = json.loads(json.dumps(SCHEMA))
     asking = (
         Assembler(Budget.for_model("gpt-4o")).add_output_schema(schema).add_message({"role": "user", "content": "?"})
@@ -162,7 +162,7 @@ def test_the_caller_may_change_what_came_out_and_what_went_in() -> None:
     assert asking.build().request()["response_format"]["json_schema"]["schema"]["properties"] == SCHEMA["properties"]
 
 
-def test_a_template_has_no_place_for_it_and_says_so() -> None:
+def test_a_chat_template_has_no_place_for_a_schema_and_the_note_says_so() -> None:
     dialect = chat_template(next(iter(TOKENIZERS.values())))
     assembler = Assembler(Budget(50_000), dialect=dialect).add_output_schema(SCHEMA)
     context = assembler.add_message({"role": "user", "content": "hello"}).build()

@@ -253,7 +253,7 @@ WORDS = [
     st.sampled_from(WORDS),
     st.sampled_from([None, 0.5]),
 )
-def test_after_a_refusal_the_second_build_is_taken(
+def test_the_second_build_after_a_refusal_is_accepted(
     turns: int, size: int, factor: float, frame: int, window: float, words: str, low_water: float | None
 ) -> None:
     """The server bills more than is counted, by a share and by a frame, and its window may be another than is known."""
@@ -378,13 +378,13 @@ def test_the_body_of_an_exception_is_read_before_its_message() -> None:
 
 
 @pytest.mark.parametrize("used", [2_499, 2_500, 2_501])
-def test_words_of_others_are_a_refusal_where_more_was_used_than_there_is(used: int) -> None:
+def test_unknown_words_are_a_refusal_only_if_more_was_used_than_the_limit(used: int) -> None:
     found = overflow_of(f"The context window is 2500 tokens. Your messages resulted in {used} tokens.")
     assert found == (Overflow(used=used, limit=2_500) if used > 2_500 else None)
 
 
 @pytest.mark.parametrize(("window", "used", "refused"), [(0, 0, False), (0, 1, True), (1, 1, False), (1, 2, True)])
-def test_words_of_others_are_a_refusal_at_the_least_window_too(window: int, used: int, refused: bool) -> None:
+def test_unknown_words_are_a_refusal_at_the_smallest_window_too(window: int, used: int, refused: bool) -> None:
     found = overflow_of(f"The context window is {window} tokens. Your messages resulted in {used} tokens.")
     assert found == (Overflow(used=used, limit=window) if refused else None)
 
@@ -438,7 +438,7 @@ def test_the_tokens_of_the_answer_are_taken_from_the_window_and_from_what_was_as
     assert overflow_of(asked.format(230, 140)) == Overflow(used=90, limit=0)
 
 
-def test_without_a_budget_a_refusal_is_held_against_what_was_counted() -> None:
+def test_without_a_budget_a_refusal_is_compared_with_the_count() -> None:
     context = Assembler(dialect=plain).add_messages([{"role": "user", "content": "one two three four"}]).build()
     ours = context.by_rule.tokens
     more, silent = calibrate(context, Overflow(excess=5)), calibrate(context, Overflow())
@@ -446,7 +446,7 @@ def test_without_a_budget_a_refusal_is_held_against_what_was_counted() -> None:
     assert (silent.billed, silent.most, silent.limit) == (ours, int(ours / 1.1), None)
 
 
-def test_a_refusal_is_believed_of_the_lesser_limit_and_never_below_what_was_counted() -> None:
+def test_of_two_limits_the_smaller_is_taken_but_never_below_the_count() -> None:
     assembler = Assembler(Budget(120, counter=len), dialect=plain).add_messages([{"role": "user", "content": "x" * 60}])
     context = assembler.build()
     bills = [calibrate(context, one) for one in (Overflow(limit=50), Overflow(limit=200), Overflow(excess=30))]

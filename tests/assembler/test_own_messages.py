@@ -27,7 +27,7 @@ class Louder(Wrapped):
 
 
 @given(conversations())
-def test_wrapped_messages_make_the_request_of_the_bare_ones_and_come_out_themselves(history: list[Any]) -> None:
+def test_wrapped_messages_make_the_request_of_the_bare_ones_and_are_returned_themselves(history: list[Any]) -> None:
     with reading(Wrapped, lambda message: message.held):
         wrapped = [Wrapped(message) for message in history]
         context = Assembler().add_messages(wrapped).build()
@@ -42,7 +42,7 @@ def test_outside_the_block_the_class_is_refused_as_a_message() -> None:
         read_message(Wrapped({"role": "user", "content": "q"}), 3)
 
 
-def test_the_nearest_class_decides_and_an_inner_block_gives_way_to_the_outer() -> None:
+def test_the_nearest_class_decides_and_the_outer_block_overrides_the_inner() -> None:
     message = Louder("hi")
     with reading(Wrapped, lambda m: {"role": "user", "content": m.held}):
         assert read_message(message, 0).parts == ("hi",)

@@ -61,7 +61,7 @@ def dicts_in(value: Any) -> list[Any]:
 @pytest.mark.parametrize("neighbour", LISTS)
 @pytest.mark.parametrize("role", ["user", "assistant"])
 @pytest.mark.parametrize("part", [*OF_GEMINI, *OF_RESPONSES], ids=lambda part: part.get("type", next(iter(part))))
-def test_a_part_in_a_list_of_another_shape_is_not_sent_as_it_is(part: Part, role: str, neighbour: str) -> None:
+def test_a_part_in_a_list_of_another_form_is_not_sent_unchanged(part: Part, role: str, neighbour: str) -> None:
     own = "openai_responses" if part in OF_RESPONSES else "gemini"
     asked: Part = {"role": "user", "content": "q"}
     owes = role == "assistant" and part.get("type") == "function_call"
@@ -74,7 +74,7 @@ def test_a_part_in_a_list_of_another_shape_is_not_sent_as_it_is(part: Part, role
 
 @pytest.mark.parametrize("neighbour", LISTS)
 @pytest.mark.parametrize("api", APIS)
-def test_calls_and_answers_of_gemini_in_a_list_of_another_shape_are_calls_and_answers(api: str, neighbour: str) -> None:
+def test_calls_and_answers_of_gemini_in_a_list_of_another_form_are_read_as_such(api: str, neighbour: str) -> None:
     call: Part = {"functionCall": {"name": "look", "args": {"at": "walrus"}}}
     answer: Part = {"functionResponse": {"name": "look", "response": {"output": "seal"}}}
     asked: Part = {"role": "user", "content": "q"}
@@ -92,7 +92,7 @@ def test_calls_and_answers_of_gemini_in_a_list_of_another_shape_are_calls_and_an
     assert sent(in_lists, api) == sent(in_contents, api)
 
 
-def test_a_call_of_gemini_in_a_list_of_another_shape_must_be_answered() -> None:
+def test_a_call_of_gemini_in_a_list_of_another_form_must_be_answered() -> None:
     call: Part = {"functionCall": {"name": "look", "args": {}}}
     with pytest.raises(ConversationError, match="has no result"):
         sent([{"role": "assistant", "content": [{"text": "hi"}, call]}, {"role": "user", "content": "q"}], "bedrock")

@@ -109,7 +109,7 @@ def test_the_reminder_stands_before_the_first_document_and_costs_instruction() -
         (["One."], [{"role": "user", "content": [{"type": "text", "text": text} for text in ("What", "?")]}]),
     ],
 )
-def test_without_documents_or_a_question_of_one_text_all_is_as_in_the_system_text(
+def test_without_documents_or_a_question_of_one_text_the_layout_is_that_of_the_system_text(
     strategy: ChatRegions, texts: list[str], history: list[Any]
 ) -> None:
     there, here = (
@@ -180,7 +180,7 @@ def test_a_limit_of_knowledge_leaves_out_documents_at_the_question_too() -> None
     assert sum(row.outcome == "dropped" for row in context.report.rows) == 2
 
 
-def test_the_system_text_asks_for_no_question() -> None:
+def test_the_system_text_needs_no_question() -> None:
     assert ChatRegions().needs is Needs.REGIONS
     assert ChatRegions() == ChatRegions(None, Placement.SYSTEM)
 
@@ -255,7 +255,7 @@ def test_the_pin_of_the_question_is_not_named_as_one_of_the_callers() -> None:
         made.add_knowledge("One.", type="rag").add_messages(history).build()
 
 
-def test_a_plain_count_is_worth_what_its_counter_says() -> None:
+def test_a_plain_count_has_the_grade_of_its_counter() -> None:
     tools = [{"name": "look"}]
 
     def built(counter: Any) -> Any:

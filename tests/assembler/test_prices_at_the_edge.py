@@ -72,7 +72,7 @@ def test_a_ledger_lists_each_turn_with_its_cost_and_place_newest_first() -> None
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_everything_fits_where_no_token_is_missing_however_often_it_is_asked(times: int) -> None:
+def test_everything_fits_exactly_however_often_it_is_asked(times: int) -> None:
     ledger = ledger_of(1, 2, 3)
     for _ in range(times):
         assert [ledger.fits(tokens) for tokens in (7, 6, 5, 3, 2, 5, 6, 3)] == [
@@ -188,7 +188,7 @@ def test_an_items_gain_is_what_its_turn_costs_less() -> None:
 
 
 @pytest.mark.parametrize("length", [5, 7])
-def test_calls_that_come_to_stand_side_by_side_cost_what_they_do_together(length: int) -> None:
+def test_calls_that_become_neighbours_cost_what_they_cost_together(length: int) -> None:
     def call(name: str) -> dict[str, Any]:
         return {"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"}
 
@@ -254,7 +254,7 @@ def test_a_history_remembers_the_prices_of_its_last_pricers() -> None:
     assert Prices.of(sight, pricers[-1]) is found[-1]
 
 
-def test_prices_of_a_history_that_says_the_same_know_what_followed_and_learn_apart() -> None:
+def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
     ledger, policy = ledger_of(*[10] * 20), TrimOldest(low_water=0.5)
     ledger.fits(50)
     ledger.newest_that_fit(50, 1)
@@ -501,7 +501,7 @@ def test_the_schema_that_a_dialect_writes_is_under_a_key_that_it_prices(name: st
     assert worded <= {*dialect.api.priced}
 
 
-def test_texts_that_hold_themselves_are_bounded_once() -> None:
+def test_recursive_texts_are_bounded_once() -> None:
     loop: dict[str, Any] = {"text": "round and round"}
     loop["again"] = [loop, loop]
     assert price_unread_keys({"documents": loop}) == Count(0, Grade.ESTIMATED, len("round and round"))
@@ -645,7 +645,7 @@ LAST = struct.pack(">I4s", 0, b"ispe") + b"\0" * 4 + struct.pack(">II", 70, 80)
         (avif(box(b"free")), None),
     ],
 )
-def test_the_size_of_an_image_stands_where_its_format_says_and_one_byte_less_has_none(
+def test_the_size_of_an_image_is_at_its_formats_place_and_one_byte_less_has_none(
     content: bytes, size: tuple[int, int] | None
 ) -> None:
     assert image_size(PlainBytes(content))[1] == size
@@ -689,7 +689,7 @@ def test_base64_of_either_alphabet_says_how_many_bytes_it_is_whatever_its_paddin
         ({"fileData": {"mime_type": 7}}, Source.FILE, None),
     ],
 )
-def test_a_part_is_where_and_what_its_first_known_place_says(raw: dict[str, Any], source: Source, mime: Any) -> None:
+def test_the_first_known_place_decides_where_and_what_a_part_is(raw: dict[str, Any], source: Source, mime: Any) -> None:
     facts = read_media(Media("document", raw))
     assert (facts.source, facts.mime) == (source, mime)
 
@@ -747,7 +747,7 @@ def test_an_object_stream_is_unpacked_to_the_last_byte_that_is_allowed() -> None
 # ── Small things
 
 
-def test_a_request_has_what_is_neither_none_nor_empty() -> None:
+def test_a_request_has_a_system_text_and_tools_only_if_they_are_not_empty() -> None:
     assert Has.what("a", [1]) == Has.SYSTEM | Has.TOOLS
     assert [Has.what("", []), Has.what(None, None), Has.what("a", []), Has.what("", [1])] == [
         Has.NOTHING,
@@ -851,7 +851,7 @@ def test_a_part_is_named_with_its_article(kind: str, named: str) -> None:
 
 
 @pytest.mark.parametrize(("mime", "before"), [("application/octet-stream", b""), ("application/pdf", b"\n")])
-def test_a_pdf_is_known_by_its_first_bytes_or_by_what_it_is_called(mime: str, before: bytes) -> None:
+def test_a_pdf_is_recognised_by_its_first_bytes_or_its_name(mime: str, before: bytes) -> None:
     content = (
         before + b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Count 4/Kids[]>>endobj"
     )

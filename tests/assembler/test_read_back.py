@@ -13,7 +13,7 @@ ANSWER = {"role": "assistant", "content": "a"}
 
 
 @given(st.lists(st.sampled_from(["add", "pop", "fork"]), max_size=30))
-def test_taking_back_is_adding_undone_and_no_fork_sees_it(deeds: list[str]) -> None:
+def test_pop_message_undoes_add_message_and_no_fork_sees_it(deeds: list[str]) -> None:
     assembler, model = Assembler(), list[object]()
     others: list[tuple[Assembler, list[object]]] = []
     for number, deed in enumerate(deeds):
@@ -53,7 +53,7 @@ def test_none_is_accepted_as_nothing_by_every_function() -> None:
         assembler.add_message(None)
 
 
-def test_a_call_without_its_answer_can_be_taken_back() -> None:
+def test_an_unanswered_call_can_be_taken_back() -> None:
     call = {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
     assembler = Assembler(dialect="openai_chat").add_messages([QUESTION, call])
     assert assembler.pop_message() is call

@@ -102,7 +102,7 @@ def test_each_owner_finds_its_own_decision_and_those_that_are_gone_are_forgotten
     assert (decisions.known(owners[0]), len(decisions._entries)) == (found[0], 2)  # pyright: ignore[reportPrivateUsage]
 
 
-def test_a_copy_of_decisions_goes_its_own_way_from_where_they_stood() -> None:
+def test_a_copy_of_decisions_is_independent_from_then_on() -> None:
     class Owner:
         pass
 
@@ -189,14 +189,14 @@ ROLES = ["assistant", "user", "assistant"]
 
 
 @pytest.mark.parametrize(("dialect", "floor"), [(anthropic, 1), (plain, 0), (openai_chat, 0), (openai_responses, 0)])
-def test_a_greeting_goes_where_the_user_must_open(dialect: Any, floor: int) -> None:
+def test_a_greeting_is_dropped_if_the_user_must_open(dialect: Any, floor: int) -> None:
     history = [{"role": role, "content": "x"} for role in ROLES]
     plan = Assembler(Budget(1_000, counter=len), dialect=dialect).add_messages(history).plan()
     assert (plan.inside.ledger.first, plan.inside.first) == (floor, floor)
     assert [item.index for item in plan.dropped] == list(range(floor))
 
 
-def test_a_conversation_that_is_a_greeting_alone_is_refused_at_the_greeting() -> None:
+def test_a_conversation_of_a_greeting_alone_is_refused_at_the_greeting() -> None:
     greeting = {"role": "assistant", "content": "Hello"}
     for head in ([], [{"role": "system", "content": "s"}]):
         assembler = Assembler(Budget(10_000, counter=len), dialect=gemini).add_messages([*head, greeting])
@@ -216,7 +216,7 @@ def test_a_request_is_remembered_with_the_decision_that_it_was_spelled_for() -> 
         assembler.add_message({"role": "assistant", "content": "y"})
 
 
-def test_a_message_that_is_pinned_later_stays_when_what_came_before_it_goes() -> None:
+def test_a_message_pinned_later_stays_when_the_ones_before_it_are_dropped() -> None:
     assembler = Assembler(
         Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest(pins=lambda message: "!" in message["content"])
     ).add_messages([{"role": "user", "content": "x" * 10} for _ in range(6)])
@@ -258,7 +258,7 @@ def test_a_message_added_with_a_pin_is_pinned_while_the_decision_holds() -> None
     assert [(plan.first, plan.ledger.pins) for plan in plans] == [(2, (6,))] * 2
 
 
-def test_a_message_that_went_unread_and_is_pinned_later_is_seen_by_its_mark() -> None:
+def test_an_unread_dropped_message_that_is_pinned_later_is_seen() -> None:
     history: list[dict[str, Any]] = [{"role": "user", "content": "x" * 10} for _ in range(20)]
     assembler = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
     assert assembler.build().inside.kept == [16, 17, 18, 19]
@@ -299,7 +299,7 @@ def test_a_ladder_with_a_mark_drops_at_an_overflow_and_not_for_a_message_of_no_t
 @pytest.mark.parametrize(
     ("model", "marks"), [("anthropic.claude-sonnet-4-5", 3), ("amazon.nova-pro-v1:0", 2), ("meta.llama3-3-70b", 0)]
 )
-def test_a_request_is_marked_as_its_model_takes_marks(model: str, marks: int) -> None:
+def test_a_request_gets_the_marks_that_its_model_takes(model: str, marks: int) -> None:
     tool = {"name": "f", "description": "d", "parameters": {"type": "object"}}
     assembler = Assembler(Budget(9_000, counter=len, model=model), dialect=bedrock, cache_marks=CacheMarks())
     context = assembler.add_instruction("i").add_capability([tool]).add_message(("user", "q")).build()
@@ -307,7 +307,7 @@ def test_a_request_is_marked_as_its_model_takes_marks(model: str, marks: int) ->
     assert str(context.request(anthropic, cache_marks=CacheMarks())).count("cache_control") == 3
 
 
-def test_a_policy_after_one_that_summarised_is_left_what_the_summary_leaves() -> None:
+def test_a_policy_after_a_summary_gets_what_the_summary_leaves() -> None:
     asked: list[int] = []
 
     class Summed:
@@ -329,7 +329,7 @@ def test_a_policy_after_one_that_summarised_is_left_what_the_summary_leaves() ->
         asked.clear()
 
 
-def test_a_pinned_turn_whose_answer_is_taken_away_is_refused_at_what_follows_it() -> None:
+def test_a_pinned_turn_without_its_answer_is_refused_at_the_next_message() -> None:
     history = [{"role": "user", "content": "q", "pinned": True}, *step("a", "r" * 9), *talk("x" * 30, "y" * 9, "z" * 9)]
     assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
     assert assembler.build().inside.kept == [0, 1, 2, 5]

@@ -135,7 +135,7 @@ def answering(*ids: str) -> list[dict[str, Any]]:
     return [{"type": "tool_result", "tool_use_id": each, "content": f"of {each}"} for each in ids]
 
 
-def test_an_id_repeats_whatever_stands_between() -> None:
+def test_a_repeated_id_is_found_whatever_is_between() -> None:
     mended, changes = repair([QUESTION, calling("a", "b", "a"), {"role": "user", "content": answering("a", "b")}])
     assert mended == [QUESTION, calling("a", "b"), {"role": "user", "content": answering("a", "b")}]
     assert [(change.index, change.did) for change in changes] == [(1, "edited")]
@@ -168,7 +168,7 @@ def test_a_call_without_result_gets_one_in_its_own_spelling(spelling: str) -> No
     assert Assembler().add_messages(mended).build().messages == mended
 
 
-def test_a_result_without_call_goes_and_the_text_beside_it_stays() -> None:
+def test_a_result_without_call_is_dropped_and_the_text_beside_it_stays() -> None:
     block = {"type": "tool_result", "tool_use_id": "lost", "content": "x"}
     history = [{"role": "user", "content": [block, {"type": "text", "text": "and now?"}]}]
     mended, changes = repair(history)

@@ -60,7 +60,7 @@ def test_a_repaired_history_builds_in_every_dialect_and_is_not_repaired_again(da
 
 
 @given(forms.flatmap(broken))
-def test_no_recorded_result_goes_while_one_is_invented_for_its_call(history: History) -> None:
+def test_no_recorded_result_is_lost_while_one_is_invented_for_its_call(history: History) -> None:
     mended, _ = repair(history)
     came, kept = results([m for m in history if m != {"role": "user"}]), results(mended)
     invented = {call for call, text in kept if text == NO_RESULT}

@@ -26,7 +26,7 @@ def gathered() -> Assembler:
 
 
 @pytest.mark.parametrize("width", [70, 100, 140])
-def test_a_report_takes_the_width_of_the_console_and_says_what_its_text_says(width: int) -> None:
+def test_a_report_takes_the_width_of_the_console_and_has_the_words_of_its_text(width: int) -> None:
     context = gathered().build()
     text = context.report.text(width)
     lines = [line.rstrip() for line in printed(context.report, width).splitlines()]

@@ -237,7 +237,7 @@ def test_a_long_message_of_responses_is_shortened_as_its_dict_is() -> None:
 
 
 @pytest.mark.parametrize("content", [[], [{"type": "dream", "said": "d1d"}], [{"type": "output_text", "text": ""}]])
-def test_reasoning_goes_back_with_a_message_that_says_no_word(content: list[Any]) -> None:
+def test_reasoning_is_sent_back_with_a_message_without_words(content: list[Any]) -> None:
     thought: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAAA"}
     answer = {"type": "message", "id": "msg_1", "role": "assistant", "status": "incomplete", "content": content}
     history: list[Any] = [{"role": "user", "content": "q"}, thought, answer, {"role": "user", "content": "on"}]

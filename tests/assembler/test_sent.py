@@ -98,7 +98,7 @@ def comparisons(turns: int) -> int:
     return Watched.compared
 
 
-def test_turns_that_say_the_same_are_compared_no_more_often_each_in_a_long_request() -> None:
+def test_equal_turns_are_compared_no_more_often_each_in_a_long_request() -> None:
     """Each place where known steps might stand was tried, and all but the last were found wanting late."""
     assert comparisons(800) <= 3 * comparisons(400)
 
@@ -121,7 +121,7 @@ AGAIN = {
 
 
 @pytest.mark.parametrize(("before", "now", "priced"), AGAIN.values(), ids=list(AGAIN))
-def test_a_step_that_goes_out_again_is_not_priced_again(before: str, now: str, priced: str) -> None:
+def test_a_step_that_is_sent_again_is_not_priced_again(before: str, now: str, priced: str) -> None:
     def request(words: str) -> dict[str, Any]:
         said = [(word, "assistant" if word.startswith("a") else "user") for word in words.split()]
         return {"system": "Be brief.", "messages": [{"role": role, "content": f"say {word}"} for word, role in said]}

@@ -60,7 +60,7 @@ def test_a_fork_does_not_see_its_siblings_system_message(dialect: Any) -> None:
     window=st.integers(3, 60),
     order=st.randoms(use_true_random=False),
 )
-def test_a_fork_says_what_a_fresh_assembler_says_whatever_its_siblings_grew(
+def test_a_fork_equals_a_fresh_assembler_whatever_its_siblings_added(
     trunk: list[str], branches: list[tuple[int, list[str]]], window: int, order: Any
 ) -> None:
     spoken = [{"role": role, "content": f"{place}{role}"} for place, role in enumerate(trunk)]

@@ -174,7 +174,7 @@ def test_every_picture_follows_all_answers_of_its_step_and_names_its_call(
 
 @scaled(0.2)
 @given(st.sampled_from(BESIDE), st.sampled_from(SPELLINGS), steps)
-def test_a_conversation_that_grows_goes_out_as_one_that_is_built_at_once(
+def test_a_growing_conversation_is_sent_like_one_that_is_built_at_once(
     at: tuple[str, str], spelling: str, drawn: list[dict[str, tuple[str | None, int]]]
 ) -> None:
     name, model = at
@@ -228,7 +228,7 @@ def test_a_step_is_dropped_whole_and_a_cleared_answer_takes_its_picture_along(
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize(("name", "model"), WITHIN)
-def test_a_picture_stays_in_the_answer_where_the_api_takes_it_there(name: str, model: str, spelling: str) -> None:
+def test_a_picture_stays_in_the_answer_if_the_api_takes_it_there(name: str, model: str, spelling: str) -> None:
     context = assembled(name, model, history(spelling, {"a": ("one", 1), "b": (None, 1)})).build()
     request = context.request()
     assert verify(request, dialect=name) == []
@@ -238,7 +238,7 @@ def test_a_picture_stays_in_the_answer_where_the_api_takes_it_there(name: str, m
 
 @pytest.mark.parametrize("home", [*BESIDE, *WITHIN])
 @pytest.mark.parametrize("name", ["openai_chat", "mistral", "gemini"])
-def test_another_api_is_shown_what_its_own_assembler_would_show_it(home: tuple[str, str], name: str) -> None:
+def test_another_api_is_shown_what_its_own_assembler_would_show(home: tuple[str, str], name: str) -> None:
     messages = history("anthropic", {"a": ("one", 1), "b": (None, 1)})
     request = assembled(*home, messages).build().request(name)
     assert request == assembled(name, None, messages).build().request()

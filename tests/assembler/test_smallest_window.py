@@ -66,7 +66,7 @@ def smallest_from(drawn: Drawn, window: int) -> int | None:
         (Limit(cap=0, floor=0.004), {}),
     ],
 )
-def test_a_window_is_found_below_the_one_at_which_a_floor_passes_its_cap(limit: Limit, more: dict[str, Any]) -> None:
+def test_a_window_is_found_below_the_one_at_which_a_floor_exceeds_its_cap(limit: Limit, more: dict[str, Any]) -> None:
     """Each window that is tried is twice the last one, and from some window on the floor is above its cap."""
     drawn = Drawn({"instruction": Limit(cap=0.3), "knowledge": limit}, instruction=54, messages=(3,), more=more)
     window = smallest_from(drawn, 87)
@@ -76,7 +76,7 @@ def test_a_window_is_found_below_the_one_at_which_a_floor_passes_its_cap(limit: 
     assert not drawn.builds(window - 1)
 
 
-def test_none_is_named_where_a_floor_passes_its_cap_before_anything_fits() -> None:
+def test_no_window_is_named_if_a_floor_exceeds_its_cap_before_anything_fits() -> None:
     limits = {"instruction": Limit(cap=0.3), "knowledge": Limit(cap=20, floor=0.1)}
     drawn = Drawn(limits, instruction=64, messages=(3,))
     assert smallest_from(drawn, 87) is None
@@ -105,7 +105,7 @@ def _limit(floor: float, cap: float | None, priority: int) -> Limit | None:
     more=st.sampled_from([{}, {"max_input_tokens": 120}, {"safety_margin": 7, "max_output_tokens": 9}]),
     window=st.integers(20, 60),
 )
-def test_the_window_that_is_named_does_and_one_less_does_not(window: int, **drawn: Any) -> None:
+def test_the_named_window_works_and_one_token_less_does_not(window: int, **drawn: Any) -> None:
     draft = Drawn(**drawn)
     try:
         draft.at(window).build()

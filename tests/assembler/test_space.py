@@ -164,7 +164,7 @@ class LaysOutText:
         return "Facts: none"
 
 
-def test_a_strategy_that_returns_no_layout_is_named_with_what_to_return() -> None:
+def test_the_error_for_a_strategy_without_a_layout_says_what_to_return() -> None:
     assembler = Assembler(strategy=LaysOutText()).add_knowledge("A fact.", type="fact")
     with pytest.raises(WrongTypeError, match=r"LaysOutText: it laid the regions out as str; return a Rendered"):
         assembler.build()
@@ -180,7 +180,7 @@ class LaysOutNothing:
         return Rendered(omitted=self.omitted)
 
 
-def test_a_strategy_that_loses_all_it_was_given_is_named_with_what_it_lost() -> None:
+def test_the_error_for_a_strategy_that_loses_documents_names_them() -> None:
     """Only the check of contracts said so, and a build sent the question alone."""
     knowing = Assembler(strategy=LaysOutNothing()).add_knowledge("A fact.", type="fact")
     with pytest.raises(BudgetError, match=r"LaysOutNothing: it lost 1 document\(s\).*in omitted"):

@@ -119,7 +119,7 @@ def test_a_ladder_asks_the_next_policy_only_while_too_much_is_left() -> None:
     assert kept.count(ledger).upper == 39
 
 
-def test_a_cut_that_saves_nothing_is_said_and_not_made() -> None:
+def test_a_cut_that_saves_nothing_is_reported_and_not_made() -> None:
     kept = trim_by_rungs(ledger_of(10, 10), (rung_of(TrimOldest(keep_turns=2)),), 19)
     assert (kept.cut.first_kept, kept.decisions[0].saved) == (0, 0)
     assert kept.decisions[0].reason == "older turns do not fit"
@@ -135,7 +135,7 @@ def test_a_continued_ladder_begins_with_what_stayed_and_forgets_old_failures() -
 
 
 @pytest.mark.parametrize(("summary", "first"), [("nnnnn", 2), ("sssss", 3)])
-def test_a_note_that_stands_already_is_given_its_tokens_once(summary: str, first: int) -> None:
+def test_a_note_that_is_there_already_gets_its_tokens_once(summary: str, first: int) -> None:
     """Of 25 tokens two turns of 10 stay beside the policy's own note of 5, one where another's summary stands too."""
     ledger, standing = ledger_of(10, 10, 10, 10), spoken(summary)
     rungs = (rung_of(TrimOldest(note="nnnnn")),)
@@ -156,7 +156,7 @@ def kept_at(first: int) -> Trimmed:
 
 
 @pytest.mark.parametrize("begins", [0, 1, 2, 3, 7, 50, 98, 99])
-def test_the_first_other_answer_is_found_at_the_most_tokens_it_is_given_for(begins: int) -> None:
+def test_the_next_different_answer_is_found_at_its_largest_number_of_tokens(begins: int) -> None:
     asked: list[int] = []
 
     def relieve(tokens: int) -> Trimmed:
@@ -187,7 +187,7 @@ def kept_at_of(tokens: int, relieve: Callable[[int], Trimmed]) -> Any:
     ("beside", "limit", "first"),
     [(0, 40, 0), (0, 39, 1), (5, 45, 0), (5, 44, 1), (5, 25, 2), (5, 14, 3)],
 )
-def test_a_whole_that_weighs_more_than_its_parts_is_tightened_no_further_than_it_must(
+def test_a_whole_that_weighs_more_than_its_parts_is_tightened_only_as_far_as_needed(
     beside: int, limit: int, first: int
 ) -> None:
     ledger, weighed = ledger_of(10, 10, 10, 10), list[int]()
@@ -206,7 +206,7 @@ def test_a_whole_that_weighs_more_than_its_parts_is_tightened_no_further_than_it
 @pytest.mark.parametrize(
     ("left", "limit", "asked"), [(-5, 40, [0]), (-1, 40, [0]), (0, 40, [0]), (1, 40, [1]), (1, 0, [1, 0]), (20, 20, [])]
 )
-def test_policies_are_asked_for_no_less_than_nothing_and_not_at_all_where_all_fits(
+def test_policies_are_asked_for_at_least_nothing_and_not_at_all_if_all_fits(
     left: int, limit: int, asked: list[int]
 ) -> None:
     ledger, heard = ledger_of(10, 10), list[int]()
@@ -219,7 +219,7 @@ def test_policies_are_asked_for_no_less_than_nothing_and_not_at_all_where_all_fi
     assert heard == asked
 
 
-def test_a_memory_surely_holds_half_of_what_it_may_hold() -> None:
+def test_a_memory_surely_holds_half_of_its_limit() -> None:
     memory = memoised(len, max_entries=8, max_characters=20)
     texts = [["a", "b", "c", "d"], ["a", "b", "c", "d", "e"], ["a" * 5, "b" * 5], ["a" * 5, "b" * 6]]
     assert [_may_forget(memory, each) for each in texts] == [False, True, False, True]
@@ -240,7 +240,7 @@ def test_if_counts_add_each_piece_is_counted_alone_and_else_the_whole_too(adds: 
     assert texts == ({"a", "b"} if adds else {"a", "b", "a\nb"})
 
 
-def test_a_weight_foretells_another_by_its_own_error_within_a_half_and_twice() -> None:
+def test_a_weight_predicts_another_by_its_own_error_within_half_and_twice() -> None:
     told = [Weighed(100, found).predicts(120) for found in (100, 150, 500, 80, 10)]
     assert told == [120, 180, 540, 96, 20]
     assert (Weighed().predicts(50), Weighed(100, 0).predicts(110), Weighed(0, 40).predicts(50)) == (50, 10, 90)
@@ -310,7 +310,7 @@ def test_if_every_estimate_is_far_too_high_doubling_and_halving_bound_the_weighi
     ("short", "knowledge", "capability"),
     [(-3, 10, 20), (0, 10, 20), (1, 9, 20), (7, 3, 20), (8, 3, 19), (15, 3, 12), (22, 3, 5), (23, 3, 5), (99, 3, 5)],
 )
-def test_documents_make_way_before_selected_tools_each_down_to_its_floor(
+def test_documents_shrink_before_selected_tools_each_down_to_its_floor(
     short: int, knowledge: int, capability: int
 ) -> None:
     given_out = {"instruction": 9, "capability": 20, "knowledge": 10, "conversation": 1}
@@ -325,7 +325,7 @@ def test_tools_without_a_selection_are_not_reduced() -> None:
     assert given_out == {"capability": 20, "knowledge": 0}
 
 
-def test_one_weighing_and_a_promise_show_that_no_turn_more_fits() -> None:
+def test_one_weighing_and_a_promise_prove_that_no_further_turn_fits() -> None:
     ledger = ledger_of(*[10] * 50)
     pricer: Any = Scales(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
@@ -340,7 +340,7 @@ def test_one_weighing_and_a_promise_show_that_no_turn_more_fits() -> None:
     assert kept.is_all  # a note that nobody needs is not weighed against the turn that it would stand for
 
 
-def test_a_turn_that_may_have_become_lighter_is_weighed_again_before_it_is_said_to_be_full() -> None:
+def test_a_turn_that_may_have_become_lighter_is_weighed_again() -> None:
     """Ten turns were weighed of which the newest held a thought of 20 tokens; with the next turn nobody pays for it."""
     ledger = ledger_of(*[10] * 11)
 
@@ -364,7 +364,7 @@ def test_a_conversation_asks_for_its_tokens_up_to_one_above_the_limit(limit: int
     ("sizes", "cap", "all_of_it"),
     [((9, 8), None, True), ((9, 7), None, False), ((9, 1), 10, True), ((9,), 10, False), ((9, 9), 100, True)],
 )
-def test_a_conversation_asks_for_all_once_it_would_fill_what_framing_and_its_cap_leave(
+def test_a_conversation_asks_for_all_once_it_would_fill_its_cap(
     sizes: tuple[int, ...], cap: int | None, all_of_it: bool
 ) -> None:
     plan = plan_of(*sizes)
@@ -420,7 +420,7 @@ def test_steps_list_the_window_the_first_turn_the_number_left_out_and_the_price(
 
 
 @pytest.mark.parametrize(("cap", "most"), [(6, 3), (7, 3), (9, 3), (10, 7), (14, 7), (15, 12)])
-def test_steps_end_where_the_provider_takes_no_more(cap: int, most: int) -> None:
+def test_steps_end_at_the_providers_limit(cap: int, most: int) -> None:
     plan = plan_of(5, 4, 3)
     budget = attrs.evolve(plan.settings.budget, max_input_tokens=cap, overhead=2, safety_margin=1)
     capped = attrs.evolve(plan, settings=attrs.evolve(plan.settings, budget=budget))
@@ -438,7 +438,7 @@ class Asked:
         return Cut(ledger.newest_that_fit(tokens_left, 1), "")
 
 
-def test_steps_of_a_policy_that_must_be_asked_are_those_of_one_that_need_not() -> None:
+def test_steps_of_an_asked_policy_equal_those_computed_from_prices() -> None:
     policy = Asked()
     assert steps(plan_of(5, 4, 3, 8, policy=policy)) == steps(plan_of(5, 4, 3, 8))
     assert steps(plan_of(1, 0, policy=Asked())) == steps(plan_of(1, 0)) == [(0, 1, 1, 0), (1, 0, 0, 1)]
@@ -623,7 +623,7 @@ def test_a_remade_request_keeps_its_reasons_and_its_summary() -> None:
     assert Recipe.of(length, kept, ledger) == held
 
 
-def test_the_recipe_of_what_stayed_holds_no_change_of_what_has_gone() -> None:
+def test_the_recipe_holds_no_change_of_a_dropped_message() -> None:
     ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(0,))
     made = (Made(4, 0, 0, ((0,), (1,), (3,))), Made(4, 1, 0, ((1,),)))
     kept = Trimmed(Cut(2, "why"), decisions=(SHORTENED,), failures=(SummaryError("s"),), made=made)
@@ -651,7 +651,7 @@ def test_the_error_for_settings_names_a_wrong_budget_and_a_wrong_policy() -> Non
     assert of(Budget(10, model="nobody-knows"), None, Refuse(), ChatRegions()).dialect is plain
 
 
-def test_everything_is_whole_and_what_a_policy_returns_is_a_policy() -> None:
+def test_keep_all_keeps_everything_and_a_rung_keeps_its_policy() -> None:
     ledger = ledger_of(1, 2)
     assert (keep_all(ledger).cut, keep_all(ledger).is_all) == (Cut(0, ""), True)
     policy: Policy = TrimOldest()
@@ -686,7 +686,7 @@ def test_a_choice_by_the_question_is_not_reused_for_the_next_one_unless_it_has_a
         assert (as_before(plan.ledger, plan.settings, choosing) is not None) is kept
 
 
-def test_the_least_that_is_left_says_which_summary_is_wanted() -> None:
+def test_the_least_request_names_the_wanted_summary() -> None:
     plan = plan_of(50, 50, 50)
     budget = Budget(120, counter=len)
     settings = attrs.evolve(plan.settings, budget=budget, rungs=(rung_of(Summarize(lambda *_: "s", 1)),))
@@ -698,7 +698,7 @@ def test_the_least_that_is_left_says_which_summary_is_wanted() -> None:
     assert least(plan.draft, attrs.evolve(settings, rungs=(rung_of(Refuse()),))).first == 0
 
 
-def test_turns_that_cannot_fit_are_not_even_priced_where_the_whole_is_weighed() -> None:
+def test_turns_that_cannot_fit_are_not_priced_if_the_whole_is_weighed() -> None:
     made = Assembler(Budget(9_000, counter=len), dialect=plain).add_messages([("user", "x" * 10)] * 50)
     draft, settings = made.inside
     ledger = Ledger.of(draft.history.sight(), settings.pricer)
@@ -709,7 +709,7 @@ def test_turns_that_cannot_fit_are_not_even_priced_where_the_whole_is_weighed() 
     assert (kept.cut.first_kept, ledger.prices.messages[:38]) == (40, [None] * 38)
 
 
-def test_a_ladder_that_asks_holds_what_it_left_to_the_very_token() -> None:
+def test_a_ladder_that_asks_holds_its_result_to_the_token() -> None:
     ladder = [Summarize(None, 1), TrimOldest(low_water=0.5)]
     assembler = Assembler(Budget(46, counter=len), dialect=plain, on_overflow=ladder).set_instruction("a")
     plan = assembler.add_messages([("user", "x" * 10)] * 6).build().inside
@@ -736,7 +736,7 @@ def test_a_ladder_that_asks_holds_what_fits_to_the_token_and_nothing_that_does_n
     assert (held_decision(draft, settings) is not None) is held
 
 
-def test_a_note_stands_in_what_is_found_by_weighing() -> None:
+def test_the_result_found_by_weighing_includes_the_note() -> None:
     ledger = ledger_of(10, 10, 10)
     pricer: Any = Scales(ledger, 1.0, 0, promises=False)
     rung = cast(CuttingRung, rung_of(TrimOldest(note="gone")))
@@ -822,9 +822,7 @@ def test_a_continued_piece_shares_a_row_with_the_one_before_but_not_across_the_q
 
 
 @pytest.mark.parametrize(("awaits", "threads"), [(True, 2), (False, 3)])
-def test_a_summarizer_that_is_awaited_takes_no_thread(
-    awaits: bool, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_awaited_summarizer_takes_no_thread(awaits: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[object] = []
     in_a_thread = asyncio.to_thread
 
@@ -891,7 +889,7 @@ class Restless:
         return "x" * self.times
 
 
-def test_a_message_that_never_reads_the_same_twice_is_given_up_by_its_index() -> None:
+def test_a_message_that_never_reads_the_same_twice_is_refused_by_its_index() -> None:
     assembler = Assembler(Budget(1_000, counter=len), dialect=plain, on_overflow=TrimOldest())
     with pytest.raises(ConversationError, match="message 1: message never reads the same twice") as caught:
         assembler.add_messages([{"role": "user", "content": "a"}, Restless()]).build()

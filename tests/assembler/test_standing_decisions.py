@@ -59,9 +59,7 @@ def holds(known: Standing, assembler: Assembler[Any]) -> bool:
     ("builds", "glance"),
     [(1, range(FIRST, FIRST + GLANCE)), (2, range(FIRST + GLANCE, CHECKED_FROM)), (3, range(FIRST, FIRST + GLANCE))],
 )
-def test_a_change_is_seen_at_the_front_among_what_stays_one_turn_before_and_where_this_build_looks(
-    kind: Any, builds: int, glance: range
-) -> None:
+def test_a_change_is_seen_in_every_message_that_a_decision_depends_on(kind: Any, builds: int, glance: range) -> None:
     assembler, messages = trimmed(kind, builds)
     known = standing(assembler)
     assert holds(known, assembler)
@@ -120,7 +118,7 @@ def test_a_new_decision_depends_on_what_its_policies_may_have_read(kind: Any, po
         fields["content"] = before
 
 
-def test_a_decision_after_one_that_was_outgrown_depends_on_what_that_one_hung_on() -> None:
+def test_a_decision_after_an_outgrown_one_depends_on_what_that_one_depended_on() -> None:
     assembler, messages = trimmed()
     plan, known = assembler.plan().inside, standing(assembler)
     outgrown = attrs.evolve(known, front=3, apart=((7, 9),), checked_from=LENGTH - 10)
@@ -275,7 +273,7 @@ def test_prices_of_a_longer_fork_do_not_enter_a_shorter_forks_conversation() -> 
     assert assembler.build().inside.conversation.tokens == 17
 
 
-def test_a_call_that_waits_for_its_answer_waits_at_the_next_look_too() -> None:
+def test_an_unanswered_call_is_still_open_at_the_next_look() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     made = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
     made.add_messages([("user", "q"), {"role": "assistant", "content": None, "tool_calls": [call]}])
@@ -285,18 +283,18 @@ def test_a_call_that_waits_for_its_answer_waits_at_the_next_look_too() -> None:
     assert [made.plan().inside.waiting.left for _ in range(2)] == [0, 0]
 
 
-def test_a_plan_is_shown_by_what_it_keeps_and_costs_and_says_nothing_of_the_messages() -> None:
+def test_the_repr_of_a_plan_shows_costs_and_no_messages() -> None:
     assert repr(trimmed()[0].plan().inside) == f"Planned(kept=2, of={LENGTH}, tokens=16)"
 
 
-def test_a_decision_before_any_turn_has_begun_does_not_stand() -> None:
+def test_a_decision_made_before_any_turn_is_not_kept() -> None:
     made = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=TrimOldest())
     for messages, stands in (([], False), ([("system", "s")], False), ([("system", "s"), ("user", "q")], True)):
         plan = made.set_messages(messages).plan().inside
         assert (standing_of(plan, plan.measured, None) is not None) is stands
 
 
-def test_the_turn_that_would_stay_next_is_the_newest_that_went_past_all_that_are_pinned() -> None:
+def test_the_next_turn_to_keep_is_the_newest_dropped_one_that_is_not_pinned() -> None:
     plan = trimmed()[0].plan().inside
     assert (plan.first, one_turn_more(plan)) == (LENGTH - 2, CHECKED_FROM)
     for pins, found in [

@@ -103,7 +103,7 @@ def life(turn: Turn, history: History) -> list[tuple[str, list[str]]]:
     st.floats(0.3, 0.9),
     st.sampled_from([None, None, 0.9, 1.2]),
 )
-def test_rebuilt_at_every_turn_it_sends_the_same_bytes_and_asks_the_summarizer_the_same(
+def test_a_session_rebuilt_at_every_turn_sends_the_same_bytes_and_asks_the_same(
     history: History, ladder: list[Policy], share: float, factor: float | None
 ) -> None:
     limit = max(int(by_hand.cost(history) * share), 1)
@@ -115,7 +115,7 @@ def test_rebuilt_at_every_turn_it_sends_the_same_bytes_and_asks_the_summarizer_t
 
 
 @pytest.mark.parametrize("history", REBUILT.values(), ids=REBUILT)
-def test_a_session_that_is_rebuilt_under_a_bill_clears_what_the_one_process_clears(history: History) -> None:
+def test_a_session_rebuilt_under_a_bill_clears_what_one_process_clears(history: History) -> None:
     ladder = [Summarize(gist, keep_turns=1), ClearToolResults(3), TrimOldest(low_water=0.3)]
     limit, one, other = int(by_hand.cost(history) * 0.56), Writer(), Writer()
     lived = life(in_one_process(limit, asking(ladder, one), 1.2), history)
@@ -232,7 +232,7 @@ def test_messages_after_the_summary_may_be_edited() -> None:
     assert context.messages == [{"role": "user", "content": HEADING + "told"}, *edited[6:]]
 
 
-def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptureFixture) -> None:
+def test_another_ladder_ignores_memories_that_it_has_no_place_for(caplog: pytest.LogCaptureFixture) -> None:
     state, history = summarised()
     new(119, [TrimOldest()]).add_messages(history).restore(state).build()
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
@@ -411,7 +411,7 @@ def gist(dropped: Any, before: str | None, most: int) -> str:
 
 
 @pytest.mark.parametrize("through", [pickle.dumps, None])
-def test_a_pickled_session_holds_what_it_held(through: Callable[[Any], bytes] | None) -> None:
+def test_a_pickled_session_keeps_its_memory(through: Callable[[Any], bytes] | None) -> None:
     history = talk(60)
     ladder: list[Policy] = [Summarize(gist, 2), TrimOldest(0.5)]
     lived, moved = new(300, ladder), new(300, ladder)
@@ -421,7 +421,7 @@ def test_a_pickled_session_holds_what_it_held(through: Callable[[Any], bytes] | 
         assert moved.build().request() == first.request()
 
 
-def test_a_message_that_came_back_from_a_database_in_another_order_of_keys_is_the_same() -> None:
+def test_a_message_with_another_order_of_keys_is_the_same() -> None:
     asked = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     history: History = [
         {"role": "user", "content": "x" * 60},

@@ -593,7 +593,7 @@ def many_threads_grow_one_log(life: Life) -> None:
     ids=lambda script: script.__name__,
 )
 @pytest.mark.parametrize("first", range(len(DOORS)))
-def test_a_life_that_once_went_wrong_goes_right(script: Callable[[Life], None], first: int) -> None:
+def test_a_sequence_of_operations_that_once_went_wrong_goes_right(script: Callable[[Life], None], first: int) -> None:
     life = Life()
     script(life)
     life.steps = first

@@ -71,7 +71,7 @@ def test_no_upper_bound_is_printed_if_every_token_is_exact() -> None:
     assert str(status) == "30 of 100 tokens, 70 free, 0% cached"
 
 
-def test_without_a_budget_it_says_what_is_used() -> None:
+def test_without_a_budget_the_status_states_the_used_tokens() -> None:
     status = Assembler(dialect=plain).add_messages([user("hello")]).status()
     assert (status.limit, status.free) == (None, None)
     assert status.used > 0
@@ -114,7 +114,7 @@ def test_status_raises_what_a_plan_raises_except_for_an_overflow(
     assert raised(Assembler.status) == raised(Assembler.plan)
 
 
-def test_a_keystroke_counts_what_is_typed_and_costs_the_same_in_a_long_history() -> None:
+def test_a_keystroke_counts_the_typed_text_and_costs_the_same_in_a_long_history() -> None:
     texts: list[str] = []
 
     def counter(text: str) -> int:
@@ -134,7 +134,7 @@ def test_a_keystroke_counts_what_is_typed_and_costs_the_same_in_a_long_history()
     assert keystroke(1_600) <= 1.5 * keystroke(100)
 
 
-def test_asked_again_it_counts_nothing() -> None:
+def test_a_repeated_status_counts_nothing() -> None:
     texts: list[str] = []
     assembler = Assembler(Budget(300, counter=lambda text: texts.append(text) or len(text)), dialect=plain)
     assembler.add_messages([user("x" * 20) for _ in range(10)]).status()

@@ -82,7 +82,7 @@ def test_what_if_returns_what_a_build_at_that_window_gives(
 
 
 @given(histories(), st.integers(1, 400))
-def test_no_step_is_beyond_what_the_provider_lets_in(history: list[dict[str, Any]], cap: int) -> None:
+def test_no_step_is_beyond_the_providers_limit(history: list[dict[str, Any]], cap: int) -> None:
     budget = Budget(10**6, counter=len, max_input_tokens=cap, overhead=1, safety_margin=1) if cap > 2 else None
     if budget is None:
         return

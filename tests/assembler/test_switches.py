@@ -68,7 +68,7 @@ def test_a_command_s_only_switch_is_its_flag_for_json() -> None:
     assert found == {"as_json"}
 
 
-def test_no_function_takes_a_switch_but_trusted_and_those_of_foreign_faces() -> None:
+def test_no_function_takes_a_switch_but_trusted_and_those_of_the_source_systems() -> None:
     found = {
         f"{path.relative_to(ROOT).as_posix()}: {function}({parameter})"
         for package in ("assembler", "budgets")

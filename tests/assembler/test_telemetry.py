@@ -209,7 +209,7 @@ def test_a_fit_is_noted_on_the_span_of_a_framework_that_records(monkeypatch: pyt
     assert not [name for name in span if name.startswith("gen_ai.")]  # the framework says them
 
 
-def test_the_model_and_the_provider_go_by_the_names_of_the_conventions_too() -> None:
+def test_the_model_and_the_provider_have_the_names_of_the_conventions() -> None:
     asked = Assembler(Budget(4_000, model="claude-sonnet-4-5"), dialect="anthropic").add_messages([("user", "hi")])
     found = attributes(asked.build())
     assert (found["gen_ai.request.model"], found["gen_ai.provider.name"]) == ("claude-sonnet-4-5", "anthropic")

@@ -42,7 +42,7 @@ def test_red_begins_where_a_row_says_dropped(monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b[31mdropped: no room\x1b[0m" in shown(monkeypatch)
 
 
-def test_no_colour_where_the_reader_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_colour_is_printed_if_the_reader_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, NO_COLOR="1") == REPORT + "\n"
 
 
@@ -51,7 +51,7 @@ def test_a_process_without_an_output_shows_nothing_and_does_not_fail(monkeypatch
     show(REPORT)
 
 
-def test_a_reason_is_given_in_full_once_and_by_its_policy_after_that() -> None:
+def test_a_reason_is_written_in_full_once_and_then_by_its_policy() -> None:
     history = [{"role": role, "content": f"{at} " * 9} for at in range(8) for role in ("user", "assistant")]
     pinned = TrimOldest(pins={4})
     assembler = Assembler(Budget(170, model="gpt-4o"), on_overflow=pinned).set_messages([*history, history[0]])

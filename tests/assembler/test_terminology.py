@@ -23,19 +23,19 @@ def words_of(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
 
 
-def test_the_page_rules_words_out() -> None:
+def test_the_page_lists_excluded_words() -> None:
     assert {"terms", "manager", "utils"} <= WORDS
     assert words_of("TokenCounter_of") == {"token", "counter", "of"}
 
 
 @pytest.mark.parametrize("package", ["assembler", "budgets"])
-def test_no_module_is_named_by_a_word_that_is_ruled_out(package: str) -> None:
+def test_no_module_has_an_excluded_word_in_its_name(package: str) -> None:
     for path in (ROOT / package).rglob("*.py"):
         assert not words_of(path.stem) & WORDS, path
 
 
 @pytest.mark.parametrize("module", [assembler, budgets], ids=lambda module: module.__name__)
-def test_no_public_name_holds_a_word_that_is_ruled_out(module: object) -> None:
+def test_no_public_name_holds_an_excluded_word(module: object) -> None:
     for name in module.__all__:  # type: ignore[attr-defined]
         assert not words_of(name) & WORDS, name
         for attribute in dir(getattr(module, name)):
@@ -64,7 +64,7 @@ def test_no_function_no_class_and_no_parameter_is_named_by_a_riddle(package: str
             assert not [name for name in names_in(source) if words_of(name) & RIDDLES], path
 
 
-def test_every_word_of_the_law_has_one_meaning() -> None:
+def test_every_listed_word_has_one_meaning() -> None:
     words = re.findall(r"^\| \*\*(.+?)\*\* \|", LAW, re.MULTILINE)
     assert len(words) > 25
     assert len(words) == len(set(words))

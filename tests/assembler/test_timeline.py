@@ -17,7 +17,7 @@ turns = st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=4), min_size=
 
 
 @given(turns, st.sets(st.integers(0, 5), max_size=3), st.integers(0, 200))
-def test_a_timeline_answers_what_adding_up_the_messages_that_stay_answers(
+def test_a_timeline_agrees_with_adding_up_the_messages_that_stay(
     drawn: list[list[int]], pins: set[int], tokens: int
 ) -> None:
     starts = [0, *accumulate(map(len, drawn))]

@@ -100,7 +100,7 @@ def test_references_are_kept_and_never_followed() -> None:
     assert read_tool({"name": "walk", "parameters": schema}).parameters == schema
 
 
-def test_gemini_type_words_become_json_schema_and_only_they() -> None:
+def test_only_geminis_type_words_become_json_schema() -> None:
     given_schema = {
         "type": "OBJECT",
         "properties": {
@@ -432,7 +432,7 @@ def test_each_docstring_style_describes_the_parameters(style: str, caplog: pytes
     assert caplog.records == []
 
 
-def test_the_annotation_speaks_before_the_docstring() -> None:
+def test_the_annotation_overrides_the_docstring() -> None:
     doc = "Do.\n\nArgs:\n    a: docstring\n    b: docstring\n    c: docstring"
     tool = read_tool(function("a: Annotated[int, 'beside'], b: Annotated[int, Field(description='field')], c", doc))
     assert [each["description"] for each in tool.parameters["properties"].values()] == ["beside", "field", "docstring"]

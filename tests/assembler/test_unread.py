@@ -19,20 +19,20 @@ def beyond(raw: dict[str, Any]) -> Count:
 
 @pytest.mark.parametrize("pictured", [PICTURED, "data:image/png;base64,AAAA"], ids=["a block", "a data URL"])
 @pytest.mark.parametrize("times", [1, 2, 3])
-def test_each_picture_in_it_costs_a_picture(pictured: Any, times: int) -> None:
+def test_each_picture_in_an_unknown_part_costs_a_picture(pictured: Any, times: int) -> None:
     found, none = beyond({"held": [pictured] * times}), beyond({"held": []})
     assert found.tokens - none.tokens == PICTURE.tokens * times > 0
     assert found.upper - none.upper == PICTURE.upper * times > 0
 
 
-def test_a_document_in_it_costs_pages() -> None:
+def test_a_document_in_an_unknown_part_costs_pages() -> None:
     document = {"type": "document", "source": {"type": "base64", "data": "A" * 400_000}}
     found = beyond({"held": [document]})
     assert found.tokens >= PAGE.tokens
     assert found.upper >= PAGE.upper
 
 
-def test_its_words_cost_what_the_counter_says_and_a_quarter_more_at_most() -> None:
+def test_the_words_of_an_unknown_part_cost_their_count_and_a_quarter_more_at_most() -> None:
     part = Opaque("odd", {"said": "word and word " * 40})
     words = len(read_opaque(part).text)
     assert words > 400
@@ -40,13 +40,13 @@ def test_its_words_cost_what_the_counter_says_and_a_quarter_more_at_most() -> No
     assert (price.tokens - besides.tokens, price.upper - besides.upper) == (words, words + words // 4)
 
 
-def test_a_part_without_words_costs_what_stands_beside_them_alone() -> None:
+def test_an_unknown_part_without_words_costs_its_other_content_alone() -> None:
     part = Opaque("odd", {})
     assert read_opaque(part).text == ""
     assert price_opaque(part, lambda text: 100 + len(text)) == read_opaque(part).beyond
 
 
-def test_bytes_in_it_cost_as_much_as_the_same_bytes_in_base64() -> None:
+def test_bytes_in_an_unknown_part_cost_as_much_as_their_base64() -> None:
     spelled = beyond({"held": "A" * 4_000}).tokens
     assert abs(beyond({"held": b"\0" * 3_000}).tokens - spelled) <= 1
     assert spelled > 100

@@ -129,7 +129,7 @@ THEN = [{"role": "user", "content": "And then?"}]
     ],
     ids=["escaped JSON", "short on Claude", "short on Nova", "short on Gemini", "signatures"],
 )
-def test_messages_that_cost_much_more_apart_than_together_all_stay(
+def test_messages_that_cost_much_more_separately_than_together_all_stay(
     api: tuple[str, str], ladder: Ladder, history: list[Message]
 ) -> None:
     """Only a conversation over the tokens left by a quarter and 64 tokens was counted as it is sent."""
@@ -178,7 +178,7 @@ def test_all_sources_are_sent_if_the_whole_fits_with_them(
 
 @scaled(0.5)
 @given(data=st.data(), form=st.sampled_from(["openai", "anthropic"]), api=st.sampled_from(APIS))
-def test_each_message_more_finds_again_what_fits(data: st.DataObject, form: str, api: tuple[str, str]) -> None:
+def test_each_further_message_fits_as_in_a_fresh_build(data: st.DataObject, form: str, api: tuple[str, str]) -> None:
     """What was found too large once is remembered, and must not say so of a conversation that costs less by then."""
     history = [*data.draw(sessions(form, marks=(0,))), *THEN]
     whole = assembled(api, 1_000_000, TrimOldest(), history).build()

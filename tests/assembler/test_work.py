@@ -150,7 +150,7 @@ def test_a_cold_build_looks_at_what_it_keeps_and_one_turn_more(made: Callable[[i
 
 
 @pytest.mark.parametrize("low_water", [None, 0.9])
-def test_a_cold_build_counts_texts_that_it_needs_one_after_another(
+def test_a_cold_build_counts_the_texts_that_it_needs_one_after_another(
     low_water: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = list[str]()
@@ -671,7 +671,7 @@ def test_a_change_to_one_request_is_not_seen_in_the_next() -> None:
     assert history[1]["tool_calls"] == [asked]
 
 
-def test_an_older_fork_is_held_to_the_law_though_a_longer_history_obeyed_it() -> None:
+def test_an_older_fork_is_checked_for_pairs_though_a_longer_history_was_valid() -> None:
     call = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     assembler = assembler_of(Tally(), 100).add_messages(dicts(4))
     assembler.add_message({"role": "user", "content": "look"})
@@ -719,7 +719,7 @@ def test_forks_built_in_any_order_build_what_a_fresh_assembler_builds(
             assert built(forks[place]) == built(fresh.add_messages(history[: place + 1]))
 
 
-def test_an_error_looks_at_no_counters_signature_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_inspects_no_counters_signature_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assembler = assembler_of(lambda text: len(text), 2).add_messages([{"role": "user", "content": "x" * 99}])
     looked = list[object]()
     monkeypatch.setattr(inspect, "signature", looked.append)

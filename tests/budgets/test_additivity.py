@@ -86,7 +86,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_without_its_conditions_the_sum_is_wrong(mutant: str) -> None:
+def test_without_these_conditions_the_sum_is_wrong(mutant: str) -> None:
     name, a, b = MUTANTS[mutant]
     count = tiktoken_counter(name)
     assert count(a) + count(b) != tokens_of(name, a + b)

@@ -61,7 +61,7 @@ def test_a_text_cut_at_its_runs_costs_what_it_costs_whole(name: str, text: str) 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_cutting_a_run_whole_would_be_wrong(name: str) -> None:
+def test_cutting_off_a_whole_run_would_change_the_count(name: str) -> None:
     """The mutant: the last blank of a run is split off, and before a digit it is a piece of its own."""
     assert one_piece(name, "    ") + bare(name, "1") != bare(name, "    1")
 
@@ -95,7 +95,7 @@ def test_a_run_too_long_for_tiktoken_costs_its_pieces(name: str) -> None:
     assert count(run + "x") == one_piece(name, run[:-1]) + tokens_of(name, " x")
 
 
-def test_tiktoken_alone_does_not_bear_it() -> None:
+def test_tiktoken_alone_panics_on_the_run() -> None:
     """When this fails, the engine was mended and `blank_runs` may go."""
     with pytest.raises(ValueError, match="Regex error"):
         tokens_of("o200k_base", " " * (BEARABLE + 2))

@@ -295,7 +295,7 @@ class TestCopies:
         with pytest.raises(BudgetError, match=r"its counter .*<lambda> cannot: pass a function defined at the top"):
             pickle.dumps(budget)
 
-    def test_a_copy_is_the_budget_itself(self) -> None:
+    def test_a_copy_of_a_budget_is_the_budget_itself(self) -> None:
         budget = Budget(100, counter=lambda text: len(text))
         assert copy.copy(budget) is copy.deepcopy(budget) is budget
 

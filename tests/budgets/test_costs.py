@@ -30,7 +30,7 @@ counts = st.builds(lambda t, g, m: Count(t, g, upper=t + m), tokens, st.sampled_
 
 
 @given(parts=st.lists(counts, max_size=6))
-def test_a_sum_is_worth_what_its_worst_part_is(parts: list[Count]) -> None:
+def test_a_sum_has_the_grade_of_its_worst_part(parts: list[Count]) -> None:
     whole = total(parts)
     assert whole.tokens == sum(part.tokens for part in parts)
     assert whole.upper == sum(part.upper for part in parts) >= whole.tokens

@@ -82,7 +82,7 @@ def test_amounts_are_settled_on_the_largest_and_none_falls_below_zero(amounts: l
     assert len(smaller) >= len(amounts) - 1 or whole < sum(amounts)
 
 
-def test_a_plain_function_promises_nothing_of_seams() -> None:
+def test_a_plain_function_promises_no_additive_seams() -> None:
     assert adds_at_seams(len) is False
 
 

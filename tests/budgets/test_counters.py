@@ -128,7 +128,7 @@ def test_a_lone_surrogate_is_the_same_error_for_every_engine(name: str, before: 
     assert caught.value.__cause__ is caught.value.__context__ is None
 
 
-def test_its_copies_count_alike(counter: Guarded) -> None:
+def test_copies_of_a_counter_count_alike(counter: Guarded) -> None:
     text = "The order has <|endoftext|> shipped; 東京.\n\n"
     for other in (pickle.loads(pickle.dumps(counter)), copy.copy(counter), copy.deepcopy(counter)):
         assert other == counter
@@ -140,7 +140,7 @@ def test_its_copies_count_alike(counter: Guarded) -> None:
         )
 
 
-def test_threads_agree(counter: Guarded) -> None:
+def test_threads_count_alike(counter: Guarded) -> None:
     drawn = [f"order {i} <|im_start|> shipped {'é' * (i % 7)}" for i in range(40)]
     alone = [counter(text) for text in drawn]
     found: list[list[int]] = []
@@ -178,7 +178,7 @@ def test_a_counters_name_holds_its_engine_and_vocabulary() -> None:
     }
 
 
-def test_only_the_approximate_one_estimates() -> None:
+def test_only_the_approximate_counter_estimates() -> None:
     assert {name for name in EXAMPLES if _made(name).grade is not Grade.EXACT} == {"approximate"}
     assert memoised(approximate_counter()).grade is Grade.ESTIMATED
 

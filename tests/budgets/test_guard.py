@@ -205,7 +205,7 @@ def test_a_counter_that_may_take_one_text_is_accepted(counter: Any) -> None:
     assert Budget(9, counter=counter).counter is counter
 
 
-def test_the_wrappers_keep_what_a_counter_says_of_itself() -> None:
+def test_the_wrappers_keep_a_counters_declarations() -> None:
     for wrapped in (total_counter(Weighs()), memoised(Weighs())):
         assert (wrapped.name, wrapped.grade, wrapped.additive_at_tag_seams) == ("weighs", Grade.BOUNDED, True)
     for silent in (total_counter(len), memoised(len)):

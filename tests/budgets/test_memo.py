@@ -111,7 +111,7 @@ def test_threads_that_overflow_it_get_right_counts_and_keep_the_bounds() -> None
     assert len(count) <= 16
 
 
-def test_a_pickle_of_it_is_empty() -> None:
+def test_a_pickled_memory_is_empty() -> None:
     count = memoised(len, max_entries=7, max_characters=70)
     count("text")
     copy = pickle.loads(pickle.dumps(count))

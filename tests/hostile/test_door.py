@@ -361,7 +361,7 @@ def test_an_accepted_message_can_be_pickled_and_built_on_a_deeper_stack(key: str
     assert json.loads(json.dumps(deeper(200)))["messages"]
 
 
-def test_a_generator_of_messages_is_a_list_of_messages() -> None:
+def test_a_generator_of_messages_is_read_like_a_list() -> None:
     assert Assembler().add_messages(each for each in [USER, NEXT]).build().messages == [USER, NEXT]
 
 
@@ -396,7 +396,7 @@ class Hostile:
         raise OSError
 
 
-def test_objects_that_refuse_to_be_compared_are_sent_all_the_same() -> None:
+def test_objects_that_cannot_be_compared_are_still_sent() -> None:
     odd = Hostile()
     assembler = Assembler(Budget(100, counter=len), on_overflow=TrimOldest(), dialect=plain).add_messages([odd])
     assert assembler.add_messages([odd, USER]).build().messages[0] is odd
@@ -427,7 +427,7 @@ def test_a_message_changed_after_it_was_added_is_sent_and_counted_as_it_is_now()
         assembler.build()
 
 
-def test_a_pin_taken_off_lets_the_turn_go() -> None:
+def test_removing_a_pin_lets_the_turn_be_dropped() -> None:
     pinned = {"role": "user", "content": "x", "pinned": True}
     assembler = Assembler(Budget(3, counter=len), on_overflow=TrimOldest(), dialect=plain)
     assembler.add_messages([pinned, {"role": "user", "content": "mm"}, {"role": "user", "content": "nn"}])
@@ -438,7 +438,7 @@ def test_a_pin_taken_off_lets_the_turn_go() -> None:
 
 @pytest.mark.parametrize("dialect", APIS, ids=lambda dialect: dialect.name)
 @pytest.mark.parametrize("mark", [True, False, None, "yes", 1])
-def test_our_own_mark_is_never_sent(mark: object, dialect: Any) -> None:
+def test_our_own_pin_is_never_sent(mark: object, dialect: Any) -> None:
     parts = {"role": "user", "content": [{"type": "text", "text": "x"}], "pinned": mark}
     request = Assembler(dialect=dialect).add_messages([parts, {**USER, "pinned": mark}]).build().request()
     assert "pinned" not in json.dumps(request)
@@ -509,7 +509,7 @@ def test_an_output_item_of_an_sdk_is_a_message() -> None:
     assert [item.get("call_id") for item in assembler.build().request()["input"]] == [None, "c1", "c1"]
 
 
-def test_a_refusal_is_something_said() -> None:
+def test_a_refusal_counts_as_text() -> None:
     refused = {"role": "assistant", "content": None, "refusal": "I will not."}
     request = Assembler(dialect=openai_chat).add_messages([USER, refused, NEXT]).build().request()
     assert "I will not." in json.dumps(request)
@@ -522,7 +522,7 @@ def test_a_value_that_is_not_a_dialect_is_refused_at_construction(odd: Any) -> N
 
 
 @pytest.mark.parametrize("dialect", [openai_chat, mistral, plain], ids=lambda dialect: dialect.name)
-def test_tuples_of_the_caller_go_out_as_lists(dialect: Any) -> None:
+def test_tuples_of_the_caller_are_sent_as_lists(dialect: Any) -> None:
     parts = ({"type": "text", "text": "x"},)
     request = Assembler(dialect=dialect).add_messages([{"role": "user", "content": parts}]).build().request()
     assert isinstance(request["messages"][0]["content"], list | str)
@@ -558,7 +558,7 @@ def body_with(system: object, dialect: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("system", SAYS_NOTHING, ids=lambda system: type(system).__name__)
 @pytest.mark.parametrize("dialect", SYSTEM_FIELDS)
-def test_a_system_field_of_no_kind_is_refused_and_never_sent_for_nothing(dialect: str, system: object) -> None:
+def test_a_system_field_of_a_wrong_type_is_refused(dialect: str, system: object) -> None:
     """Claude's was counted as if it were not there and sent; the plain one broke a join where it was fitted."""
     body = body_with(system, dialect)
     for read in (count_request, partial(fit_request, assembler=Assembler())):

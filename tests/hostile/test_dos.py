@@ -160,7 +160,7 @@ def test_deep_arguments_are_refused() -> None:
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("dialect", APIS)
-def test_verify_ends_on_a_body_that_holds_itself(dialect: Any) -> None:
+def test_verify_ends_on_a_recursive_body(dialect: Any) -> None:
     block: dict[str, Any] = {"type": "tool_result", "role": "user", "cache_control": {"type": "ephemeral"}}
     block["content"] = block["parts"] = [block, block]
     for key in ("messages", "contents", "input", "system", "tools"):
@@ -284,7 +284,7 @@ def test_a_hundred_thousand_messages_are_read_from_their_end() -> None:
     assert len(counted) <= 170
 
 
-def test_huge_numbers_are_numbers() -> None:
+def test_huge_numbers_are_accepted_as_numbers() -> None:
     budget = Budget(10**400, counter=len)
     context = Assembler(budget).add_messages([("user", "x")]).build()
     assert context.count.tokens == 1

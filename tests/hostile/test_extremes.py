@@ -143,7 +143,7 @@ def test_an_array_for_the_choice_of_a_tool_is_refused(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", INCOMPARABLE)
-def test_an_array_for_a_message_or_put_into_one_is_refused_as_no_message(label: str) -> None:
+def test_an_array_as_or_inside_a_message_is_refused_as_no_message(label: str) -> None:
     odd, said = INCOMPARABLE[label], {"role": "user", "content": "hi", "metadata": None}
     with pytest.raises(MessageTypeError):
         Assembler(dialect="openai_chat").add_message(odd)
@@ -165,7 +165,7 @@ def test_any_value_in_place_of_a_list_is_a_violation_and_not_an_error(dialect: s
         assert verify({"messages": [said], "contents": [said], "input": [said], "tools": [odd]}, dialect=dialect)
 
 
-def test_a_number_of_numpy_beside_a_text_is_sent_as_it_came() -> None:
+def test_a_numpy_number_beside_a_text_is_sent_unchanged() -> None:
     said = {"role": "user", "content": "hi", "name": np.float64(0.5)}
     assert Assembler(dialect="openai_chat").add_message(said).build().request()["messages"] == [said]
 
@@ -202,12 +202,12 @@ def test_wrong_thoughts_are_left_out_for_mistral_with_a_note() -> None:
 
 
 @pytest.mark.parametrize("label", ["an array without dimensions", "a fraction", "a complex number", "infinity"])
-def test_a_column_that_is_carried_is_gone_through_or_refused_by_its_name(label: str) -> None:
+def test_a_carried_column_is_read_or_refused_by_its_name(label: str) -> None:
     with pytest.raises(BatchError, match="column id: expected a list of values"):
         assemble_batch({"messages": [[USER]], "id": EXTREMES[label]}, Assembler())  # type: ignore[dict-item]
 
 
-def test_a_manifest_of_an_array_for_a_format_is_of_no_format() -> None:
+def test_a_manifest_with_an_array_for_its_format_is_refused() -> None:
     with pytest.raises(ManifestError, match="of no format"):
         Assembler().add_message(USER).replay({"manifest": np.array([1, 2])})
 

@@ -93,7 +93,7 @@ def test_a_counter_that_fails_at_any_call_leaves_nothing_behind(failure: BaseExc
 
 
 @pytest.mark.parametrize("entries", [4, 64])
-def test_a_part_is_named_only_where_what_was_counted_is_surely_remembered(entries: int) -> None:
+def test_a_part_is_named_only_if_the_counts_before_it_are_surely_remembered(entries: int) -> None:
     counter = memoised(FailsAt(5, RuntimeError()), max_entries=entries)
     assembler = Assembler(Budget(5_000, counter=counter), dialect=plain)
     for place in range(9):
@@ -224,7 +224,7 @@ def test_a_number_above_any_window_is_refused_as_a_count_and_a_budget(answer: An
             policy()
 
 
-def test_a_counter_that_raises_when_it_is_looked_at_still_counts() -> None:
+def test_a_counter_whose_attributes_raise_still_counts() -> None:
     class Shy:
         def __getattr__(self, name: str) -> Any:
             raise RuntimeError("sk-CANARY-123")
@@ -299,7 +299,7 @@ def test_the_emitted_request_is_recounted_whatever_the_counter_does_at_joins(pri
         assert sum(map(price, texts)) <= limit
 
 
-def test_a_counter_that_changes_what_it_counts_ends() -> None:
+def test_a_build_with_a_counter_that_changes_what_it_counts_ends() -> None:
     """C-mutating."""
     message = {"role": "user", "content": "x"}
 
@@ -357,7 +357,7 @@ def test_threads_that_share_a_base_build_the_same_bytes(policy: Any) -> None:
     assert in_threads(work) == [wanted[place % 4] for place in range(32)]
 
 
-def test_threads_with_other_terms_do_not_disturb_each_other() -> None:
+def test_threads_with_other_settings_do_not_disturb_each_other() -> None:
     """C-threads-mixed: one history object list, four budgets and counters."""
     counter = tiktoken_counter()
     terms = [(125 + 40 * (place % 4), (counter, len)[place % 2]) for place in range(32)]
@@ -387,7 +387,7 @@ def test_a_base_that_grows_while_its_forks_build_disturbs_none() -> None:
     assert len(base.build().messages) == len(HISTORY) + 200
 
 
-def test_a_cancelled_task_leaves_at_once_and_leaves_nothing() -> None:
+def test_a_cancelled_task_ends_at_once_and_leaves_nothing_behind() -> None:
     """C-03-asyncio-cancel: the thread runs on, the caller does not wait for it."""
     entered, leave = threading.Event(), threading.Event()
 
@@ -445,7 +445,7 @@ def test_a_hundred_thousand_messages_fit_lazily() -> None:
     assert len(calls) <= 2_010
 
 
-def test_a_counter_that_does_not_answer_is_named() -> None:
+def test_the_error_names_a_counter_that_does_not_answer() -> None:
     """C-09-counter-timeout."""
     leave = threading.Event()
 
@@ -460,7 +460,7 @@ def test_a_counter_that_does_not_answer_is_named() -> None:
         leave.set()
 
 
-def test_a_rate_limit_is_an_error_with_its_patience() -> None:
+def test_the_error_for_a_rate_limit_states_the_wait() -> None:
     """C-17-provider-429."""
 
     class RateLimitedError(Exception):

@@ -66,7 +66,7 @@ def test_characters_that_xml_cannot_carry_are_refused_by_field_and_offset(case: 
         assert assembler.build().system == before
 
 
-def test_a_str_that_calls_itself_safe_is_escaped_like_any() -> None:
+def test_a_str_that_claims_to_be_safe_is_escaped_like_any() -> None:
     given = case("A1-17")["input"]
 
     class Safe(str):

@@ -177,6 +177,6 @@ def test_an_assertion_refuses_a_value_that_is_not_a_body_with_an_error_of_the_li
         assert_fits({"messages": [MESSAGE]})
 
 
-def test_documents_are_ordered_by_an_id_of_any_length() -> None:
+def test_documents_can_be_ordered_by_an_id_of_any_length() -> None:
     """Python writes no integer of more than 4,300 digits in base 10, and the order by identity raised ValueError."""
     cited(metadata={"document_id": 10**5_000})

@@ -35,7 +35,7 @@ TOOLS = [{"name": "f"}, {"type": "custom", "custom": {"name": "g"}}]
 
 @pytest.mark.parametrize("label", CALLS)
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_odd_call_goes_out_as_its_api_takes_it_and_is_priced_as_it_goes_out(dialect: str, label: str) -> None:
+def test_an_odd_call_is_sent_as_its_api_takes_it_and_priced_as_sent(dialect: str, label: str) -> None:
     said = {"role": "assistant", "content": None, "tool_calls": [{"id": "abcdefghi", **CALLS[label]}]}
     history = [{"role": "user", "content": "hi"}, said, {"role": "tool", "tool_call_id": "abcdefghi", "content": "r"}]
     context = Assembler(dialect=dialect).add_capability(TOOLS).add_messages(history).build()

@@ -167,7 +167,7 @@ def test_one_message_that_is_too_long_raises() -> None:
     assert "TrimOldest" not in str(caught.value)
 
 
-def test_a_fallback_counter_is_seen_in_the_grade() -> None:
+def test_the_grade_shows_a_fallback_counter() -> None:
     """D-23."""
 
     def rate_limited(_subject: object) -> int:
@@ -178,7 +178,7 @@ def test_a_fallback_counter_is_seen_in_the_grade() -> None:
     assert counter.grade is not Grade.EXACT
 
 
-def test_exactly_the_limit_fits_and_one_less_does_not() -> None:
+def test_a_request_at_the_limit_fits_and_one_token_more_does_not() -> None:
     size = case("D-25")["input"]["limit"]
     system = "x" * size
     assert Assembler(Budget(size, counter=len)).add_instruction(system).build().count.tokens == size
@@ -188,7 +188,7 @@ def test_exactly_the_limit_fits_and_one_less_does_not() -> None:
     assert caught.value.smallest_window == size
 
 
-def test_old_messages_are_not_counted_and_kept_ones_once() -> None:
+def test_old_messages_are_not_counted_and_kept_ones_are_counted_once() -> None:
     given = case("D-27")["input"]
     counted: list[str] = []
 
@@ -243,7 +243,7 @@ def test_a_target_of_one_token_is_an_error_of_ours() -> None:
             Assembler(Budget(1, counter=len), on_overflow=TrimOldest()).add_messages(spoken(pattern)).build()
 
 
-def test_every_way_out_goes_through_the_budget() -> None:
+def test_every_way_to_make_a_request_checks_the_budget() -> None:
     """D-41."""
     assembler = Assembler(Budget(12, counter=len), on_overflow=TrimOldest(), dialect=plain)
     assembler.add_messages(spoken("uauaua"))
@@ -293,7 +293,7 @@ FULL = {"name": "f", "description": "d", "parameters": {"type": "object", "prope
 
 
 @pytest.mark.parametrize("dialect", FITS, ids=lambda dialect: dialect.name)
-def test_a_request_costs_no_more_than_its_build_said(dialect: Any) -> None:
+def test_a_request_costs_no_more_than_its_build_counted(dialect: Any) -> None:
     """D-57: counting what is emitted and emitting what was counted are one path."""
     assembler = Assembler(dialect=dialect).add_capability([FULL]).add_instruction("be brief")
     for pattern in ("u", "uau", "uctau", "uCTTau"):
@@ -315,7 +315,7 @@ def test_a_long_run_on_every_bundled_encoding_is_a_count(name: str) -> None:
     assert 0 < tiktoken_counter(given["encoding"])(given["repeat"] * given["times"]) < given["times"]
 
 
-def test_one_token_decides() -> None:
+def test_one_token_more_changes_the_result() -> None:
     """D-71: the framing is in the number that is checked."""
     history = spoken("uau")
     assert case("D-71")["expect"] == "raises, fits, fits"

@@ -142,7 +142,7 @@ LEAKS = {"instruction", "knowledge", "surrogate", "arguments surrogate", "type",
 
 
 @pytest.mark.parametrize("name", [name for name in refusals() if name not in LEAKS])
-def test_no_error_says_what_was_said(name: str) -> None:
+def test_no_error_quotes_a_message(name: str) -> None:
     try:
         refusals()[name]()
     except AssemblyError as error:
@@ -151,7 +151,7 @@ def test_no_error_says_what_was_said(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LEAKS))
-def test_the_text_of_a_surrogate_error_is_silent(name: str) -> None:
+def test_the_error_for_a_surrogate_quotes_nothing(name: str) -> None:
     with pytest.raises(AssemblyError) as caught:
         refusals()[name]()
     assert CANARY not in str(caught.value) + repr(caught.value) + repr(vars(caught.value))
@@ -173,7 +173,7 @@ def every_value(assembler: Assembler) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("limit", [None, 2_000, 500])
-def test_no_repr_says_what_was_said(limit: int | None, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_repr_quotes_a_message(limit: int | None, caplog: pytest.LogCaptureFixture) -> None:
     budget = None if limit is None else Budget(limit, counter=len)
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -206,7 +206,7 @@ def test_a_report_holds_no_text_in_any_form() -> None:
     ],
     ids=["an id", "a kind", "a name"],
 )
-def test_an_error_is_short_however_long_what_it_names(messages: list[Any]) -> None:
+def test_an_error_is_short_however_long_the_name_in_it(messages: list[Any]) -> None:
     with pytest.raises(ConversationError) as refused:
         Assembler(dialect=openai_chat).add_messages(messages).build()
     assert len(str(refused.value)) < 1_100

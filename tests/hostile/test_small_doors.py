@@ -48,7 +48,7 @@ def test_a_models_name_is_looked_up_up_to_its_longest_and_refused_beyond(unit: s
 
 
 @pytest.mark.parametrize("name", ["gpt\x1b[31m", "a\u202eb", "\ud800", "x\r\ny"])
-def test_an_error_steers_no_terminal(name: str) -> None:
+def test_an_error_cannot_control_the_terminal(name: str) -> None:
     for ask in (tiktoken_counter, models.facts):
         with pytest.raises((TokenCountError, UnknownModelError)) as refused:
             ask(name)

@@ -119,7 +119,7 @@ def test_the_error_of_a_failing_template_names_the_line_and_no_value() -> None:
 
 
 @pytest.mark.parametrize("tag", case("D-55")["input"]["tags"])
-def test_a_tag_in_a_value_opens_no_message(tag: str) -> None:
+def test_a_tag_in_a_value_does_not_open_a_message(tag: str) -> None:
     class Chat:
         special_tokens_map: ClassVar[dict[str, Any]] = {"additional_special_tokens": ["<|im_start|>", "<|im_end|>"]}
 

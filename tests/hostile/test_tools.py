@@ -109,7 +109,7 @@ class Folder(pydantic.BaseModel):
 
 
 @pytest.mark.parametrize("dialect", [openai_chat, openai_responses, anthropic, gemini, mistral, plain])
-def test_a_model_that_holds_itself_says_that_it_is_an_object(dialect: Any) -> None:
+def test_a_recursive_model_states_that_it_is_an_object(dialect: Any) -> None:
     """A6-recursive-model: pydantic writes nothing but a reference there."""
     request = Assembler(dialect=dialect).add_capability([Folder]).add_messages([("user", "x")]).build().request()
     assert verify(request, dialect=dialect) == []
@@ -119,7 +119,7 @@ def test_a_model_that_holds_itself_says_that_it_is_an_object(dialect: Any) -> No
     "dialect", [openai_chat, openai_responses, anthropic, gemini, mistral], ids=lambda each: each.name
 )
 @cases("test_tools", having="untyped")
-def test_a_schema_that_does_not_say_what_it_is_is_sent_as_an_object(case: Case, dialect: Any) -> None:
+def test_a_schema_without_a_type_is_sent_as_an_object(case: Case, dialect: Any) -> None:
     function = {"name": "f", "parameters": case["input"]["untyped"]}
     assembler = Assembler(dialect=dialect).add_capability([{"type": "function", "function": function}])
     assert verify(assembler.add_messages([("user", "x")]).build().request(), dialect=dialect) == []

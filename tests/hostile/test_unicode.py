@@ -19,7 +19,7 @@ APIS = (openai_chat, openai_responses, anthropic, gemini, plain)
 
 
 @cases("test_unicode", having="text")
-def test_a_message_is_sent_to_the_character_or_refused(case: Case) -> None:
+def test_a_message_is_sent_unchanged_or_refused(case: Case) -> None:
     text = case["input"]["text"]
     for dialect in APIS:
         assembler = Assembler(dialect=dialect)
@@ -109,7 +109,7 @@ def test_a_lone_surrogate_in_a_smaller_field_never_reaches_a_request(place: str)
 
 @pytest.mark.parametrize("dialect", [*APIS, bedrock, mistral], ids=lambda each: each.name)
 @cases("test_unicode", having="escaped")
-def test_half_a_pair_that_a_model_wrote_escaped_is_sent_as_it_was_written(case: Case, dialect: Any) -> None:
+def test_an_escaped_half_pair_of_a_model_is_sent_as_it_was_written(case: Case, dialect: Any) -> None:
     """The arguments are ASCII and a JSON text: the API that got them from its model takes them again."""
     spoken = history("x")
     spoken[1]["tool_calls"][0]["function"]["arguments"] = case["input"]["escaped"]

@@ -95,7 +95,7 @@ def test_an_endlessly_nested_row_is_recorded_and_the_other_rows_are_built(column
 
 
 @pytest.mark.parametrize("on_error", [Record(), Skip()])
-def test_all_rows_bad_is_a_batch_too(on_error: OnError) -> None:
+def test_a_batch_of_bad_rows_only_is_built(on_error: OnError) -> None:
     out = BatchAssembler(base(), on_error=on_error)({"messages": [7, 7]})
     assert out["request"] == [None, None] * isinstance(on_error, Record)
 
@@ -152,7 +152,7 @@ def test_columns_as_a_dict_and_rows_as_a_list_are_refused_by_name() -> None:
         BatchAssembler(base())([GOOD])  # type: ignore[arg-type]
 
 
-def test_later_adds_to_the_assembler_reach_no_batch() -> None:
+def test_later_changes_of_the_assembler_do_not_reach_a_batch() -> None:
     shared = base()
     assemble = BatchAssembler(shared)
     shared.add_instruction("Other.")
@@ -169,7 +169,7 @@ def test_arguments_may_be_passed_along() -> None:
 # ── what stores hand over
 
 
-def test_arrays_are_lists() -> None:
+def test_arrays_in_a_column_are_read_as_lists() -> None:
     messages = np.empty(2, dtype=object)
     messages[0] = np.array([{"role": "user", "content": "why?"}], dtype=object)
     messages[1] = GOOD
@@ -215,7 +215,7 @@ def test_a_pickle_is_small_the_same_every_time_and_holds_no_memory(make: Callabl
     assert pickle.loads(before)({"messages": [GOOD]}) == first
 
 
-def test_a_tokenizer_stays_at_home() -> None:
+def test_a_tokenizer_is_not_pickled_with_the_batch() -> None:
     lazy = BatchAssembler.made_by(priced_by_a_tokenizer)
     before = pickle.dumps(lazy)
     lazy({"messages": [GOOD]})

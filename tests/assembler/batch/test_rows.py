@@ -70,7 +70,7 @@ def test_one_document_may_come_alone(knowledge: object) -> None:
     assert lay_over(base(), {"knowledge": knowledge}) == base().add_knowledge("One.", type="document")
 
 
-def test_the_base_is_as_before_whatever_a_row_does() -> None:
+def test_a_row_does_not_change_the_base_assembler() -> None:
     shared = base()
     outcome(shared, {"messages": MESSAGES, "knowledge": ["One."], "instruction": "Other."})
     outcome(shared, {"messages": 7})
@@ -129,7 +129,7 @@ def test_a_missing_package_is_not_recorded_as_an_error_of_the_row(monkeypatch: p
         outcome(base(), {})
 
 
-def test_bytes_leave_as_base64() -> None:
+def test_bytes_are_written_as_base64() -> None:
     image = {"image": {"format": "png", "source": {"bytes": b"\x00\x01"}}}
     messages = [{"role": "user", "content": [image, {"text": "What is it?"}]}]
     found = outcome(Assembler(dialect=bedrock), {"messages": messages})
@@ -232,7 +232,7 @@ def test_half_a_surrogate_pair_in_an_extra_field_is_returned_unchanged() -> None
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_a_row_of_so_many_bytes_is_read_and_one_byte_more_is_refused_unread(
+def test_a_row_at_the_byte_limit_is_read_and_a_longer_one_is_refused_unread(
     more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = '{"id": "é", "messages": 5}'
@@ -240,6 +240,6 @@ def test_a_row_of_so_many_bytes_is_read_and_one_byte_more_is_refused_unread(
     assert ("longer than" in answered(line)["error"]["message"]) == bool(more)
 
 
-def test_an_overflow_is_named_as_what_it_is() -> None:
+def test_an_overflow_is_reported_by_its_error_type() -> None:
     line = json.dumps({"messages": [["user", "x" * 500]]})
     assert answered(line)["error"]["kind"] == ContextLengthError.__name__

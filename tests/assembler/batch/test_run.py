@@ -320,7 +320,7 @@ def test_a_journal_that_cannot_be_written_leaves_nothing(
     assert output.read_bytes() == b""
 
 
-def test_a_write_that_takes_less_than_it_is_given_loses_nothing() -> None:
+def test_a_partial_write_loses_nothing() -> None:
     class Slow(io.BytesIO):
         def write(self, content: Any, /) -> int:
             return super().write(bytes(content)[:3])
@@ -335,7 +335,7 @@ def test_a_write_that_takes_less_than_it_is_given_loses_nothing() -> None:
 
 @given(st.lists(st.sampled_from([b"{}", b"[1, 2]", b"", b"  ", b"\xc3\xa9" * 9]), max_size=9), st.booleans(), st.data())
 @scaled(0.5)
-def test_a_survey_finds_every_row_where_a_reader_finds_it(lines: list[bytes], ends: bool, data: st.DataObject) -> None:
+def test_a_survey_finds_the_rows_that_a_reader_finds(lines: list[bytes], ends: bool, data: st.DataObject) -> None:
     content = b"".join(line + b"\n" for line in lines) + b"[7]" * ends
     rows = [line for line in content.split(b"\n") if line.strip()]
     done = data.draw(st.integers(0, len(rows)))

@@ -82,7 +82,7 @@ def chat(words: int, turns: int = 1, model: str = "gpt-4o") -> Assembler:
 
 
 @given(st.integers(1, 3_000), st.integers(0, 500), st.integers(0, 3))
-def test_more_before_the_newest_turn_is_never_worth_less(words: int, more: int, turns: int) -> None:
+def test_a_longer_prefix_is_never_worth_less(words: int, more: int, turns: int) -> None:
     small, large = chat(words, turns).build(), chat(words + more, turns + 1).build()
     assert small.cacheable.tokens <= large.cacheable.tokens <= large.count.tokens
     assert small.cacheable.grade is Grade.ESTIMATED
@@ -129,7 +129,7 @@ def test_messages_after_a_changed_one_are_not_served_from_the_cache() -> None:
     assert 1_024 <= one.served_after(other.build()).tokens < 1_300
 
 
-def test_another_system_text_leaves_at_most_the_tools() -> None:
+def test_another_system_text_leaves_at_most_the_tools_cached() -> None:
     tools = [{"name": "t", "description": "word " * 2_000, "parameters": {"type": "object", "properties": {}}}]
     base = Assembler(dialect=anthropic).add_instruction("a").add_capability(tools).add_message(("user", "x"))
     served = base.build().served_after(base.fork().add_instruction("b").build())

@@ -98,7 +98,7 @@ def test_marks_cost_no_tokens(drawn: tuple[dict[str, Any], Dialect]) -> None:
 
 
 @given(requests(), st.sampled_from(["5m", "1h"]), st.booleans())
-def test_an_hour_never_stands_after_five_minutes(
+def test_a_mark_for_an_hour_never_follows_one_for_five_minutes(
     drawn: tuple[dict[str, Any], Dialect], ttl: Any, theirs_first: bool
 ) -> None:
     request, dialect = drawn
@@ -148,7 +148,9 @@ def test_the_newest_turn_begins_before_its_results() -> None:
 @pytest.mark.parametrize(
     ("free", "marked_messages", "system"), [(3, [1, 2], True), (2, [1, 2], False), (1, [2], False), (0, [], False)]
 )
-def test_the_worthiest_places_take_what_marks_are_left(free: int, marked_messages: list[int], system: bool) -> None:
+def test_the_most_useful_places_get_the_marks_that_are_left(
+    free: int, marked_messages: list[int], system: bool
+) -> None:
     tools = [{"name": f"t{n}", "input_schema": {"type": "object"}} for n in range(5)]
     for tool in tools[: 4 - free]:
         tool["cache_control"] = {"type": "ephemeral"}
@@ -203,7 +205,7 @@ def test_marks_inside_the_search_results_of_a_result_count() -> None:
 
 
 @pytest.mark.parametrize("dialect", [gemini, mistral, openai_chat, openai_responses, plain], ids=lambda d: d.name)
-def test_a_dialect_without_marks_is_left_alone_and_says_so(dialect: Dialect) -> None:
+def test_a_dialect_without_marks_gets_none_and_the_report_says_so(dialect: Dialect) -> None:
     assembler = Assembler(dialect=dialect, cache_marks=CacheMarks()).add_message(("user", "a"))
     context = assembler.build()
     assert context.request() == Assembler(dialect=dialect).add_message(("user", "a")).build().request()
@@ -251,6 +253,6 @@ def test_a_prompt_that_just_fits_still_fits_with_marks() -> None:
     assert json.dumps(sized(least, CacheMarks()).build().request()).count("cache_control") == 3
 
 
-def test_no_provider_has_another_lifetime() -> None:
+def test_no_other_lifetime_of_a_mark_is_accepted() -> None:
     with pytest.raises(ValueError, match="ttl"):
         CacheMarks("2h")  # type: ignore[arg-type]

@@ -65,7 +65,7 @@ def unfinished(history: list[dict[str, Any]]) -> list[int]:
 
 
 @given(sessions(), st.sampled_from(DIALECTS), st.data())
-def test_first_changed_is_where_the_json_of_the_requests_parts(
+def test_first_changed_is_the_place_where_the_json_of_two_requests_differs(
     history: list[dict[str, Any]], dialect: Dialect, data: st.DataObject
 ) -> None:
     stops = unfinished(history)

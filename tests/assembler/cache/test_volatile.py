@@ -130,7 +130,7 @@ def test_many_findings_are_counted_in_the_text() -> None:
     assert "volatile: 2 more, in report.volatile" in str(report)
 
 
-def test_a_report_read_again_reads_no_text_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_report_again_scans_no_text_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assembler = Assembler(dialect=plain).add_instruction("2026-11-03 10:15").add_message(("user", "a"))
     first = assembler.build().report.volatile
 

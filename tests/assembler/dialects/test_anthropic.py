@@ -78,7 +78,7 @@ def test_fields_that_only_anthropic_has_are_sent_unchanged() -> None:
     assert json.dumps(again(request)) == json.dumps(request)
 
 
-def test_an_answer_appended_as_it_was_dumped_loses_what_a_request_may_not_say() -> None:
+def test_an_appended_answer_loses_the_fields_that_a_request_must_not_have() -> None:
     answer = {
         "id": "msg_1",
         "type": "message",
@@ -186,7 +186,7 @@ def test_thinking_of_no_known_type_is_refused(wrong: Any) -> None:
         Anthropic(thinking=wrong)
 
 
-def test_claudes_reasoning_on_bedrock_is_its_reasoning_here() -> None:
+def test_claudes_reasoning_from_bedrock_is_sent_to_anthropic() -> None:
     said = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "c2ln"}}}
     history = [
         {"role": "user", "content": [{"text": "q"}]},
@@ -292,7 +292,7 @@ def test_a_plain_text_document_is_priced_as_its_text() -> None:
     assert document("a b c d").tokens - document("a").tokens == 3
 
 
-def test_a_picture_in_a_result_is_priced_and_moved() -> None:
+def test_a_picture_in_a_result_is_priced_and_converted() -> None:
     from tests.assembler.dialects.test_blocks import PICTURES
 
     step = [
@@ -328,7 +328,7 @@ def test_a_request_without_messages_is_an_error() -> None:
         anthropic.parse({"messages": "q"})
 
 
-def test_an_address_of_a_picture_moves() -> None:
+def test_the_url_of_a_picture_is_converted() -> None:
     part = {"type": "image_url", "image_url": {"url": "https://x.example/y.png"}}
     request = Assembler(dialect=anthropic).add_messages([{"role": "user", "content": [part]}]).build().request()
     assert request["messages"][0]["content"] == [
@@ -336,7 +336,7 @@ def test_an_address_of_a_picture_moves() -> None:
     ]
 
 
-def test_a_mark_beside_a_tool_of_another_spelling_stays() -> None:
+def test_a_cache_mark_on_a_tool_of_another_form_stays() -> None:
     tool = {**TOOLS[0], "cache_control": MARK}
     request = Assembler(dialect=anthropic).add_capability([tool]).add_message(("user", "q")).build().request()
     assert request["tools"][0]["cache_control"] == MARK

@@ -124,7 +124,7 @@ SEARCHED: list[Dict] = [
 GROUNDING: Dict = {"systemTool": {"name": "nova_grounding"}}
 
 
-def test_a_search_that_nova_ran_stays_in_its_message_beside_a_call_of_the_caller_s() -> None:
+def test_a_search_by_nova_stays_in_its_message_beside_a_call_of_the_callers() -> None:
     """The result stood in a message of the assistant's, so the answer that Converse had returned was refused."""
     call = {"toolUse": {"toolUseId": "c", "name": "ask", "input": {}}}
     answer = {"toolResult": {"toolUseId": "c", "content": [{"text": "r"}]}}
@@ -144,7 +144,7 @@ def test_a_search_that_nova_ran_stays_in_its_message_beside_a_call_of_the_caller
     assert "nova_grounding" not in str(elsewhere)
 
 
-def test_a_call_of_the_server_s_type_whose_result_is_not_beside_it_is_the_caller_s_to_answer() -> None:
+def test_a_server_typed_call_whose_result_is_elsewhere_must_be_answered_by_the_caller() -> None:
     use, answer = SEARCHED
     history = [
         {"role": "user", "content": [{"text": "q"}]},
@@ -158,14 +158,14 @@ def test_a_call_of_the_server_s_type_whose_result_is_not_beside_it_is_the_caller
         Assembler(dialect=bedrock).add_capability([GROUNDING]).add_messages([*history[:2], history[0]]).build()
 
 
-def test_a_search_that_nova_ran_needs_a_tool_beside_it() -> None:
+def test_a_search_by_nova_needs_a_tool_definition() -> None:
     history = [{"role": "user", "content": [{"text": "q"}]}, {"role": "assistant", "content": SEARCHED}]
     history.append({"role": "user", "content": [{"text": "on"}]})
     with pytest.raises(ConversationError, match="pass functions, or tools of this API's own"):
         Assembler(dialect=bedrock).add_messages(history).build().request()
 
 
-def test_a_result_in_an_answer_of_the_model_s_is_refused_unless_the_server_wrote_it() -> None:
+def test_a_result_in_the_models_message_is_refused_unless_the_server_wrote_it() -> None:
     result = {"toolResult": {"toolUseId": "c", "content": [{"text": "r"}]}}
     call = {"toolUse": {"toolUseId": "c", "name": "ask", "input": {}}}
     history = [{"role": "user", "content": [{"text": "q"}]}, {"role": "assistant", "content": [call, result]}]
@@ -180,7 +180,7 @@ def test_a_message_of_nothing_but_a_cache_point_is_left_out() -> None:
     assert again({"messages": history})["messages"] == [{"role": "user", "content": [{"text": "q"}]}]
 
 
-def test_claudes_reasoning_from_anthropic_is_its_reasoning_here_and_others_is_left_out() -> None:
+def test_claudes_reasoning_from_anthropic_is_sent_to_bedrock_and_other_reasoning_is_left_out() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
     redacted = {"type": "redacted_thinking", "data": "x"}
     history = [
@@ -196,7 +196,7 @@ def test_claudes_reasoning_from_anthropic_is_its_reasoning_here_and_others_is_le
     assert "1 cache mark(s) of another API" in notes
 
 
-def test_an_address_cannot_be_moved_to_bedrock() -> None:
+def test_a_picture_by_url_is_refused_by_bedrock() -> None:
     picture = {"type": "image_url", "image_url": {"url": "https://x.example/y.png"}}
     with pytest.raises(UnsupportedContentError, match="bedrock"):
         Assembler(dialect=bedrock).add_messages([{"role": "user", "content": [picture]}]).build()
@@ -214,7 +214,7 @@ def test_a_history_with_calls_and_no_tools_is_refused() -> None:
         Assembler(dialect=bedrock).add_messages(history).build()
 
 
-def test_claude_costs_on_bedrock_what_it_costs_at_home() -> None:
+def test_claude_costs_the_same_on_bedrock_as_on_anthropic() -> None:
     there = {"messages": [{"role": "user", "content": [{"text": "What is 2+2?"}]}], "system": [{"text": "Be brief."}]}
     here = {"messages": [{"role": "user", "content": "What is 2+2?"}], "system": "Be brief."}
     model = "us.anthropic.claude-opus-4-6-v1:0"

@@ -83,7 +83,7 @@ def of_each_api(holds: Callable[[Api, Conversation], None]) -> Callable[..., Non
 
 
 @of_each_api
-def test_the_api_accepts_what_goes_out_which_says_what_came_in_and_reads_and_emits_as_itself(
+def test_emitted_requests_are_valid_say_what_came_in_and_survive_a_round_trip(
     api: Api, conversation: Conversation
 ) -> None:
     request = request_of(api, spelled(conversation))
@@ -95,7 +95,7 @@ def test_the_api_accepts_what_goes_out_which_says_what_came_in_and_reads_and_emi
 
 
 @of_each_api
-def test_a_conversation_survives_the_spelling_of_any_other_api(api: Api, conversation: Conversation) -> None:
+def test_a_conversation_survives_conversion_from_any_other_api(api: Api, conversation: Conversation) -> None:
     for other in APIS:
         if other is api or api.name == "gemini" or other.name == "gemini":  # Gemini keeps blanks, and wraps answers
             continue
@@ -105,7 +105,7 @@ def test_a_conversation_survives_the_spelling_of_any_other_api(api: Api, convers
 
 
 @of_each_api
-def test_the_price_is_never_under_that_of_what_is_emitted(api: Api, conversation: Conversation) -> None:
+def test_the_price_is_never_below_that_of_the_emitted_request(api: Api, conversation: Conversation) -> None:
     context = built(api, spelled(conversation))
     counted: Count = count_request(context.request(), dialect=api.dialect)
     rounding = 1 + len(conversation.said)
@@ -214,7 +214,7 @@ def test_a_blank_last_question_is_refused_and_not_left_out(api: Api) -> None:
 
 
 @every_api
-def test_nothing_to_say_is_an_error_only_when_it_is_to_be_sent(api: Api) -> None:
+def test_an_empty_conversation_is_an_error_only_when_it_is_sent(api: Api) -> None:
     context = Assembler(dialect=api.dialect).build()
     assert context.messages == []
     with pytest.raises(ConversationError, match="needs a user message"):
@@ -284,7 +284,7 @@ PICTURES = {
 
 @every_api
 @pytest.mark.parametrize("shape", PICTURES)
-def test_a_picture_moves_between_providers(api: Api, shape: str) -> None:
+def test_a_picture_is_converted_between_providers(api: Api, shape: str) -> None:
     key = "parts" if shape == "gemini" else "content"
     context = built(api, [{"role": "user", key: [PICTURES[shape]]}])
     request = context.request()
@@ -318,7 +318,7 @@ DOCUMENTS = {
 
 @every_api
 @pytest.mark.parametrize("shape", DOCUMENTS)
-def test_a_pdf_moves_between_providers(api: Api, shape: str) -> None:
+def test_a_pdf_is_converted_between_providers(api: Api, shape: str) -> None:
     key = "parts" if shape == "gemini" else "content"
     request = built(api, [{"role": "user", key: [{**DOCUMENTS[shape], "pages": 1}]}]).request()
     assert verify(request, dialect=api.name) == []
@@ -378,7 +378,7 @@ def test_the_text_that_is_sent_for_an_empty_failure_is_priced(model: str | None)
 
 @every_api
 @pytest.mark.parametrize("blank", ["", " \n"])
-def test_a_blank_question_keeps_its_turn_and_is_said_to_have_a_stand_in(api: Api, blank: str) -> None:
+def test_a_blank_question_keeps_its_turn_and_its_placeholder_is_noted(api: Api, blank: str) -> None:
     call = {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
     history = [
         {"role": "user", "content": blank},
@@ -402,7 +402,7 @@ def test_a_blank_question_keeps_its_turn_and_is_said_to_have_a_stand_in(api: Api
 @pytest.mark.parametrize(
     "silent", [{"role": "model"}, {"role": "model", "parts": []}, {"role": "model", "parts": None}]
 )
-def test_an_answer_of_gemini_without_parts_is_left_out_as_an_empty_one_of_others(api: Api, silent: Dict) -> None:
+def test_a_gemini_answer_without_parts_is_left_out_like_an_empty_one_of_others(api: Api, silent: Dict) -> None:
     history = [{"role": "user", "parts": [{"text": "q"}]}, silent, {"role": "user", "parts": [{"text": "go on"}]}]
     context = built(api, history)
     assert context.messages == history

@@ -188,7 +188,7 @@ def test_a_raw_request_costs_its_rendered_ids(name: str, messages: list[Any], to
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
-def test_what_is_emitted_is_what_was_priced(name: str) -> None:
+def test_the_emitted_prompt_is_the_priced_prompt(name: str) -> None:
     history = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
     layout = layout_of([*history, {"role": "user", "content": "three"}], None, [TOOL])
     dialect, tokenizer = DIALECTS[name], TOKENIZERS[name]
@@ -201,7 +201,7 @@ def test_what_is_emitted_is_what_was_priced(name: str) -> None:
     assert verify(emitted, dialect=dialect) == []
 
 
-def test_a_prompt_begins_with_one_bos_where_the_tokenizer_would_add_another() -> None:
+def test_a_prompt_begins_with_one_bos_even_if_the_tokenizer_would_add_another() -> None:
     tokenizer = tokenizer_of(LLAMA)
     bos = tokenizer.convert_tokens_to_ids("<s>")
     tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
@@ -225,7 +225,7 @@ def test_settings_of_the_original_change_no_count() -> None:
     assert count_request(request, dialect=chat_template(tokenizer_of(CHATML))) == before
 
 
-def test_threads_count_as_one_does() -> None:
+def test_threads_count_like_one_thread() -> None:
     dialect, tokenizer = DIALECTS["chatml"], TOKENIZERS["chatml"]
     requests = [{"messages": [{"role": "user", "content": "ab " * length}]} for length in range(40)]
     expected = [len(applied(tokenizer, request["messages"])) for request in requests]
@@ -337,7 +337,7 @@ def test_calls_become_objects_and_results_know_their_function() -> None:
     assert [(one["name"], one["content"]) for one in messages[2:]] == [("search", "x"), ("now", "y\nz")]
 
 
-def test_another_provider_s_turn_is_respelled() -> None:
+def test_a_turn_of_another_provider_is_converted() -> None:
     history: list[Any] = [
         {"role": "user", "content": "q"},
         {
@@ -403,7 +403,7 @@ def test_parallel_calls_are_split_if_the_template_takes_one_at_a_time() -> None:
     assert DIALECTS["chatml"].emit(layout).notes == ()
 
 
-def test_neighbours_are_merged_where_roles_must_alternate() -> None:
+def test_neighbours_are_merged_if_roles_must_alternate() -> None:
     said = [{"role": role, "content": text} for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"))]
     history = [*said, *answered(call("1"), content="d"), {"role": "user", "content": "e"}]
     dialect = DIALECTS["alternating"]
@@ -438,7 +438,7 @@ def test_a_system_text_goes_before_the_users_if_the_template_has_no_place_for_it
     assert DIALECTS["chatml"].spell(layout)["messages"][0] == {"role": "system", "content": "Be brief."}
 
 
-def test_a_system_message_in_the_middle_finds_the_next_user() -> None:
+def test_a_system_message_in_the_middle_joins_the_next_user_message() -> None:
     history = [
         {"role": "system", "content": "r1"},
         {"role": "developer", "content": "r2"},
@@ -477,7 +477,7 @@ WORDLESS = CHATML.replace("{{ message.content }}", "{{ message.content if not me
 """As Llama 3.2's: what is said beside a call is not shown."""
 
 
-def test_words_beside_a_call_go_before_it_where_the_template_shows_the_call_alone() -> None:
+def test_words_beside_a_call_go_before_it_if_the_template_shows_the_call_alone() -> None:
     spoken, *rest = answered(call("1"))
     history = [{"role": "user", "content": "q"}, {**spoken, "content": "let me look"}, *rest]
     tokenizer = tokenizer_of(WORDLESS)
@@ -490,7 +490,7 @@ def test_words_beside_a_call_go_before_it_where_the_template_shows_the_call_alon
     assert count_request({"messages": history}, dialect=dialect).tokens == len(applied(tokenizer, history))
 
 
-def test_words_beside_a_call_that_cannot_go_before_it_are_said_to_be_left_out() -> None:
+def test_words_beside_a_call_that_cannot_go_before_it_are_noted_as_left_out() -> None:
     template = ALTERNATING.replace("{{ message.content or '' }}", "{{ '' if message.tool_calls else message.content }}")
     spoken, *rest = answered(call("1"))
     dialect = chat_template(tokenizer_of(template))
@@ -523,7 +523,7 @@ def test_a_raw_message_keeps_what_only_its_template_reads() -> None:
     assert merged.options == {"top_p": 1}
 
 
-def test_a_call_without_content_gets_one_only_where_the_template_needs_it() -> None:
+def test_a_call_without_content_gets_one_only_if_the_template_needs_it() -> None:
     needing = chat_template(tokenizer_of(CHATML.replace("{{ message.content }}", "{{ 'x' in message.content ~ '' }}")))
     failing = chat_template(tokenizer_of(CHATML.replace("{{ message.content }}", "{{ message.content + '' }}")))
     silent = [{"role": "user", "content": "q"}, *answered(call("1"), content=None)]
@@ -623,7 +623,7 @@ def test_no_text_becomes_structure(name: str, history: list[Any], token: str) ->
     assert len(allowed) > len(expected)
 
 
-def test_a_control_token_that_the_template_puts_together_is_found() -> None:
+def test_a_control_token_that_the_template_assembles_is_found() -> None:
     messages = [{"role": "user", "content": "q"}, *answered(call("1", "im_end"))]
     for policy in (ControlText.REFUSE, ControlText.NEUTRALISE):
         dialect = chat_template(tokenizer_of(JOINING), control_text=policy)
@@ -707,7 +707,7 @@ def test_the_error_for_a_part_without_text_names_it() -> None:
     assert DIALECTS["chatml"].pricer(None, len).message(read_message(picture, 0)).tokens > 0
 
 
-def test_a_refusal_speaks_the_template_s_own_words_and_no_message_s() -> None:
+def test_the_error_of_a_refusing_template_quotes_the_template_and_no_message() -> None:
     late = [{"role": "user", "content": "secret"}, *answered(call("1"))]
     with pytest.raises(ConversationError, match="roles must alternate"):
         DIALECTS["no system"].emit(layout_of(late))
@@ -723,7 +723,7 @@ def test_a_refusal_speaks_the_template_s_own_words_and_no_message_s() -> None:
     assert refused.value.__cause__ is None
 
 
-def test_nothing_to_say_and_nothing_to_say_it_with() -> None:
+def test_an_empty_request_is_refused() -> None:
     with pytest.raises(ConversationError, match="at least one message"):
         DIALECTS["chatml"].emit(Layout())
     with pytest.raises(ConversationError, match="no list of messages"):
@@ -782,7 +782,7 @@ def test_a_build_returns_the_prompt() -> None:
     )
 
 
-def test_the_shelf_hands_out_the_maker() -> None:
+def test_the_table_of_dialects_returns_the_maker_of_a_chat_template() -> None:
     import assembler.dialects
 
     assert assembler.dialects.chat_template is chat_template

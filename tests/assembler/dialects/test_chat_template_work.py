@@ -135,7 +135,7 @@ def test_a_template_whose_parts_do_not_add_up_costs_two_renders_more_often_than_
 
 
 @pytest.mark.parametrize("letters", [500, 4_000])
-def test_policies_that_say_the_same_for_thousands_of_tokens_are_asked_a_few_dozen_times(letters: int) -> None:
+def test_policies_with_one_answer_for_thousands_of_tokens_are_asked_a_few_dozen_times(letters: int) -> None:
     asked: list[int] = []
 
     class Telling(TrimOldest):
@@ -162,7 +162,7 @@ def test_an_instruction_that_the_template_makes_too_long_is_named_as_the_part_to
         instructed(whole - 1).build()
 
 
-def test_calls_are_foreseen() -> None:
+def test_a_history_of_calls_needs_few_renders() -> None:
     assembler = Assembler(Budget(3_000), dialect=DIALECTS["chatml"], on_overflow=TrimOldest()).add_capability([TOOL])
     for number in range(40):
         assembler.add_message({"role": "user", "content": f"Look {number} up."})
@@ -198,7 +198,7 @@ def test_a_request_can_be_changed_without_changing_the_next() -> None:
     assert assembler.build().request() == kept
 
 
-def test_control_text_is_refused_at_every_asking() -> None:
+def test_control_text_is_refused_at_every_call() -> None:
     assembler = Assembler(dialect=DIALECTS["chatml"]).add_message(("user", "a <|im_end|> b"))
     for _ in range(2):
         with pytest.raises(ValueError, match="control token"):
@@ -243,7 +243,7 @@ def test_the_turns_that_stay_are_weighed_again_after_the_regions_change(change: 
 
 
 @pytest.mark.parametrize(("limits", "fewer"), [({}, False), ({"knowledge": Limit(cap=200)}, True)])
-def test_limits_hold_where_only_the_whole_is_counted(limits: dict[str, Limit], fewer: bool) -> None:
+def test_limits_hold_if_only_the_whole_is_counted(limits: dict[str, Limit], fewer: bool) -> None:
     assembler = Assembler(Budget(2_000, limits=limits), dialect=DIALECTS["chatml"], on_overflow=TrimOldest())
     for number in range(5):
         assembler.add_knowledge("k" * 50, type="rag", source=f"{number}.md", score=number / 10)
@@ -320,7 +320,7 @@ def firsts(name: str, window: int, policy: Any, history: list[dict[str, Any]]) -
 
 
 @pytest.mark.parametrize("policy", [TrimOldest(0.5), TrimOldest(0.8), TrimOldest("auto")], ids=str)
-def test_a_mark_never_goes_back_and_holds_its_cut_under_a_template_that_says_each_text_twice(policy: Any) -> None:
+def test_a_mark_never_moves_back_under_a_template_that_repeats_each_text(policy: Any) -> None:
     """Each text was priced once: what stayed was too large at each build, and a cut of its own was found for each."""
     begins = firsts("wordy", 700, policy, talk(40))
     assert begins == sorted(begins)
@@ -329,7 +329,7 @@ def test_a_mark_never_goes_back_and_holds_its_cut_under_a_template_that_says_eac
 
 @given(st.sampled_from(sorted(TEMPLATES)), turns, st.sampled_from([0.3, 0.5, 0.8, "auto"]), st.integers(60, 300))
 @scaled(0.3)
-def test_a_mark_never_goes_back_in_a_session(
+def test_a_mark_never_moves_back_in_a_session(
     name: str, drawn: list[tuple[str, str | None]], mark: Any, window: int
 ) -> None:
     begins = firsts(name, window, TrimOldest(mark), spoken(drawn))
@@ -338,7 +338,7 @@ def test_a_mark_never_goes_back_in_a_session(
 
 @pytest.mark.parametrize("name", ["chatml", "merging", "trimming"])
 @pytest.mark.parametrize("mark", [0.5, "auto"])
-def test_a_mark_never_goes_back_from_the_cut_of_a_billed_request(name: str, mark: Any) -> None:
+def test_a_mark_never_moves_back_from_the_cut_of_a_billed_request(name: str, mark: Any) -> None:
     """Each bill leaves another number of tokens, and the replay of the history for that many cuts elsewhere."""
     assembler = Assembler(Budget(500), dialect=OPEN[name], on_overflow=TrimOldest(mark))
     begins: list[int] = []
@@ -352,7 +352,7 @@ def test_a_mark_never_goes_back_from_the_cut_of_a_billed_request(name: str, mark
 
 
 @pytest.mark.parametrize("answer", [None, "a"])
-def test_a_turn_of_one_letter_stays_under_a_template_that_says_each_text_twice(answer: str | None) -> None:
+def test_a_turn_of_one_letter_stays_under_a_template_that_repeats_each_text(answer: str | None) -> None:
     history = spoken([("?", answer), ("?", answer)])
     limit = Assembler(dialect=OPEN["wordy"]).add_messages(history).build().count.tokens
     assembler = Assembler(Budget(limit), dialect=OPEN["wordy"], on_overflow=TrimOldest())

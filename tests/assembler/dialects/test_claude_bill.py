@@ -191,7 +191,7 @@ def test_a_generation_names_its_evidence_and_a_counter_of_its_own(family: Family
 
 @pytest.mark.parametrize("counter", [None, tiktoken_counter(), tiktoken_counter("cl100k_base"), toktok_counter()])
 @pytest.mark.parametrize("model", [SONNET, None])
-def test_a_counter_of_openais_vocabularies_gives_way_to_claudes(counter: Any, model: str | None) -> None:
+def test_a_counter_of_openais_vocabularies_is_replaced_by_claudes(counter: Any, model: str | None) -> None:
     request = {"messages": [{"role": "user", "content": "ab" * 500}]}
     own = claude_counter("claude-3" if model else "claude-4.8")
     expected = count_request(request, dialect=anthropic, model=model, counter=own)
@@ -206,7 +206,7 @@ def test_the_budget_of_a_claude_model_counts_as_claude_does() -> None:
     assert Budget(9_000, model="us.anthropic.claude-opus-4-8-v1:0").token_counter.name == "reconstructed:claude-4.8"
 
 
-def test_tools_bring_a_hidden_prompt_once() -> None:
+def test_tools_add_a_hidden_prompt_once() -> None:
     family = family_of(SONNET)
     assert claude.price_tooling([], family, words) == Count(0)
     assert claude.price_tooling([tool("a")], family, words) == claude.price_tooling(
@@ -214,13 +214,13 @@ def test_tools_bring_a_hidden_prompt_once() -> None:
     )
 
 
-def test_a_forced_tool_leaves_no_thinking_to_bill() -> None:
+def test_a_forced_tool_rules_out_the_price_of_thinking() -> None:
     family = family_of("claude-opus-4-6")
     forced = claude.price_options(family, words, Has.TOOLS, thinking="adaptive", choice=claude.Choice(type="any"))
     assert forced == Count(0)
 
 
-def test_a_system_text_is_set_apart_from_tools() -> None:
+def test_a_system_text_has_a_framing_beside_tools() -> None:
     family = family_of(SONNET)
     assert claude.price_system(family, Has.TOOLS) == Count(0)
     assert claude.price_system(family, Has.SYSTEM).tokens == 0
@@ -241,12 +241,12 @@ def test_a_deferred_tool_is_free_until_it_is_loaded() -> None:
     assert dearer.upper > claude.price_message(message("user", plain), family, words).upper
 
 
-def test_an_empty_description_is_not_spelled_out() -> None:
+def test_an_empty_description_is_not_written() -> None:
     family = family_of(SONNET)
     assert claude.price_tool(tool("a", ""), family, len).tokens < claude.price_tool(tool("a", " "), family, len).tokens
 
 
-def test_calls_side_by_side_name_their_tools_again() -> None:
+def test_parallel_calls_name_their_tools_again() -> None:
     family = family_of(SONNET)
     call = Call("1", "look", "{}", given={})
     one = claude.price_message(message("assistant", call), family, words).tokens - family.message.tokens
@@ -254,7 +254,7 @@ def test_calls_side_by_side_name_their_tools_again() -> None:
     assert two == 2 * one + 26 - 2 * 2 + 2 * 1
 
 
-def test_arguments_are_priced_alike_given_or_read() -> None:
+def test_arguments_cost_the_same_as_an_object_and_as_json() -> None:
     family = family_of(SONNET)
     given = Call("1", "look", '{"a":1,"b":2}', given={"a": 1, "b": 2})
     read = Call("1", "look", '{"a":1,"b":2}')

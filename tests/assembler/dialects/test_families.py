@@ -31,7 +31,7 @@ ROWS = [pytest.param(row, id=f"{table}: {row.name}") for table, rows in TABLES.i
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_every_row_has_a_source_a_date_and_how_much_of_it_there_was(row: Row) -> None:
+def test_every_row_states_its_source_its_date_and_its_evidence(row: Row) -> None:
     assert row.evidence.source
     assert re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", row.evidence.read)
     assert row.evidence.rows >= row.evidence.repositories >= 0
@@ -48,7 +48,7 @@ def test_a_number_without_a_recording_is_not_graded_exact(row: Row) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_no_row_hides_another_of_its_name(table: str) -> None:
+def test_no_row_shadows_another_of_its_name(table: str) -> None:
     names = [row.name for row in TABLES[table]]
     assert len(names) == len(set(names))
 
@@ -87,7 +87,7 @@ letters = "x"
 """
 
 
-def test_a_row_that_is_like_another_differs_in_what_it_says_alone() -> None:
+def test_a_row_with_like_differs_from_its_model_only_in_its_own_fields() -> None:
     late, early = rows_of(TABLE, Priced, {"letters": str.upper})
     assert (late.name, late.names.pattern, late.opening) == ("late", "b+", guess(4, 6))
     assert (late.evidence, late.call, late.letters) == (evidence_of(3, 2), estimate_with_slack(2, 0), "X")
@@ -95,6 +95,6 @@ def test_a_row_that_is_like_another_differs_in_what_it_says_alone() -> None:
 
 
 @pytest.mark.parametrize("written", ["", "4", "4 - 2", "four to six", "4 to"])
-def test_a_price_that_a_table_cannot_say_is_refused(written: str) -> None:
+def test_an_unreadable_price_in_a_table_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match=r"expected a price|invalid literal"):
         price(written)

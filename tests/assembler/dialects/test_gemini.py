@@ -77,7 +77,7 @@ def test_fields_that_only_gemini_has_are_sent_unchanged() -> None:
     "contents",
     ["q", ["q"], [{"text": "q"}], QUESTION, [QUESTION], {"text": "q"}, ({"parts": [{"text": "q"}], "role": "user"},)],
 )
-def test_every_way_of_the_sdk_to_say_contents_is_read(contents: Any) -> None:
+def test_every_form_of_contents_in_the_sdk_is_read(contents: Any) -> None:
     (content,) = again({"contents": contents})["contents"]
     assert content["role"] == "user"
     assert content["parts"] == [{"text": "q"}]
@@ -87,7 +87,7 @@ def test_every_way_of_the_sdk_to_say_contents_is_read(contents: Any) -> None:
     "given", ["Rules.", {"parts": [{"text": "Rules."}]}, ["Rules."], [{"text": "Rules."}], {"text": "Rules."}]
 )
 @pytest.mark.parametrize("where", ["system_instruction", "systemInstruction", "config"])
-def test_every_way_to_say_the_system_instruction_is_read(given: Any, where: str) -> None:
+def test_every_form_of_the_system_instruction_is_read(given: Any, where: str) -> None:
     placed = {"config": {"system_instruction": given}} if where == "config" else {where: given}
     sent = again({"contents": [QUESTION], **placed})["config"]["system_instruction"]
     assert sent in ("Rules.", {"parts": [{"text": "Rules."}]})
@@ -95,7 +95,7 @@ def test_every_way_to_say_the_system_instruction_is_read(given: Any, where: str)
     assert count_request({"contents": [QUESTION], **placed}, dialect=gemini).tokens > bare.tokens
 
 
-def test_responses_stand_alone_and_a_text_after_them_in_the_next_content() -> None:
+def test_responses_have_a_turn_of_their_own_and_a_text_after_them_is_in_the_next() -> None:
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
@@ -163,7 +163,7 @@ def test_a_name_that_gemini_does_not_take_is_a_tool_error() -> None:
         layout.build()
 
 
-def test_tools_of_every_kind_go_out_together() -> None:
+def test_tools_of_every_kind_are_sent_together() -> None:
     declared = {"function_declarations": [{"name": "one"}, {"name": "two", "parameters": {"type": "OBJECT"}}]}
     capability = [declared, {"name": "three", "input_schema": {"properties": {}}}, {"name": "four", "description": "d"}]
     request = Assembler(dialect=gemini).add_capability(capability).add_message(("user", "q")).build().request()
@@ -190,7 +190,7 @@ def test_a_picture_by_url_in_an_answer_is_refused() -> None:
 
 
 @pytest.mark.parametrize("url", ["https://x.example/y.png", "gs://b/k.png"])
-def test_only_an_address_in_googles_stores_moves(url: str) -> None:
+def test_only_a_url_of_googles_stores_is_converted(url: str) -> None:
     picture = {"type": "image", "source": {"type": "url", "url": url}, "width": 9, "height": 9}
     assembler = Assembler(dialect=gemini).add_messages([{"role": "user", "content": [picture]}])
     if url.startswith("gs://"):
@@ -244,7 +244,7 @@ def test_a_response_that_is_not_an_object_becomes_an_empty_one() -> None:
     ("wire", "sdk"),
     [("codeExecution", "code_execution"), ("googleSearch", "google_search"), ("urlContext", "url_context")],
 )
-def test_a_tool_of_googles_costs_the_same_however_it_is_spelled(wire: str, sdk: str) -> None:
+def test_a_tool_of_googles_costs_the_same_in_every_spelling(wire: str, sdk: str) -> None:
     on_the_wire, in_the_sdk = (
         count_request({"contents": [QUESTION], "tools": [{key: {}}]}, dialect="gemini", model="gemini-2.5-flash")
         for key in (wire, sdk)
@@ -264,7 +264,7 @@ def test_an_empty_thought_without_a_signature_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize("model", ["gemini-2.0-flash", "gemini-3-pro-preview"])
-def test_twice_as_many_declarations_in_one_tool_take_about_twice_the_calls(model: str) -> None:
+def test_twice_the_declarations_in_one_tool_take_about_twice_the_calls(model: str) -> None:
     """Each had the whole object copied to be sent, and with Gemini 2.0 looked through all of it for its own schema."""
 
     def work(functions: int) -> int:

@@ -68,13 +68,13 @@ def test_a_fallback_is_in_the_grade_and_in_the_report(dialect: str, answers: int
 
 
 @pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses", "plain"])
-def test_an_endpoint_that_answers_is_bounded_and_says_nothing(dialect: str) -> None:
+def test_an_endpoint_that_answers_is_graded_bounded_and_causes_no_note(dialect: str) -> None:
     context = built(dialect, "gpt-4o", provider_counter(len), [("user", "first"), ("assistant", "second")])
     assert context.count.grade is Grade.BOUNDED
     assert context.report.notes == ()
 
 
-def test_grades_cost_nothing_where_the_counter_is_exact() -> None:
+def test_grading_changes_nothing_with_an_exact_counter() -> None:
     inner = openai_chat.pricer("gpt-4o", len)
     assert graded_pricer(inner, len) is inner
 

@@ -40,13 +40,13 @@ def tokens(model: str, *messages: dict[str, Any], **options: Any) -> int:
 
 
 @pytest.mark.parametrize("model", HOSTED)
-def test_a_hosted_model_has_a_bill_of_its_own(model: str) -> None:
+def test_a_hosted_model_has_its_own_price_list(model: str) -> None:
     assert hosted_pricer(model, own) is not None
     assert hosted_pricer(model.upper(), own) is not None
 
 
 @pytest.mark.parametrize("model", OTHERS)
-def test_any_other_model_has_none(model: str | None) -> None:
+def test_any_other_model_has_none_of_these_price_lists(model: str | None) -> None:
     assert hosted_pricer(model, own) is None
 
 
@@ -63,7 +63,7 @@ def test_a_name_is_hosted_if_and_only_if_a_template_is_listed_for_it(stem: str, 
     assert (hosted_pricer(stem + rest, own) is not None) is listed
 
 
-def test_the_sum_is_the_one_of_the_published_table() -> None:
+def test_the_sum_of_a_request_is_that_of_the_published_table() -> None:
     """docs/how-it-counts-hosts.md: opening, a message, the texts."""
     assert tokens("deepseek-v4-flash", USER) == 3 + 1 + 1
     assert tokens("deepseek-v4-flash", USER, {"role": "assistant", "content": "a b"}, USER) == 3 + 2 * 2 + 3 + 3
@@ -89,7 +89,7 @@ def test_a_version_in_the_name_decides_the_generation(model: str, family: str) -
     assert hosted_families.family_of(model).name == family
 
 
-def test_a_schema_that_a_host_does_not_show_is_in_the_bound_alone() -> None:
+def test_a_schema_that_a_host_hides_is_in_the_bound_alone() -> None:
     wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}
     request = {"messages": [USER], "response_format": wanted}
     bare = count_request({"messages": [USER]}, dialect=openai_chat, model="openai.gpt-oss-20b-1:0", counter=own)
@@ -98,7 +98,7 @@ def test_a_schema_that_a_host_does_not_show_is_in_the_bound_alone() -> None:
     assert counted.upper >= bare.upper + own('{"type": "object"}')
 
 
-def test_command_frames_a_turn_of_calls_once_however_many_they_are() -> None:
+def test_command_frames_a_turn_of_calls_once_whatever_their_number() -> None:
     def turn(*ids: str) -> int:
         calls = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ids]
         results = [{"role": "tool", "tool_call_id": one, "content": "r"} for one in ids]
@@ -109,13 +109,13 @@ def test_command_frames_a_turn_of_calls_once_however_many_they_are() -> None:
     assert turn("a", "b") == turn("a") + (51 + 2) + own("f") + own("{}") + own("r")
 
 
-def test_bedrock_bills_the_words_of_a_request_to_command_alone() -> None:
+def test_command_on_bedrock_is_billed_for_the_words_alone() -> None:
     said = {"role": "user", "content": [{"text": "to be or not to be"}]}
     counted = count_request({"messages": [said]}, dialect="bedrock", model="cohere.command-r-v1:0", counter=own)
     assert counted.tokens == own("to be or not to be") < counted.upper
 
 
-def test_tools_that_may_not_be_called_cost_nothing_where_the_template_leaves_them_out() -> None:
+def test_tools_that_may_not_be_called_are_free_if_the_template_leaves_them_out() -> None:
     bare = tokens("deepseek-v4-flash", USER)
     assert tokens("deepseek-v4-flash", USER, tools=[TOOL], tool_choice="none") == bare
     assert tokens("deepseek-v4-flash", USER, tools=[TOOL]) > bare + 221
@@ -123,7 +123,7 @@ def test_tools_that_may_not_be_called_cost_nothing_where_the_template_leaves_the
 
 
 @pytest.mark.parametrize("spelled", ["response_format", "text"])
-def test_an_answer_schema_costs_its_text_in_either_spelling(spelled: str) -> None:
+def test_an_answer_schema_costs_its_text_in_either_form(spelled: str) -> None:
     schema = {"type": "object"}
     wanted: dict[str, Any] = {
         "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}},
@@ -143,7 +143,7 @@ def test_a_build_costs_what_its_request_costs(history: list[dict[str, Any]], mod
     assert counted.tokens <= counted.upper
 
 
-def test_a_message_with_several_results_is_one_message_for_each_and_a_name_is_bounded() -> None:
+def test_several_results_of_a_message_are_priced_as_messages_and_a_name_is_bounded() -> None:
     pricer = hosted_pricer("qwen/qwen3-32b", own)
     assert pricer is not None
     one, two = (
@@ -159,7 +159,7 @@ def test_a_message_with_several_results_is_one_message_for_each_and_a_name_is_bo
     assert (named.tokens, named.upper) == (plain.tokens, plain.upper + 1 + 2)
 
 
-def test_a_model_is_counted_by_its_own_vocabulary_or_estimated_by_another() -> None:
+def test_a_model_is_counted_by_its_own_vocabulary_or_estimated_with_another() -> None:
     request = {"messages": [{"role": "user", "content": "SOME_CAPITALS 12345"}]}
     default = count_request(request, dialect=openai_chat, model="deepseek-v4-flash")
     assert count_request(request, dialect=openai_chat, model="deepseek-v4-flash", counter=tiktoken_counter()) == default
@@ -201,7 +201,7 @@ def test_a_template_that_tags_arguments_bills_each_of_a_past_call(model: str, ea
         ("grok-4.3", 188),
     ],
 )
-def test_every_generation_of_grok_hides_a_prompt_of_its_own(model: str, opening: int) -> None:
+def test_every_generation_of_grok_has_a_hidden_prompt_of_its_own(model: str, opening: int) -> None:
     assert tokens(model, USER) == opening + 4 + 1
 
 
@@ -234,11 +234,11 @@ def test_every_generation_of_grok_hides_a_prompt_of_its_own(model: str, opening:
         ("openrouter/moonshotai/kimi-k2-0905", "kimi-k2"),
     ],
 )
-def test_a_name_is_given_its_own_generation(model: str, family: str) -> None:
+def test_a_model_name_finds_its_own_generation(model: str, family: str) -> None:
     assert hosted_families.family_of(model.lower()).name == family
 
 
-def test_thinking_is_billed_beside_tools_and_bounded_without_any() -> None:
+def test_thinking_is_billed_with_tools_and_bounded_without() -> None:
     def count(**options: Any) -> Any:
         return count_request({"messages": [USER], **options}, dialect=openai_chat, model="deepseek-v4-flash")
 
@@ -249,7 +249,7 @@ def test_thinking_is_billed_beside_tools_and_bounded_without_any() -> None:
 
 
 @pytest.mark.parametrize("model", ["deepseek-v4-flash", "grok-3-mini", "glm-5", "qwen/qwen3-32b"])
-def test_reasoning_of_an_answer_that_is_past_is_in_the_bound_alone(model: str) -> None:
+def test_reasoning_of_a_past_answer_is_in_the_bound_alone(model: str) -> None:
     bare = {"role": "assistant", "content": "Three."}
     thought = {**bare, "reasoning_content": "One and two are three, so I will say three. " * 5}
     silent, loud = (
@@ -260,7 +260,7 @@ def test_reasoning_of_an_answer_that_is_past_is_in_the_bound_alone(model: str) -
 
 
 @pytest.mark.parametrize("model", ["qwen3:8b", "llama3.2", "deepseek-v3", "kimi-k2"])
-def test_texts_on_both_sides_of_a_result_are_two_items_on_responses(model: str) -> None:
+def test_texts_before_and_after_a_result_are_two_items_on_responses(model: str) -> None:
     call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
     answer = {"type": "tool_result", "tool_use_id": "a", "content": "r"}
     before, after = ({"type": "text", "text": text} for text in ("before", "after"))
@@ -273,7 +273,7 @@ def test_texts_on_both_sides_of_a_result_are_two_items_on_responses(model: str) 
     assert count_request(context.request(), dialect="openai_responses", model=model) == context.count
 
 
-def test_an_empty_text_beside_a_call_that_is_not_sent_changes_no_grade() -> None:
+def test_an_unsent_empty_text_beside_a_call_changes_no_grade() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     history = [
         USER,
@@ -286,7 +286,7 @@ def test_an_empty_text_beside_a_call_that_is_not_sent_changes_no_grade() -> None
     assert context.count == count_request(context.request(), dialect="openai_responses", model="gpt-oss-20b")
 
 
-def test_tools_of_gpt_oss_are_declared_and_those_of_kimi_are_json() -> None:
+def test_gpt_oss_gets_declarations_of_tools_and_kimi_gets_json() -> None:
     harmony, json_text = (
         tokens(model, USER, tools=[TOOL]) - tokens(model, USER) for model in ("openai/gpt-oss-20b", "kimi-k2-instruct")
     )

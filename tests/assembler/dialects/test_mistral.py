@@ -100,7 +100,7 @@ def test_call_and_answer_get_the_same_legal_id_and_the_answer_its_tools_name() -
     assert [message["name"] for message in sent[2:]] == ["search", "search"]
 
 
-def test_a_user_never_follows_a_tool_directly_and_the_report_says_what_stands_between() -> None:
+def test_a_bridge_separates_a_tool_answer_from_the_user_and_the_report_says_so() -> None:
     history = [{"role": "user", "content": "q"}, *step("a"), {"role": "user", "content": "never mind"}]
     context = asked(history)
     assert [message["role"] for message in context.request()["messages"]] == [
@@ -154,7 +154,7 @@ def test_a_note_names_what_the_api_cannot_express() -> None:
     assert "2 empty assistant message(s) left out" in report
 
 
-def test_an_assistant_message_that_holds_nothing_but_empty_parts_is_left_out() -> None:
+def test_an_assistant_message_of_empty_parts_is_left_out() -> None:
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": [{"type": "text", "text": ""}, {"type": "refusal", "refusal": ""}]},
@@ -165,7 +165,7 @@ def test_an_assistant_message_that_holds_nothing_but_empty_parts_is_left_out() -
     assert context.count.tokens == billed(context.request())
 
 
-def test_its_own_thinking_goes_out_as_it_came_and_is_paid_for() -> None:
+def test_mistrals_own_thinking_is_sent_unchanged_and_priced() -> None:
     chunk = {"type": "thinking", "thinking": [{"type": "text", "text": "three more words"}], "closed": True}
     said = {"role": "assistant", "content": [chunk, {"type": "text", "text": "a"}]}
     request = {"messages": [{"role": "user", "content": "q"}, said, {"role": "user", "content": "q"}]}
@@ -195,7 +195,7 @@ def test_an_anthropic_message_of_results_and_a_question_is_split_for_mistral() -
     assert context.count.upper >= billed(request)
 
 
-def test_results_alone_in_a_users_message_cost_no_users_frame() -> None:
+def test_a_users_message_of_results_alone_costs_no_users_frame() -> None:
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {}}]},
@@ -223,7 +223,7 @@ def test_gemini_calls_and_legacy_functions_get_ids() -> None:
         assert verify({"messages": sent, "tools": [TOOL]}, dialect=mistral) == []
 
 
-def test_a_tool_without_a_schema_gets_an_empty_one_and_pays_for_it() -> None:
+def test_a_tool_without_a_schema_gets_an_empty_one_and_is_priced_with_it() -> None:
     bare = {"type": "function", "function": {"name": "f", "description": None, "strict": None}}
     assembler = Assembler(Budget(10**6, model="mistral-small", counter=own), dialect=mistral)
     context = assembler.add_capability([bare]).add_messages([("user", "q")]).build()
@@ -233,7 +233,7 @@ def test_a_tool_without_a_schema_gets_an_empty_one_and_pays_for_it() -> None:
     assert context.count.tokens == 1 + 12 + 2 + own("q") + 2 + own(json.dumps([sent]))
 
 
-def test_a_schema_without_a_type_becomes_an_objects_and_keeps_what_it_says() -> None:
+def test_a_schema_without_a_type_becomes_an_objects_and_keeps_its_fields() -> None:
     tool = {"type": "function", "function": {"name": "f", "parameters": {"properties": {"q": {"type": "string"}}}}}
     context = Assembler(dialect=mistral).add_message({"role": "user", "content": "q"}).add_capability([tool]).build()
     (sent,) = context.request()["tools"]
@@ -249,7 +249,7 @@ def test_a_schema_without_a_type_becomes_an_objects_and_keeps_what_it_says() -> 
         ([{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "a"}], "a"),
     ],
 )
-def test_parts_of_an_answer_go_out_as_texts(content: list[Any], sent: object) -> None:
+def test_parts_of_an_answer_are_sent_as_texts(content: list[Any], sent: object) -> None:
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": content},
@@ -261,7 +261,7 @@ def test_parts_of_an_answer_go_out_as_texts(content: list[Any], sent: object) ->
     assert verify(request, dialect="mistral") == []
 
 
-def test_an_answer_of_no_parts_and_no_calls_is_left_out_and_one_with_a_call_says_an_empty_text() -> None:
+def test_an_answer_without_parts_is_left_out_unless_it_has_a_call() -> None:
     call = {"id": "abcdefghi", "type": "function", "function": {"name": "search", "arguments": "{}"}}
     history = [
         {"role": "user", "content": "q"},
@@ -304,7 +304,7 @@ def test_an_answer_format_replaces_the_settings_and_its_schema_is_bounded() -> N
     assert held.grade is Grade.ESTIMATED
 
 
-def test_mistrals_own_vocabulary_takes_the_place_of_openais_and_of_no_other_counter() -> None:
+def test_mistrals_own_vocabulary_replaces_openais_and_no_other_counter() -> None:
     message = read_message({"role": "user", "content": "SOME_CAPITALS 12345"}, 0)
     bundled = mistral.pricer("mistral-large-latest", tiktoken_counter()).message(message)
     counted = mistral.pricer("mistral-large-latest", own).message(message)
@@ -313,7 +313,7 @@ def test_mistrals_own_vocabulary_takes_the_place_of_openais_and_of_no_other_coun
 
 
 @given(histories())
-def test_the_conversation_is_the_one_that_chat_completions_would_send(history: list[dict[str, Any]]) -> None:
+def test_the_conversation_is_that_of_chat_completions(history: list[dict[str, Any]]) -> None:
     context = asked(history)
     sent, chat = (context.request(dialect)["messages"] for dialect in (mistral, openai_chat))
     bridge = {"role": "assistant", "content": BRIDGE}

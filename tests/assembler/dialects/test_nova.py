@@ -24,7 +24,7 @@ def cost(model: str, *messages: Any, **keys: Any) -> Any:
     ("model", "opening", "tooling"),
     [("us.amazon.nova-2-lite-v1:0", 47, 816), ("amazon.nova-micro-v1:0", 0, 348), ("us.amazon.nova-pro-v1:0", 0, 348)],
 )
-def test_a_model_hides_its_prompts(model: str, opening: int, tooling: int) -> None:
+def test_the_hidden_prompts_of_nova_are_priced(model: str, opening: int, tooling: int) -> None:
     """Recorded: 53 tokens for seven words on Nova 2, none beyond the text before it (97 recordings, 7 repositories)."""
     plain = cost(model, [{"text": "one two three"}])
     assert plain.tokens == opening + 3
@@ -34,7 +34,7 @@ def test_a_model_hides_its_prompts(model: str, opening: int, tooling: int) -> No
     )
 
 
-def test_calls_results_reasoning_and_settings_are_paid_for() -> None:
+def test_calls_results_reasoning_and_settings_of_nova_are_priced() -> None:
     model = "us.amazon.nova-2-lite-v1:0"
     asked = cost(model, [{"text": "q"}], toolConfig=TOOLS)
     done = cost(model, [{"text": "q"}], [CALL], [RESULT], toolConfig=TOOLS)
@@ -66,14 +66,14 @@ def picture(width: int, height: int) -> dict[str, Any]:
         (1_300, 1_300, 2_600),
     ],
 )
-def test_a_picture_costs_about_what_amazon_s_table_says(width: int, height: int, published: int) -> None:
+def test_a_picture_costs_about_what_amazons_table_says(width: int, height: int, published: int) -> None:
     words = cost("amazon.nova-lite-v1:0", [{"text": "q"}])
     seen = cost("amazon.nova-lite-v1:0", [picture(width, height), {"text": "q"}])
     assert abs(seen.tokens - words.tokens - published) <= published * 0.1
     assert seen.upper - words.upper >= published * 1.5
 
 
-def test_a_document_and_a_picture_of_unknown_size_have_no_price_and_say_what_to_do() -> None:
+def test_a_document_or_picture_of_unknown_size_is_refused_with_the_cure() -> None:
     unknown = {"image": {"format": "png", "source": {"bytes": b"x"}}}
     with pytest.raises(UnsupportedContentError, match="width"):
         cost("amazon.nova-lite-v1:0", [unknown, {"text": "q"}])
@@ -83,7 +83,7 @@ def test_a_document_and_a_picture_of_unknown_size_have_no_price_and_say_what_to_
 
 
 @pytest.mark.parametrize("model", ["amazon.nova-pro-v1:0", "meta.llama3-1-70b-instruct-v1:0"])
-def test_escaped_arguments_cost_what_the_object_costs_as_which_they_are_sent(model: str) -> None:
+def test_escaped_arguments_cost_what_the_sent_object_costs(model: str) -> None:
     """A history's own text of them was priced, so that a plan cut turns for tokens that nobody is billed for."""
     tool = {"name": "look", "description": "", "parameters": {"type": "object", "properties": {}}}
     budget = Budget(10_000, model=model, counter=len)

@@ -46,12 +46,12 @@ def test_a_llama_of_any_host_costs_what_its_template_writes(said: str, model: st
 
 
 @pytest.mark.parametrize("said", LLAMA)
-def test_the_bound_of_a_llama_in_ollama_holds_for_its_makers_template(said: str) -> None:
+def test_the_bound_of_a_llama_in_ollama_covers_its_makers_template(said: str) -> None:
     assert count_request(REQUESTS[said], dialect="openai_chat", model="llama3.2:3b").upper >= LLAMA[said]
 
 
 @pytest.mark.parametrize("answer", ["", [], [{"type": "text", "text": "It "}, {"type": "text", "text": '"rains".'}]])
-def test_a_result_of_no_text_or_of_several_is_quoted_as_it_is_sent(answer: object) -> None:
+def test_a_result_of_no_text_or_several_is_quoted_as_it_is_sent(answer: object) -> None:
     block = {"type": "tool_result", "tool_use_id": "a", "content": answer}
     history = [
         ASKED,
@@ -72,7 +72,7 @@ def test_a_mistral_of_2024_writes_the_ids_of_calls(said: str, model: str) -> Non
 
 
 @pytest.mark.parametrize("model", ["mistral-medium-2505", "devstral-small-2505", "mistral-large-2411"])
-def test_a_mistral_without_recordings_is_bounded_as_if_it_wrote_the_ids_of_calls(model: str) -> None:
+def test_a_mistral_without_recordings_is_bounded_with_the_ids_of_calls(model: str) -> None:
     assert count_request(REQUESTS["a call"], dialect="mistral", model=model).upper >= NEMO["a call"]
 
 

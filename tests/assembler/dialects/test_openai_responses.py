@@ -149,7 +149,7 @@ def test_a_chat_history_says_the_same_after_a_round_trip(history: list[Any], sys
 
 
 @given(requests())
-def test_the_model_s_turn_becomes_one_message_of_another_dialect(request: dict[str, Any]) -> None:
+def test_a_turn_of_the_model_becomes_one_message_in_another_dialect(request: dict[str, Any]) -> None:
     layout = openai_responses.parse({**request, "tools": [CHAT_TOOL]})
     assume(all(any(message.parts) for message in layout.messages))  # Chat cannot carry a list of empty texts
     chat = openai_chat.emit(layout).request
@@ -178,12 +178,12 @@ def test_emitting_twice_shares_nothing(request: dict[str, Any]) -> None:
 
 
 @given(requests())
-def test_every_parsed_request_goes_out_valid(request: dict[str, Any]) -> None:
+def test_every_parsed_request_is_emitted_validly(request: dict[str, Any]) -> None:
     assert verify(openai_responses.emit(openai_responses.parse(request)).request, dialect=openai_responses) == []
 
 
 @given(histories(), ids, st.booleans())
-def test_every_history_goes_out_valid_whatever_its_ids(history: list[Any], prefix: str, repeated: bool) -> None:
+def test_every_history_is_emitted_validly_whatever_its_ids(history: list[Any], prefix: str, repeated: bool) -> None:
     for place, message in enumerate(history):
         for call in message.get("tool_calls", []):
             own = call["id"][-2:] if repeated else call["id"]
@@ -230,7 +230,7 @@ def test_calls_without_ids_get_ids_of_their_own() -> None:
     assert calls == [item["call_id"] for item in emitted["input"] if item.get("type") == "function_call_output"]
 
 
-def test_a_tool_of_another_api_says_that_it_is_not_strict() -> None:
+def test_a_tool_of_another_api_is_sent_as_not_strict() -> None:
     nothing: dict[str, Any] = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
     strict: dict[str, Any] = {
         "type": "function",
@@ -251,7 +251,7 @@ def test_a_tool_without_parameters_gets_an_empty_object() -> None:
     ]
 
 
-def test_a_system_text_alone_goes_out_as_an_item() -> None:
+def test_a_system_text_alone_is_sent_as_an_item() -> None:
     emitted = openai_responses.emit(Layout(system="Be brief.")).request
     assert emitted == {"input": [{"role": "system", "content": "Be brief."}]}
     assert verify(emitted, dialect=openai_responses) == []
@@ -259,7 +259,7 @@ def test_a_system_text_alone_goes_out_as_an_item() -> None:
         openai_responses.emit(Layout())
 
 
-def test_our_own_keys_stay_at_home_and_names_are_said_to_be_left_out() -> None:
+def test_own_keys_are_not_sent_and_names_are_noted_as_left_out() -> None:
     history = [
         {"role": "user", "content": "q", "name": "ann", "pinned": True},
         {"type": "function_call", "call_id": "c", "name": "search", "arguments": "{}", "pinned": True},
@@ -322,7 +322,7 @@ def test_two_answers_in_a_row_stay_two() -> None:
     assert [line[1] for line in abstract(openai_responses.parse({"input": items}))] == ["q", "a", "b"]
 
 
-def test_pictures_and_files_of_chat_are_respelled() -> None:
+def test_pictures_and_files_of_chat_are_converted() -> None:
     seen = [
         {"type": "text", "text": "what is it?"},
         {"type": "image_url", "image_url": {"url": "https://x/y.png", "detail": "low"}},
@@ -355,14 +355,14 @@ def test_pictures_and_files_of_chat_are_respelled() -> None:
         ),
     ],
 )
-def test_pictures_and_documents_of_anthropic_are_respelled(part: Item, sent: Item) -> None:
+def test_pictures_and_documents_of_anthropic_are_converted(part: Item, sent: Item) -> None:
     (item,) = openai_responses.emit(layout_of([{"role": "user", "content": [part]}])).request["input"]
     (content,) = item["content"]
     assert {key: content.get(key) for key in sent} == sent
     assert set(content) <= {*sent, "filename"}
 
 
-def test_a_call_without_a_call_id_is_answered_under_the_one_it_gets() -> None:
+def test_a_call_without_a_call_id_is_answered_under_its_new_one() -> None:
     items = [
         {"type": "message", "role": "user", "content": "q"},
         {"type": "function_call", "id": "fc_1", "name": "search", "arguments": "{}"},
@@ -426,7 +426,7 @@ def test_another_provider_s_message_is_not_taken_for_an_item() -> None:
     assert openai_chat.emit(Layout(messages=[spoken])).request["messages"] == [{"role": "user", "content": "hi"}]
 
 
-def test_reasoning_shows_what_of_it_can_be_read() -> None:
+def test_the_readable_part_of_reasoning_is_shown() -> None:
     item = {
         "type": "reasoning",
         "summary": [{"type": "summary_text", "text": "first"}, "?"],
@@ -508,7 +508,7 @@ def test_a_text_beside_calls_is_an_item_of_its_own() -> None:
     assert len(openai_responses.emit(silent).request["input"]) == 2
 
 
-def test_several_parts_cost_at_most_what_they_cost_apart() -> None:
+def test_several_parts_cost_at_most_what_they_cost_separately() -> None:
     parts = [{"type": "input_text", "text": text} for text in ("inter", "nation", "al")]
     whole = count_request({"input": [{"role": "user", "content": parts}]}, dialect=openai_responses, model="gpt-4o")
     one = count_request({"input": "international"}, dialect=openai_responses, model="gpt-4o")
@@ -518,7 +518,7 @@ def test_several_parts_cost_at_most_what_they_cost_apart() -> None:
 
 
 @pytest.mark.parametrize("sealed", [0, 400, 40_000])
-def test_reasoning_is_estimated_from_what_it_shows_and_hides(sealed: int) -> None:
+def test_reasoning_is_estimated_from_its_visible_and_its_hidden_part(sealed: int) -> None:
     item: Item = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hello"}]}
     if sealed:
         item["encrypted_content"] = "g" * sealed
@@ -570,7 +570,7 @@ def test_a_history_of_items_is_trimmed_by_whole_turns() -> None:
     assert context.count.upper <= 300
 
 
-def test_the_dialect_is_on_the_shelf() -> None:
+def test_the_table_of_dialects_has_openai_responses() -> None:
     assert DIALECTS["openai_responses"] is openai_responses
     assert isinstance(read_message({"type": "compaction", "id": "c"}, 0), Message)
 
@@ -587,7 +587,7 @@ MIXED = [
 ]
 
 
-def test_parts_of_both_apis_in_one_list_go_out_as_this_one_names_them() -> None:
+def test_parts_of_both_apis_in_one_list_get_the_names_of_this_one() -> None:
     message = {"role": "user", "content": MIXED}
     request = Assembler(dialect=openai_responses).add_message(message).build().request()
     assert [part["type"] for part in request["input"][0]["content"]] == ["input_text"] * 2 + ["input_image"] * 2
@@ -599,9 +599,7 @@ def test_parts_of_both_apis_in_one_list_go_out_as_this_one_names_them() -> None:
 
 @given(kinds=st.lists(st.sampled_from(["text", "input_text", "output_text"]), min_size=1, max_size=4), said=words)
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_texts_are_named_after_who_says_them_and_cost_the_same_whatever_they_were_called(
-    role: str, kinds: list[str], said: str
-) -> None:
+def test_texts_are_named_by_role_and_cost_the_same_under_any_name(role: str, kinds: list[str], said: str) -> None:
     def built(*types: str) -> Any:
         history = [
             {"role": "user", "content": "q"},
@@ -656,7 +654,7 @@ def test_reasoning_stays_before_an_empty_text() -> None:
     assert verify(request, dialect=openai_responses) == []
 
 
-def test_an_answer_of_another_spelling_that_says_nothing_is_left_out_with_a_note() -> None:
+def test_an_empty_answer_of_another_form_is_left_out_with_a_note() -> None:
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": []},

@@ -71,7 +71,7 @@ class Counting:
 
 
 @pytest.mark.parametrize("name", list(DIALECTS))
-def test_a_build_its_report_and_all_its_requests_spell_it_once(name: str) -> None:
+def test_a_build_its_report_and_its_requests_write_the_request_once(name: str) -> None:
     spelled: list[int] = []
     context = built(Counting(DIALECTS[name], spelled), [])
     assert context.request() == context.request()

@@ -63,7 +63,7 @@ def apart(draw: st.DrawFn) -> Apart:
 
 @scaled(0.5)
 @given(drawn=apart(), name=st.sampled_from(sorted(DIALECTS)))
-def test_every_answer_of_a_step_stands_before_its_words_in_the_prompt(drawn: Apart, name: str) -> None:
+def test_every_answer_of_a_step_precedes_its_words_in_the_prompt(drawn: Apart, name: str) -> None:
     dialect = DIALECTS[name]
     context = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(drawn.history).build()
     request = context.request()

@@ -56,7 +56,7 @@ def _bot(dialect: Anthropic | Bedrock, window: int = 50_000, **policy: Any) -> A
         ([ASKED, *_step("a"), {"role": "assistant", "content": "so"}, ASKED], True),
     ],
 )
-def test_thinking_is_left_out_exactly_while_a_loop_runs_that_does_not_begin_with_it(
+def test_thinking_is_left_out_only_while_a_loop_runs_that_does_not_begin_with_it(
     dialect: Anthropic | Bedrock, history: list[Dict], asks: bool
 ) -> None:
     context = _bot(dialect).add_messages(history).build()
@@ -66,7 +66,7 @@ def test_thinking_is_left_out_exactly_while_a_loop_runs_that_does_not_begin_with
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_conversation_that_grows_asks_for_thinking_as_one_that_is_built_at_once(dialect: Anthropic | Bedrock) -> None:
+def test_a_growing_conversation_asks_for_thinking_like_one_that_is_built_at_once(dialect: Anthropic | Bedrock) -> None:
     history = [ASKED, *_step("a"), {"role": "assistant", "content": "so"}, ASKED, *_step("b", THOUGHT), *_step("c")]
     history += [{"role": "assistant", "content": "so"}, ASKED, *_step("d")]
     growing = _bot(dialect)
@@ -79,7 +79,7 @@ def test_a_conversation_that_grows_asks_for_thinking_as_one_that_is_built_at_onc
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_loop_whose_thinking_was_dropped_is_sent_without_asking_for_more(dialect: Anthropic | Bedrock) -> None:
+def test_a_loop_whose_thinking_was_dropped_is_sent_without_the_option(dialect: Anthropic | Bedrock) -> None:
     steps = [*_step("a", THOUGHT, result="word " * 300), *_step("b", result="word " * 300), *_step("c")]
     bot = _bot(dialect, 1_200, on_overflow=TrimSteps(keep=1)).add_messages([ASKED, *steps])
     context = bot.build()
@@ -96,7 +96,7 @@ def test_adaptive_thinking_needs_no_loop_that_begins_with_it() -> None:
 @pytest.mark.parametrize("begins", [True, False])
 @pytest.mark.parametrize("dialect", [Anthropic(), Bedrock()])
 @pytest.mark.parametrize("beside", [{}, {"top_k": 5}])
-def test_a_body_of_the_caller_s_asks_for_thinking_only_while_its_loop_still_begins_with_it(
+def test_a_callers_body_asks_for_thinking_only_while_its_loop_begins_with_it(
     dialect: Anthropic | Bedrock, begins: bool, beside: Dict
 ) -> None:
     """The step that held the thinking was dropped, and the caller's own option stayed: refused by the API."""

@@ -29,7 +29,7 @@ def messages(model: str, **options: Any) -> Count:
 
 
 @pytest.mark.parametrize("model", CLAUDES)
-def test_a_claude_in_a_chat_body_costs_what_it_costs_in_its_own(model: str) -> None:
+def test_a_claude_in_a_chat_body_costs_what_it_costs_in_its_own_form(model: str) -> None:
     assert chat(model) == messages(model)
     assert chat(model, tools=[OF_CHAT]) == messages(model, tools=[OF_MESSAGES])
     said = count_request({"input": [ASKED]}, dialect=openai_responses, model=model)
@@ -58,7 +58,7 @@ def test_an_answer_format_is_bounded_as_the_forced_tool_that_a_gateway_may_make_
     assert forwarded.upper >= own.upper + 226
 
 
-def test_a_gemini_in_a_chat_body_costs_what_it_costs_in_its_own() -> None:
+def test_a_gemini_in_a_chat_body_costs_what_it_costs_in_its_own_form() -> None:
     own: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": ASKED["content"]}]}]}
     there = count_request(own, dialect=gemini, model="gemini-2.5-flash")
     assert chat("openrouter/google/gemini-2.5-flash") == there
@@ -105,7 +105,7 @@ def test_a_model_without_reasoning_is_billed_on_a_gateway_as_chat_bills_it() -> 
         {"reasoning_details": [{"type": "reasoning.encrypted", "data": "c2lnbmVkIHRob3VnaHQ" * 20}]},
     ],
 )
-def test_reasoning_that_a_gateway_hands_back_is_in_the_bound(model: str, thought: dict[str, Any]) -> None:
+def test_reasoning_that_a_gateway_returns_is_in_the_bound(model: str, thought: dict[str, Any]) -> None:
     calls = [{"id": "c", "type": "function", "function": {"name": "look", "arguments": '{"word": "giver"}'}}]
     said = {"role": "assistant", "content": "", "tool_calls": calls}
     found = {"role": "tool", "tool_call_id": "c", "content": "one who gives"}
@@ -168,7 +168,7 @@ def test_the_name_of_a_host_is_not_taken_for_that_of_a_model(host: str) -> None:
         ("z-ai/glm-6", "glm-5"),
     ],
 )
-def test_a_generation_to_come_costs_what_the_newest_does_with_a_bound_for_another_vocabulary(
+def test_a_future_generation_costs_what_the_newest_does_with_a_bound_for_another_vocabulary(
     to_come: str, newest: str
 ) -> None:
     long = {"role": "user", "content": "Which word rhymes with river? " * 200}
@@ -182,7 +182,7 @@ def test_a_generation_to_come_costs_what_the_newest_does_with_a_bound_for_anothe
 
 
 @pytest.mark.parametrize("model", ["claude-opus-6", "gemini-4-argon", "gpt-6-sol"])
-def test_a_counter_of_the_callers_own_is_taken_at_its_word_for_a_generation_to_come(model: str) -> None:
+def test_an_own_counter_is_trusted_for_a_future_generation(model: str) -> None:
     long = {"role": "user", "content": "Which word rhymes with river? " * 200}
     counted = count_request({"messages": [long]}, dialect=openai_chat, model=model, counter=len)
     assert counted.upper < 1.1 * counted.tokens

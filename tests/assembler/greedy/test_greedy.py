@@ -92,7 +92,7 @@ def test_every_limit_from_nothing_to_the_full_size_gives_what_brute_force_gives(
         assert built("q", lines, encoder, limit) == brute_force("q", lines, count, limit), limit
 
 
-def test_many_small_chunks_are_found_as_if_each_had_been_tried() -> None:
+def test_many_small_chunks_are_chosen_as_if_each_had_been_tried() -> None:
     lines = [f"c{number}" for number in range(700)]
     for limit in (200, 1_024, 1_025, 1_500):
         assert built("q", lines, len, limit * 4) == brute_force("q", lines, len, limit * 4)
@@ -163,7 +163,7 @@ def test_the_tokens_that_the_tokenizer_adds_count_against_the_limit() -> None:
     assert built("q", ["The order"], framed, limit + 2) == by_hand("q", ["The order"])
 
 
-def test_no_chunk_or_one_too_large_leaves_the_placeholder_and_that_must_fit_too() -> None:
+def test_without_a_chunk_that_fits_the_placeholder_is_used_and_must_fit_too() -> None:
     size = len(by_hand("q", []))
     assert built("q", [], len, size) == by_hand("q", [])
     assert built("q", ["x" * 100, "y"], len, size) == by_hand("q", [])
@@ -203,7 +203,7 @@ def test_a_file_may_hold_more_than_the_limit(tmp_path: Any) -> None:
         Config.read(path)
 
 
-def test_a_tokenizers_object_and_a_counter_will_do() -> None:
+def test_a_tokenizer_object_or_a_counter_is_accepted() -> None:
     encoder = tokenizer("byte-level framed")
     limit = len(encoder(by_hand("q", ["The order", "x"]))["input_ids"])
     expected = built("q", ["The order", "x", "y"], encoder, limit)
@@ -259,7 +259,7 @@ def test_the_strategy_keeps_its_promise_in_an_assembler_with_an_instruction_and_
     assert abs(sum(map(count, texts)) + framing - context.count.tokens) <= 2 + spoken
 
 
-def test_without_a_question_the_prompt_stands_in_the_system_text() -> None:
+def test_without_a_question_the_prompt_is_in_the_system_text() -> None:
     context = Assembler(strategy=QuestionChunks()).add_instruction("Be brief.").add_knowledge("x", type="c").build()
     assert context.system == f"Be brief.\n{ROLE}\n{HEADER}\nx\n{ENDING}"
 

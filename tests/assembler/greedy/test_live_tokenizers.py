@@ -95,7 +95,7 @@ def test_a_chunk_that_ends_the_text_is_broken_up_and_the_log_says_so(caplog: pyt
     assert [record.getMessage()[:7] for record in caplog.records] == ["1 texts"]
 
 
-def test_every_place_of_a_tokenizer_is_looked_at() -> None:
+def test_every_place_where_a_tokenizer_keeps_tokens_is_searched() -> None:
     encoder = CONTROLLED["byte-level bare, as is"]
     raw = encoder.backend_tokenizer
     assert control_tokens(encoder) == control_tokens(raw) == {*SPECIAL, "<think>"}

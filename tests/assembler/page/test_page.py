@@ -79,7 +79,7 @@ def test_the_page_makes_no_network_request() -> None:
     assert "unsafe" not in policy
 
 
-def test_the_policy_lets_run_exactly_what_the_page_holds() -> None:
+def test_the_content_policy_allows_exactly_the_scripts_of_the_page() -> None:
     html = report_of().to_html()
     page = Page(html)
     (policy,) = [str(attrs["content"]) for attrs in page.of("meta") if "http-equiv" in attrs]
@@ -89,7 +89,7 @@ def test_the_policy_lets_run_exactly_what_the_page_holds() -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_nothing_that_was_given_can_run(attack: str) -> None:
+def test_no_given_text_can_run_in_the_page(attack: str) -> None:
     assembler = Assembler(Budget(450, model=f"gpt-4o{attack}", counter=len), dialect=plain, on_overflow=TrimOldest())
     assembler.add_instruction(attack).add_capability([{"name": "find", "description": attack}])
     knowledge = attack.replace("\u202e", "")
@@ -257,7 +257,7 @@ def test_volatile_text_and_folds_are_named_and_not_quoted() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_name_is_one_line_in_which_nothing_hides(text: str) -> None:
+def test_a_name_is_one_line_without_hidden_characters(text: str) -> None:
     assert shown_name(text).isprintable()
     assert len(shown_name(text)) == len(text)
 

@@ -30,7 +30,7 @@ def run_session(budget: Budget | None, policy: Any, calls: int = 40) -> list[Con
     return contexts
 
 
-def test_the_calls_are_what_the_contexts_say() -> None:
+def test_the_calls_of_a_session_match_its_contexts() -> None:
     contexts = run_session(Budget(3_000, model="gpt-4o"), TrimOldest(low_water=0.5))
     calls = list(calls_of(contexts))
     for context, call in zip(contexts, calls, strict=True):

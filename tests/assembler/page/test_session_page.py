@@ -38,7 +38,7 @@ def run_session(policy: Any, turns: int = 20, window: int = 900) -> list[Context
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_every_build_of_the_page_is_what_its_context_says(policy: Any) -> None:
+def test_every_build_on_the_page_matches_its_context(policy: Any) -> None:
     contexts = run_session(policy)
     page = assert_inert(session_html(contexts))
     for place, context in enumerate(contexts):
@@ -80,7 +80,7 @@ def test_no_text_of_a_session_is_in_its_page_unless_it_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_nothing_that_was_given_can_run_in_the_page_of_a_session(attack: str) -> None:
+def test_no_given_text_can_run_in_the_page_of_a_session(attack: str) -> None:
     assembler = Assembler(Budget(900, model=f"gpt-4o{attack}", counter=len), dialect=plain)
     assembler.add_instruction(attack).add_messages([("user", attack)])
     for texts in (None, Texts()):

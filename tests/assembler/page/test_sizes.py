@@ -88,7 +88,7 @@ def data_of(plan: Plan) -> dict[str, Any]:
 
 @scaled(0.5)
 @given(histories(), words, turns_alone, st.integers(40, 900), st.data())
-def test_every_window_shows_what_if(
+def test_every_window_shows_the_result_of_what_if(
     history: list[dict[str, Any]], rules: str, policy: Any, window: int, data: st.DataObject
 ) -> None:
     budget = Budget(window, max_output_tokens=7, overhead=3, counter=len)
@@ -109,7 +109,7 @@ def test_every_window_shows_what_if(
 
 @scaled(0.3)
 @given(steps("a"), histories(min_turns=2), others, st.integers(60, 600), st.data())
-def test_every_window_that_is_drawn_shows_what_if(
+def test_every_drawn_window_shows_the_result_of_what_if(
     step: list[dict[str, Any]], history: list[dict[str, Any]], policy: Any, window: int, data: st.DataObject
 ) -> None:
     told = [{"role": "user", "content": "go"}, *step, {"role": "assistant", "content": "done"}, *history]

@@ -28,7 +28,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "bot.yaml"
 
 
-def test_the_page_is_that_of_the_same_request_by_hand(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_view_writes_the_page_of_the_same_request_in_python(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", "bot.yaml", "-o", "page.html"]) == 0
     assert capsys.readouterr() == ("page    page.html\ntokens  5\n", "")
     by_hand = Assembler(Budget(60, max_output_tokens=10)).add_instruction("secret rules")
@@ -103,7 +103,7 @@ def test_each_of_several_requests_must_fit(file: Path, capsys: pytest.CaptureFix
     assert not (file.parent / "page.html").exists()
 
 
-def test_without_a_file_the_page_is_a_tool_that_holds_nothing(file: Path) -> None:
+def test_without_a_file_the_page_is_an_empty_tool(file: Path) -> None:
     assert main(["view", "-o", "tool.html"]) == 0
     written = Page((file.parent / "tool.html").read_text("utf-8")).written
     assert (written["builds"], written["rows"]) == ([], [])

@@ -157,13 +157,13 @@ def test_an_illegal_number_is_refused_by_its_policy_at_construction(policy: str,
             NUMBERED[policy](bad)
 
 
-def test_the_edges_of_what_an_argument_may_be_are_taken() -> None:
+def test_the_extreme_legal_arguments_are_accepted() -> None:
     assert (TrimOldest(low_water=1).low_water, KeepRelevant(low_water=1e-9).low_water) == (1, 1e-9)
     assert (BM25(k1=0, b=0).b, BM25(b=1).b, BM25(k1=9).k1) == (0, 1, 9)
     assert Summarize(None).summarizer is None
 
 
 @pytest.mark.parametrize("name", ["truncate", "TRUNCATE", "t__r__u__n__c__a__t__e", "truncates"])
-def test_a_policy_that_is_asked_for_by_a_text_is_named_however_that_is_spelled(name: str) -> None:
+def test_a_policy_given_as_text_is_named_in_any_spelling(name: str) -> None:
     with pytest.raises(BudgetError, match=r"write `from assembler import Truncate`, and pass an object of it$"):
         Assembler(on_overflow=name)  # type: ignore[call-overload]

@@ -51,7 +51,7 @@ def test_the_newest_turn_and_every_signature_that_stays_are_untouched(
             assert block in original["content"]
 
 
-def test_a_message_that_is_nothing_but_thinking_stays() -> None:
+def test_a_message_of_thinking_alone_stays() -> None:
     thinking = {"type": "thinking", "thinking": "t" * 50, "signature": "s"}
     history: History = [
         {"role": "user", "content": "q"},
@@ -92,7 +92,7 @@ def items_left(history: list[Any], window: int) -> list[Any]:
     return request["input"]
 
 
-def test_a_reasoning_item_goes_and_what_follows_it_loses_the_id_that_asks_for_it() -> None:
+def test_a_message_after_a_dropped_reasoning_item_loses_the_id_that_needs_it() -> None:
     said = {"type": "message", "role": "assistant", "id": "m", "status": "completed", "content": []}
     said["content"] = [{"type": "output_text", "text": "Hm.", "annotations": []}]
     history = items(4, said)
@@ -108,7 +108,7 @@ def test_a_reasoning_item_goes_and_what_follows_it_loses_the_id_that_asks_for_it
     assert history == items(4, said)
 
 
-def test_reasoning_before_an_item_that_needs_its_id_stays_beside_it() -> None:
+def test_reasoning_stays_before_an_item_that_needs_its_id() -> None:
     search = {"type": "web_search_call", "id": "ws", "status": "completed", "action": {"type": "search", "query": "q"}}
     kept = items_left(items(4, search), 1_000)
     thoughts = [place for place, item in enumerate(kept) if item.get("type") == "reasoning"]
@@ -127,7 +127,7 @@ def test_reasoning_before_an_item_that_needs_its_id_stays_beside_it() -> None:
         [{"role": "assistant", "content": "a"}],
     ],
 )
-def test_reasoning_goes_before_an_item_without_an_id_which_stays_as_it_is(said: list[dict[str, Any]]) -> None:
+def test_reasoning_is_dropped_before_an_item_without_an_id(said: list[dict[str, Any]]) -> None:
     reasoning = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "t" * 400}]}
     asked = {"role": "user", "content": "q"}
     history = [asked, reasoning, *said, asked]

@@ -78,7 +78,7 @@ def test_arguments_of_parallel_calls_are_emptied_one_after_the_other() -> None:
         assert [text == "{}" for text in spelled] == [place < emptied for place in range(3)]
 
 
-def test_a_body_that_saves_nothing_is_left_and_its_arguments_may_go() -> None:
+def test_a_body_that_saves_nothing_stays_and_its_arguments_may_be_emptied() -> None:
     history = calls('{"a": "xxxxxxxx"}')
     messages = left(history, by_hand.cost(history) - 1, ClearToolResults(0))
     assert messages is not None
@@ -145,7 +145,7 @@ def test_results_in_one_message_are_cleared_one_by_one() -> None:
         assert [str(at) for at, body in enumerate(bodies) if body == "[cleared]"] == [cleared]
 
 
-def test_the_arguments_of_a_result_that_was_cleared_before_may_still_go() -> None:
+def test_the_arguments_of_a_cleared_result_may_still_be_emptied() -> None:
     history = calls('{"a": "xxxxxxxx"}')
     history[2]["content"] = "[cleared]"
     assert built(history, by_hand.cost(history) - 15, ClearToolResults(0)) is not None

@@ -108,7 +108,7 @@ def test_an_empty_conversation_keeps_nothing() -> None:
             verify_cut(Cuts(None), Cut(first, "nothing"), ledger)
 
 
-def test_a_cut_where_a_turn_begins_is_taken() -> None:
+def test_a_cut_at_the_start_of_a_turn_is_accepted() -> None:
     assert built(Rewrites(iter(())), Cuts(Cut(10, "the newest turn"))).messages == HISTORY[10:]
 
 
@@ -157,7 +157,7 @@ def test_a_change_that_breaks_the_conversation_is_refused_with_the_message(messa
 
 
 @pytest.mark.parametrize("gone", [{1, 2}, {3}, {0, 1, 2, 3}, {5}])
-def test_a_change_that_leaves_calls_with_results_and_turns_with_questions_is_taken(gone: set[int]) -> None:
+def test_a_change_that_keeps_pairs_and_turns_is_accepted(gone: set[int]) -> None:
     made = Assembler(Budget(47, counter=len), dialect=plain, on_overflow=Rewrites([Change(dict.fromkeys(gone), "x")]))
     kept = [message for place, message in enumerate(STEP) if place not in gone]
     assert made.add_messages(STEP).build().messages == kept

@@ -56,7 +56,7 @@ def ledger_of(*sizes: int) -> Ledger:
     return Assembler(Budget(10_000, counter=len)).add_messages(history).build().inside.ledger
 
 
-def test_a_replay_is_kept_with_the_tokens_that_it_holds_for_and_made_once() -> None:
+def test_a_replay_is_kept_with_its_tokens_and_made_once() -> None:
     ledger, policy = ledger_of(*[10] * 20), TrimOldest(low_water=0.5)
     cut = policy.cut(ledger, 100)
     kept = ledger.prices.replays.find(policy)
@@ -191,7 +191,7 @@ def test_arguments_that_no_api_can_carry_are_emptied_as_far_as_fits(text: str) -
     assert cut_json(text, len(NOTHING_ASKED) - 1, len) is None
 
 
-def test_a_step_goes_though_an_empty_text_came_with_its_results() -> None:
+def test_a_step_is_dropped_though_an_empty_text_came_with_its_results() -> None:
     def step(name: str, said: str) -> History:
         call = {"type": "tool_use", "id": name, "name": "f", "input": {}}
         answer = {"type": "tool_result", "tool_use_id": name, "content": "r"}
@@ -204,7 +204,7 @@ def test_a_step_goes_though_an_empty_text_came_with_its_results() -> None:
 
 
 @pytest.mark.parametrize("keep", [0, 1, 2])
-def test_the_last_step_stays_where_the_model_would_have_the_last_word(keep: int) -> None:
+def test_the_last_step_stays_if_the_model_would_otherwise_speak_last(keep: int) -> None:
     history = [*talk()[:1], {"role": "assistant", "content": "so"}, *talk("a", "b")[1:]]
     ledger = Assembler(Budget(10_000, counter=len)).add_messages(history).build().inside.ledger
     gone: dict[int, Any] = {}
@@ -298,7 +298,7 @@ def test_a_search_continues_after_the_part_that_it_has_shown() -> None:
     assert Fetch({"a": body})("a", stop=6, search="needle.") == "None of these 6 characters hold this text."
 
 
-def test_a_passage_shows_what_stays_in_either_order_and_nothing_beside_it() -> None:
+def test_a_passage_lists_the_kept_messages_in_either_order() -> None:
     ledger = ledger_of(1, 2, 3, 4, 5, 6)
     said = ledger.reading(0)
     passage = StandingPassage(ledger, {2: None, 4: said}, None, [(1, 3), (4, 6)], 5)
@@ -414,7 +414,7 @@ def test_traits_of_another_type_are_refused_by_that_type() -> None:
         rung_of(Odd())
 
 
-def test_a_result_said_before_is_pointed_to_and_nothing_of_it_is_shown() -> None:
+def test_a_repeated_result_is_replaced_by_a_pointer_that_shows_none_of_it() -> None:
     offload = Offload({})
     (change,) = offload.rewrites(passage_of(talk("r" * 90, "r" * 90)))
     ((index, message),) = change.messages.items()

@@ -243,11 +243,11 @@ def test_the_smallest_window_builds_and_one_token_less_does_not(draft: Draft, da
 
 @scaled(0.5)
 @given(drafts(st.one_of(low_ladders, low_summaries, REFUSING)), st.data())
-def test_the_same_holds_of_marks_and_of_refusals(draft: Draft, data: st.DataObject) -> None:
+def test_the_smallest_window_of_marks_and_of_refusals_works_too(draft: Draft, data: st.DataObject) -> None:
     check_at_some_window(draft, data)
 
 
-def test_a_summary_that_the_input_limit_has_tokens_for_is_not_said_to_be_past_help() -> None:
+def test_a_summary_that_has_tokens_left_is_not_called_hopeless() -> None:
     """At 147 tokens the summarizer is not asked; at 184 it is, and its answer fits."""
     call = {"id": "a", "type": "function", "function": {"name": "search", "arguments": '{"q": "a"}'}}
     history: History = [
@@ -375,7 +375,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_the_smallest_cases_of_errors_that_were_not_so(
+def test_the_smallest_cases_of_errors_that_were_once_false(
     case: tuple[Draft, int, int | None, int, int | None],
 ) -> None:
     draft, window, required, available, smallest = case
@@ -387,7 +387,7 @@ def test_the_smallest_cases_of_errors_that_were_not_so(
         assert (error.required, error.smallest_window) == (required, smallest)
 
 
-def test_a_document_makes_way_for_the_newest_turn_and_the_report_says_so() -> None:
+def test_a_document_is_dropped_for_the_newest_turn_and_the_report_says_so() -> None:
     draft = Draft(talk(9), [TrimOldest()], knowledge=(7,), settings={"limits": {"capability": Limit(cap=0.5)}})
     whole = draft.builds(1_000)
     assert whole is not None

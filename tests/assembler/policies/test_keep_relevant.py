@@ -64,7 +64,7 @@ def kept_by_relevance(history: History, limit: int, keep_turns: int) -> list[int
 
 @scaled(0.3)
 @given(forms.flatmap(lambda form: sessions(form, max_turns=6, max_steps=1)), st.integers(1, 3), st.data())
-def test_the_least_relevant_turns_go_and_no_more_than_must(
+def test_the_least_relevant_turns_are_dropped_and_no_more_than_needed(
     history: History, keep_turns: int, data: st.DataObject
 ) -> None:
     whole = by_hand.cost(history)
@@ -156,7 +156,7 @@ def test_a_dropped_turn_returns_when_a_question_is_about_it(share: float | None)
     assert history[0] in contexts[-1].messages
 
 
-def test_a_standing_choice_goes_by_what_the_conversation_is_about_and_not_by_its_last_question() -> None:
+def test_a_standing_choice_follows_the_topic_and_not_the_last_question() -> None:
     about = [text for at in range(12) for text in (f"Sails the ferry on route {at}?", f"Route {at} is open.")]
     history = said("The ferry has a new captain.", "Noted.", *about, "Lunch?", "Noon.")
     limit = by_hand.cost(history) - 1  # the window is full at the last message
@@ -172,7 +172,7 @@ def test_a_standing_choice_goes_by_what_the_conversation_is_about_and_not_by_its
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5])
-def test_a_choice_goes_by_one_question_at_least(wrong: Any) -> None:
+def test_a_choice_uses_at_least_one_question(wrong: Any) -> None:
     with pytest.raises(BudgetError, match="questions"):
         KeepRelevant(questions=wrong)
 
@@ -298,7 +298,7 @@ def test_bm25_is_its_formula_and_remembering_changes_nothing(
     assert score(question, texts) == first == BM25(k1, b)(question, texts)
 
 
-def test_words_have_no_case_and_han_is_read_in_pairs() -> None:
+def test_words_ignore_case_and_han_is_read_in_pairs() -> None:
     assert list(words("Straße, don't 4711_x!")) == ["strasse", "don", "t", "4711", "x"]
     assert list(words("東京都庁 in 東京 か")) == ["東京", "京都", "都庁", "in", "東京", "か"]
     assert (
@@ -348,7 +348,7 @@ def test_a_policy_with_its_memory_pickles_and_is_equal() -> None:
     assert hash(again) == hash(policy)
 
 
-def test_the_reports_cache_row_and_served_after_know_of_the_gaps() -> None:
+def test_the_cache_row_and_served_after_account_for_gaps() -> None:
     history = said(*FACT, *["Rain?", "Rain."] * 20, "What is the code of my locker?")
     context = built(history, 150, KeepRelevant(keep_turns=1))
     assert context is not None
@@ -365,7 +365,7 @@ def test_the_reports_cache_row_and_served_after_know_of_the_gaps() -> None:
     assert again.served_after(context).upper == context.count.tokens
 
 
-def test_a_score_is_given_what_each_turn_says_asks_and_answers_a_line_each_and_never_what_it_thinks() -> None:
+def test_a_score_gets_each_turns_words_a_line_each_and_never_its_thoughts() -> None:
     asked: list[tuple[str, list[str]]] = []
 
     def told(question: str, texts: Sequence[str]) -> list[float]:

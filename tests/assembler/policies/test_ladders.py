@@ -64,7 +64,7 @@ def test_any_ladder_leaves_a_valid_request_that_fits_and_reports_it_truly(
 
 @scaled(0.5)
 @given(any_session, ladders, st.data())
-def test_a_rung_is_asked_only_where_those_before_did_not_suffice(
+def test_a_rung_is_asked_only_if_those_before_did_not_suffice(
     history: History, ladder: Sequence[Policy], data: st.DataObject
 ) -> None:
     ladder = [attrs.evolve(rung, pins=()) if isinstance(rung, TrimOldest | KeepRelevant) else rung for rung in ladder]
@@ -237,7 +237,7 @@ def cost_of_asking(strategy: Strategy) -> int:
     return hosting([{"role": "user", "content": "q"}], 10_000, [Refuse()], strategy).build().count.tokens - 1
 
 
-def test_a_question_that_carried_the_documents_is_replayed_as_it_was_left_then() -> None:
+def test_a_question_that_carried_documents_is_replayed_with_them() -> None:
     """A fresh assembler shortened the third question, which no build shortens while the words stand around it."""
     history: History = [
         {"role": "user", "content": letter * size} for letter, size in zip("abcd", [100] * 3 + [10], strict=True)
@@ -338,7 +338,7 @@ def test_a_rung_that_failed_is_reported_even_where_nothing_was_dropped() -> None
     assert "the summarizer raised RuntimeError" in str(context.report)
 
 
-def test_a_part_that_moved_is_not_taken_for_the_one_that_stood_there() -> None:
+def test_a_moved_part_is_not_confused_with_the_one_at_its_old_place() -> None:
     thinking = {"type": "thinking", "thinking": "t" * 50, "signature": "s"}
     first, second = ({"type": "text", "text": letter * 100} for letter in "ab")
     history: History = [{"role": "user", "content": "q"}, {"role": "assistant", "content": [thinking, first, second]}]
@@ -355,14 +355,14 @@ def test_two_sessions_with_the_same_summarizer_and_history_say_the_same() -> Non
     assert outcome(assembler_of(history, 90, ladder)) == outcome(assembler_of(history, 90, ladder))
 
 
-def test_a_rung_writes_its_own_though_one_of_the_same_kind_proposed_something_longer_there() -> None:
+def test_a_rung_makes_its_own_change_though_an_earlier_one_proposed_a_longer_text() -> None:
     history: History = [*talk("u"), *step("c", "r" * 50), *talk("n")]
     context = built(history, 30, [ClearToolResults(0, placeholder="long" * 20), ClearToolResults(0, "gone")])
     assert context is not None
     assert [message["content"] for message in sent(context) if message["role"] == "tool"] == ["gone"]
 
 
-def test_a_result_and_the_arguments_of_its_call_are_cleared_one_by_one_and_said_apart() -> None:
+def test_a_result_and_the_arguments_of_its_call_are_cleared_and_reported_separately() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"q": "what was asked"}'}}
     history: History = [
         {"role": "user", "content": "u"},

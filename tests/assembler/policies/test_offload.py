@@ -85,7 +85,7 @@ def test_every_result_is_there_or_can_be_fetched_byte_for_byte(
 
 @scaled(0.3)
 @given(any_session, ladders, st.data())
-def test_within_any_ladder_what_is_stored_is_what_was_said(
+def test_in_any_ladder_the_store_gets_the_original_text(
     drawn: History, ladder: Sequence[Policy], data: st.DataObject
 ) -> None:
     history = long_ones(drawn, 20)
@@ -146,7 +146,7 @@ def test_equal_results_are_deduplicated_before_anything_else_is_dropped() -> Non
     assert "2 × equal result sent once" in str(context.report)
 
 
-def test_the_result_that_was_said_longest_ago_goes_first() -> None:
+def test_the_oldest_result_is_offloaded_first() -> None:
     bodies = ["a" * 300, "b" * 300, "c" * 300, "a" * 300]
     context = built(talk(*bodies), by_hand.cost(talk(*bodies)) - 400, Offload({}, min_tokens=100, preview=0))
     assert context is not None
@@ -175,7 +175,7 @@ def test_a_fetched_result_stays_until_its_turn_is_over() -> None:
     assert not any(text == body for text in said(sent(context)))
 
 
-def test_a_pointer_is_never_stored_or_pointed_to() -> None:
+def test_a_pointer_is_neither_stored_nor_replaced() -> None:
     store: dict[str, str] = {}
     offload = Offload(store, min_tokens=20, preview=200)
     first = built(talk("a" * 900, "b" * 900), 900, offload)
@@ -196,7 +196,7 @@ def test_a_preview_shows_both_ends_and_splits_no_grapheme() -> None:
 
 
 @pytest.mark.parametrize("dialect", [openai_chat, openai_responses, anthropic, gemini])
-def test_a_stored_result_is_a_request_that_the_api_takes(dialect: Any) -> None:
+def test_a_request_with_a_stored_result_is_accepted_by_the_api(dialect: Any) -> None:
     offload = Offload({}, min_tokens=100)
     history = talk("words and more words\n" * 800, "{}")
     budget = Budget(1_100, counter=tiktoken_counter())

@@ -111,12 +111,12 @@ TURNS = {
 
 
 @pytest.mark.parametrize("change", TURNS.values(), ids=list(TURNS))
-def test_a_question_goes_with_the_whole_of_an_older_turn_alone(change: Any) -> None:
+def test_a_question_is_dropped_only_with_its_whole_older_turn(change: Any) -> None:
     with pytest.raises(PlanError, match=r"policy Rewrites drops message \d, the question of its turn"):
         assembler_of(session(), 60, [Rewrites(change), TrimOldest()]).build()
 
 
-def test_a_whole_turn_may_go_and_so_may_what_is_left_of_it() -> None:
+def test_a_whole_turn_or_what_is_left_of_it_may_be_dropped() -> None:
     history = [*session(), {"role": "assistant", "content": "yes"}, {"role": "user", "content": "m"}]
     for changes in ([dict.fromkeys(range(6))], [{1: None, 2: None}, {0: None, 3: None, 4: None, 5: None}]):
         context = built(history, 14, Rewrites(*changes))
@@ -140,7 +140,7 @@ class Looks:
         self.seen += turns
 
 
-def test_the_turns_of_a_passage_are_those_that_stand_each_with_what_stands_of_it() -> None:
+def test_the_turns_of_a_passage_are_those_that_stay_with_their_remaining_messages() -> None:
     talk: History = [{"role": role, "content": "t" * 20} for role in ("user", "assistant")]
     history = [{"role": "system", "content": "s"}, *session()[:6], *talk, *talk, {"role": "user", "content": "n"}]
     policy = Looks({2: None, 3: None}, {9: None, 10: None})
@@ -227,12 +227,12 @@ def test_the_question_cannot_be_dropped() -> None:
 
 
 @pytest.mark.parametrize("index", [-1, 8, 99])
-def test_a_change_of_a_message_that_is_not_there_is_named(index: int) -> None:
+def test_the_error_names_a_change_of_a_missing_message(index: int) -> None:
     with pytest.raises(PlanError, match=f"policy Rewrites changes message {index}, "):
         assembler_of(session(), 77, Rewrites({1: None, 2: None, index: None})).build()
 
 
-def test_a_message_that_says_more_than_its_parts_is_not_sent() -> None:
+def test_a_message_with_more_text_than_its_parts_is_not_sent() -> None:
     naive = Rewrites(lambda passage: {0: attrs.evolve(passage.current(0), parts=("u",))})
     try:
         context = assembler_of(session(), 70, naive).build()
@@ -363,7 +363,7 @@ def test_a_policy_that_delegates_to_a_built_in_differs_from_it_by_name_alone(
 
 
 @pytest.mark.parametrize("policy", [Refuse(), TrimOldest(), TrimOldest(keep_turns=2)], ids=repr)
-def test_an_error_advises_a_silent_policy_as_the_built_in_that_it_asks(policy: Any) -> None:
+def test_the_error_for_a_policy_without_advice_is_that_of_the_built_in_it_delegates_to(policy: Any) -> None:
     """One that drops nothing was told to end with what another was told to pass."""
     history: History = [{"role": "user", "content": letter * 30} for letter in "abc"]
     beside = documents(Assembler(Budget(10_000, counter=len))).costs().total

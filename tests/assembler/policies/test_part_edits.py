@@ -140,7 +140,7 @@ def test_many_texts_in_one_message_are_shortened_longest_first(lengths: list[int
     assert sum(map(len, said)) <= limit
 
 
-def test_a_report_says_how_many_parts_gave_way_at_once() -> None:
+def test_the_report_says_how_many_parts_were_changed_at_once() -> None:
     bodies = ["r" * 40] * 32
     context = built(asked(bodies), by_hand.cost(asked(bodies)) - 3 * 31, ClearToolResults(0))
     assert context is not None

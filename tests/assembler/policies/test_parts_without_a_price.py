@@ -59,7 +59,7 @@ def assembled(window: int, policy: Policy | Sequence[Policy], history: Sequence[
 
 
 @pytest.mark.parametrize("policy", DROPPING, ids=str)
-def test_a_turn_that_goes_at_any_price_needs_none(policy: Policy | Sequence[Policy]) -> None:
+def test_a_turn_that_is_dropped_at_any_price_needs_no_price(policy: Policy | Sequence[Policy]) -> None:
     """Only TrimOldest without a mark did not ask for its price first."""
     context = assembled(900, policy).build()
     assert context.count.upper <= 900
@@ -73,7 +73,7 @@ def test_a_turn_that_goes_at_any_price_needs_none(policy: Policy | Sequence[Poli
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
-def test_one_that_may_stay_is_refused_with_its_place(policy: Policy | Sequence[Policy]) -> None:
+def test_a_turn_without_a_price_that_may_stay_is_refused_with_its_place(policy: Policy | Sequence[Policy]) -> None:
     for window in (100_000, 900)[: 1 if policy in DROPPING else 2]:
         with pytest.raises(UnsupportedContentError, match=r"pages") as caught:
             assembled(window, policy).build()
@@ -81,7 +81,7 @@ def test_one_that_may_stay_is_refused_with_its_place(policy: Policy | Sequence[P
 
 
 @pytest.mark.parametrize("policy", DROPPING, ids=str)
-def test_builds_after_each_message_refuse_it_until_it_goes_and_then_build_as_a_cold_one(
+def test_builds_refuse_it_until_it_is_dropped_and_then_equal_a_cold_build(
     policy: Policy | Sequence[Policy],
 ) -> None:
     live, built = assembled(900, policy, LOOK), 0
@@ -100,7 +100,7 @@ def test_builds_after_each_message_refuse_it_until_it_goes_and_then_build_as_a_c
         assert live.build().request() == assembled(900, policy).build().request()
 
 
-def test_a_step_without_a_price_goes_at_any_price_too() -> None:
+def test_a_step_that_is_dropped_at_any_price_needs_no_price() -> None:
     """What the turn would have cost with it is unknown."""
     called = [
         {"role": "assistant", "content": [{"type": "tool_use", "id": f"t{n}", "name": "look", "input": {}}]}

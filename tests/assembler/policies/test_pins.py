@@ -89,14 +89,14 @@ def test_a_note_replaces_the_dropped_turns_and_takes_its_own_tokens(spot: tuple[
     assert messages == wanted(kept)
 
 
-def test_without_a_note_nothing_is_said_of_what_was_dropped() -> None:
+def test_without_a_note_nothing_is_sent_about_dropped_turns() -> None:
     history = [{"role": "user", "content": letter * 5} for letter in "abc"]
     context = built(history, 5, TrimOldest())
     assert context is not None
     assert context.request() == {"messages": [history[2]]}
 
 
-def test_a_note_is_not_said_where_nothing_could_be_dropped() -> None:
+def test_no_note_is_sent_if_nothing_could_be_dropped() -> None:
     with pytest.raises(ContextLengthError) as raised:
         Assembler(Budget(5, counter=len), dialect=plain, on_overflow=TrimOldest(note="gone")).add_message(
             {"role": "user", "content": "x" * 9}
@@ -104,7 +104,7 @@ def test_a_note_is_not_said_where_nothing_could_be_dropped() -> None:
     assert raised.value.required == 9
 
 
-def test_pins_that_alone_overflow_are_named() -> None:
+def test_the_error_names_pins_that_overflow_alone() -> None:
     history = [{"role": "user", "content": letter * 5, "pinned": letter in "bd"} for letter in "abcde"]
     assembler = Assembler(Budget(14, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
     with pytest.raises(ContextLengthError, match="pinned messages 1, 3 need 10 beside the newest") as raised:

@@ -75,7 +75,7 @@ def test_a_summarizer_gets_exactly_the_dropped_messages_and_its_summary_is_used_
 
 
 @given(st.integers(1, 3), st.integers(5, 80), st.integers(3, 25))
-def test_a_growing_session_asks_only_at_overflow_and_hands_the_last_summary_on(
+def test_a_growing_session_asks_only_at_an_overflow_and_passes_on_the_last_summary(
     keep: int, spare: int, turns: int
 ) -> None:
     writer, limit = Writer(), 20 * keep + len(HEADING) + spare
@@ -142,7 +142,7 @@ def test_a_failed_summary_is_reported_and_the_next_policy_is_asked(summarizer: A
 
 
 @pytest.mark.parametrize(("summarizer", "reason"), FAULTS)
-def test_a_summary_that_fails_leaves_the_one_before_in_its_place(summarizer: Any, reason: str) -> None:
+def test_a_failed_summary_leaves_the_one_before_in_place(summarizer: Any, reason: str) -> None:
     history, writers = talk(8), [Writer()]
 
     def changing(dropped: Any, previous: Any, max_tokens: int) -> Any:
@@ -169,7 +169,7 @@ class Asked:
 
 
 @pytest.mark.parametrize(("summarizer", "reason"), FAULTS)
-def test_one_that_failed_is_asked_again_only_when_more_would_have_to_go(summarizer: Any, reason: str) -> None:
+def test_a_failed_summarizer_is_asked_again_only_if_more_must_be_dropped(summarizer: Any, reason: str) -> None:
     asked, history = Asked(summarizer), talk(9)
     assembler = assembler_of(history[:8], 100, [Summarize(asked, 2), TrimOldest()])
     first = assembler.build()
@@ -193,7 +193,7 @@ def test_a_failed_summarizer_is_asked_again_if_it_may_write_more() -> None:
     assert asked.given == [(6, room), (6, room + 1)]
 
 
-def test_a_shorter_fork_does_not_ask_one_that_failed_for_more() -> None:
+def test_a_shorter_fork_does_not_ask_a_failed_summarizer_for_more() -> None:
     asked, history = Asked(Silent.raises), talk(9)
     short = assembler_of(history[:8], 100, [Summarize(asked, 2), TrimOldest()])
     longer = short.fork().add_message(history[8])
@@ -229,14 +229,14 @@ def test_pins_are_never_summarised() -> None:
 
 
 @pytest.mark.parametrize("room", [-1, 0, 1])
-def test_nothing_is_asked_where_no_text_could_be_said(room: int) -> None:
+def test_the_summarizer_is_not_asked_if_no_text_could_fit(room: int) -> None:
     writer = Writer(1)
     with_room = assembler_of(talk(8), 20 + len(HEADING) + room, [Summarize(writer, 1), TrimOldest()])
     with_room.build()
     assert len(writer.calls) == (room == 1)
 
 
-def test_a_later_rung_that_summarises_is_not_asked_where_the_rest_just_fits() -> None:
+def test_a_later_summarizing_rung_is_not_asked_if_the_rest_just_fits() -> None:
     writer = Writer()
     assembler_of(talk(8), 60, [TrimOldest(), Summarize(writer, 1)]).build()
     assert not writer.calls
@@ -255,7 +255,7 @@ def test_two_assemblers_with_one_summarizer_do_not_share_summaries() -> None:
     assert sent(one)[0]["content"] != sent(other)[0]["content"]
 
 
-def test_keeping_too_many_turns_is_said_with_the_smallest_that_would_do() -> None:
+def test_the_error_for_too_many_kept_turns_names_the_largest_number_that_works() -> None:
     with pytest.raises(ContextLengthError) as raised:
         assembler_of(talk(5), 99, [Summarize(Writer(), 5), Refuse()]).build()
     assert raised.value.required == 100
@@ -266,13 +266,13 @@ def test_a_summarizer_that_cannot_be_called_is_refused_at_once() -> None:
         Summarize("write it", 2)  # type: ignore[arg-type]
 
 
-def test_its_message_is_the_users_so_that_any_api_can_begin_with_it() -> None:
+def test_a_summary_is_a_user_message_so_that_any_api_can_begin_with_it() -> None:
     message: Message = sent(assembler_of(talk(8), 100, Summarize(Writer(), 1)).build())[0]
     assert message["role"] == "user"
 
 
 @pytest.mark.parametrize("note", [None, "[gone]"])
-def test_a_note_never_takes_the_place_of_a_summary_that_stands(note: str | None) -> None:
+def test_a_note_never_replaces_a_current_summary(note: str | None) -> None:
     """The summarizer writes once and fails from then on; what it wrote stands for as long as turns are cut."""
     writer = Writer()
 
@@ -346,7 +346,7 @@ FAILURES = [(failing, "TimeoutError"), (later, "coroutine"), (silent, "no text")
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("write", "said"), FAILURES)
-def test_a_summarizer_that_fails_is_seen_and_the_next_policy_is_asked(
+def test_a_failing_summarizer_is_reported_and_the_next_policy_is_asked(
     write: Any, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     history = talk(5)
@@ -370,9 +370,7 @@ def test_a_summarizer_that_fails_is_seen_and_the_next_policy_is_asked(
 
 @pytest.mark.parametrize(("write", "said"), FAILURES)
 @pytest.mark.parametrize("low_water", [None, 0.8])
-def test_a_failure_that_nothing_makes_up_for_is_the_cause_of_the_error(
-    write: Any, said: str, low_water: float | None
-) -> None:
+def test_an_unmet_failure_is_the_cause_of_the_error(write: Any, said: str, low_water: float | None) -> None:
     ladder = [Summarize(write, 1), TrimOldest(low_water, keep_turns=5)]
     with pytest.raises(ContextLengthError) as caught:
         assembler_of(talk(5), 90, ladder).build()
@@ -448,7 +446,7 @@ def test_a_process_that_restores_a_state_warns_of_the_same_failure_and_asks_no_m
     assert after.state() == before.state()
 
 
-def test_a_refusal_that_was_no_failure_is_remembered_without_one() -> None:
+def test_a_refusal_without_a_failure_is_remembered_without_one() -> None:
     history, writer = talk(8), Writer(1_000)
     before = assembler_of(history, 120, [Summarize(writer, 1), TrimOldest()]).build()
     after = assembler_of(history, 120, [Summarize(Writer(), 1), TrimOldest()]).restore(before.state()).build()
@@ -457,7 +455,7 @@ def test_a_refusal_that_was_no_failure_is_remembered_without_one() -> None:
     assert after.state() == before.state()
 
 
-def test_without_a_summarizer_the_cut_says_what_is_wanted() -> None:
+def test_without_a_summarizer_the_cut_states_the_wanted_summary() -> None:
     ledger = assembler_of(talk(5), 1_000, TrimOldest()).build().inside.ledger
     cut = Summarize(None, 1).cut(ledger, 90)
     assert (cut.first_kept, cut.reason) == (0, "a summary is wanted")

@@ -41,7 +41,7 @@ def written(ledger: Ledger, policy: Summarize, stop: int) -> Written:
     ("start", "stop", "tokens_left", "settled"),
     [(0, 4, 10, True), (0, 3, 9, True), (0, 5, 10, False), (0, 4, 11, False), (1, 4, 10, False)],
 )
-def test_a_refusal_settles_what_would_drop_no_more_and_say_no_more(
+def test_a_refusal_covers_every_summary_of_no_more_messages_and_no_more_tokens(
     start: int, stop: int, tokens_left: int, settled: bool
 ) -> None:
     assert Refusal(0, 4, 10, "why").settles(start, stop, tokens_left) is settled
@@ -60,7 +60,7 @@ def test_a_summary_that_saves_no_token_is_refused_with_what_it_would_leave(more:
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
-def test_a_summary_may_cost_all_that_it_was_given_and_no_more(more: int) -> None:
+def test_a_summary_may_cost_all_the_tokens_it_was_given(more: int) -> None:
     judged = Answer(0, TURNS - 1, 0, 10, "s" * (10 + more)).judged(ledger_of())
     assert isinstance(judged, Refusal if more > 0 else Written)
 
@@ -71,7 +71,7 @@ def test_a_summary_that_failed_is_refused_with_its_own_reason() -> None:
     assert (judged, judged.failure) == (Refusal(2, 4, 10, str(failure)), failure)  # type: ignore[union-attr]
 
 
-def test_an_answer_is_left_to_the_histories_that_have_what_it_speaks_of() -> None:
+def test_an_answer_is_kept_for_histories_that_hold_its_messages() -> None:
     ledger, policy = ledger_of(), Summarize(None, 1)
     answer = Answer(0, TURNS - 1, 0, 100, "said")
     ledger.keepsakes.keep(policy, answer)
@@ -83,7 +83,7 @@ def test_an_answer_is_left_to_the_histories_that_have_what_it_speaks_of() -> Non
     assert ledger.keepsakes.find(policy, Answer) is None  # it is counted once
 
 
-def test_a_summary_is_left_to_the_histories_that_have_what_it_speaks_of() -> None:
+def test_a_summary_is_kept_for_histories_that_hold_its_messages() -> None:
     ledger, policy = ledger_of(), Summarize(None, 1)
     stands = written(ledger, policy, TURNS - 1)
     assert policy.remembered(ledger) is stands
@@ -91,7 +91,7 @@ def test_a_summary_is_left_to_the_histories_that_have_what_it_speaks_of() -> Non
     assert policy.remembered(attrs.evolve(ledger, first=1)) is None
 
 
-def test_a_summary_stands_while_the_newer_turns_fit_beside_it_to_the_token() -> None:
+def test_a_summary_stays_while_the_newer_turns_fit_beside_it_to_the_token() -> None:
     ledger, policy = ledger_of(), Summarize(silent, 1)
     stands = written(ledger, policy, 2)
     fits = len(HEADING) + len("said") + 3 * TURN
@@ -119,7 +119,7 @@ def test_a_summary_is_asked_for_where_one_token_is_left_for_it(more: int) -> Non
         assert found.reason == f"no tokens left for a summary: {SPENT} of {SPENT} are taken"  # type: ignore[union-attr]
 
 
-def test_what_stands_in_for_one_that_may_not_ask_says_so_and_is_taken_for_one_that_asks() -> None:
+def test_the_stand_in_for_a_policy_that_may_not_ask_says_so_and_counts_as_asking() -> None:
     ledger, policy = ledger_of(), Summarize(silent, 1)
     for stand_in in (policy.traits.unasked, policy.traits.briefest):
         assert stand_in.traits.unasked is stand_in  # type: ignore[union-attr]
@@ -133,7 +133,7 @@ def test_what_stands_in_for_one_that_may_not_ask_says_so_and_is_taken_for_one_th
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_the_briefest_summary_stands_where_a_real_one_would_be_asked_for(more: int) -> None:
+def test_the_briefest_summary_is_used_where_a_real_one_would_be_asked_for(more: int) -> None:
     ledger, policy = ledger_of(), Summarize(silent, 1)
     briefest: Any = policy.traits.briefest
     cut = briefest.cut(ledger, SPENT + more)
@@ -147,7 +147,7 @@ def test_the_briefest_summary_stands_where_a_real_one_would_be_asked_for(more: i
     assert briefest.cut(ledger, SPENT + more).summary == stands.message
 
 
-def test_a_want_speaks_of_the_messages_and_the_summary_that_it_was_asked_with() -> None:
+def test_a_wanted_summary_names_the_messages_and_the_summary_it_was_asked_with() -> None:
     ledger, policy = ledger_of(), Summarize(None, 1)
     asked: Any = policy.settled(ledger, 200)
     sight = ledger._sight  # pyright: ignore[reportPrivateUsage]

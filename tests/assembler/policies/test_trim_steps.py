@@ -63,7 +63,7 @@ def test_one_question_followed_by_a_hundred_steps(keep: int) -> None:
         assert (None if context is None else sent(context)) == expected
 
 
-def test_a_pinned_step_stays_and_those_around_it_go() -> None:
+def test_a_pinned_step_stays_and_its_neighbours_are_dropped() -> None:
     history: History = [{"role": "user", "content": "q"}]
     for name in "abc":
         call = {"id": name, "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -72,7 +72,7 @@ def test_a_pinned_step_stays_and_those_around_it_go() -> None:
     assert left(history, 11, TrimSteps(0)) == by_hand.public([history[0], *history[3:5]])
 
 
-def test_words_of_the_user_that_came_with_results_are_not_dropped_with_their_step() -> None:
+def test_user_words_with_results_are_not_dropped_with_their_step() -> None:
     def step(name: str, *words: Any) -> History:
         call = {"type": "tool_use", "id": name, "name": "f", "input": {}}
         answer = {"type": "tool_result", "tool_use_id": name, "content": "x" * 7}
@@ -88,7 +88,7 @@ def test_words_of_the_user_that_came_with_results_are_not_dropped_with_their_ste
 
 
 @pytest.mark.parametrize("keep", [2, 3, 9])
-def test_no_step_goes_where_no_more_were_made_than_stay(keep: int) -> None:
+def test_no_step_is_dropped_if_there_are_no_more_than_to_keep(keep: int) -> None:
     history: History = [{"role": "user", "content": "q"}]
     for number in range(2):
         call = {"id": f"c{number}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -97,7 +97,7 @@ def test_no_step_goes_where_no_more_were_made_than_stay(keep: int) -> None:
     assert built(history, by_hand.cost(history) - 1, TrimSteps(keep)) is None
 
 
-def test_a_step_that_waits_for_an_answer_is_not_complete_and_all_before_it_are() -> None:
+def test_an_unanswered_step_is_incomplete_and_all_before_it_are_complete() -> None:
     def asked(*names: str) -> dict[str, Any]:
         calls = [{"id": name, "type": "function", "function": {"name": "f", "arguments": "{}"}} for name in names]
         return {"role": "assistant", "content": None, "tool_calls": calls}

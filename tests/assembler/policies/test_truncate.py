@@ -73,7 +73,7 @@ def test_the_kept_ends_of_a_text_keep_their_places(where: Any, head: int, tail: 
 
 
 @given(hard, st.integers(len(MARKER), 60), places)
-def test_one_character_more_would_cost_too_much(text: str, limit: int, where: Any) -> None:
+def test_one_character_more_would_exceed_the_limit(text: str, limit: int, where: Any) -> None:
     shorter = cut_text(text, limit, len, where)
     assert shorter is not None
     if shorter == text:
@@ -120,7 +120,7 @@ HOSTILE = json.loads((Path(__file__).parent / "hostile_arguments.json").read_tex
 
 
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case["id"])
-def test_arguments_that_hurt_stay_json_that_can_be_sent(case: dict[str, Any]) -> None:
+def test_difficult_arguments_stay_json_that_can_be_sent(case: dict[str, Any]) -> None:
     text = case["before"] + case.get("middle", "x" * 100) * case.get("times", 1) + case["after"]
     for limit in (2, 18, 40):
         shorter = cut_json(text, limit, len)
@@ -196,7 +196,7 @@ JOINING = [
 
 
 @given(st.lists(st.sampled_from([*JOINING[:2] * 4, *JOINING]), max_size=12).map("".join))
-def test_flags_are_split_as_the_whole_rule_splits_them(text: str) -> None:
+def test_flags_are_split_as_the_whole_grapheme_rule_splits_them(text: str) -> None:
     assert graphemes(text) == regex.findall(r"\X", text)
 
 
@@ -218,7 +218,7 @@ def test_thinking_is_never_shortened() -> None:
     assert messages[1]["content"][0] == thinking
 
 
-def test_a_text_that_not_even_the_marker_fits_in_is_left_as_it_is() -> None:
+def test_a_text_too_small_for_the_marker_stays() -> None:
     history: History = [{"role": "user", "content": "x" * 90}]
     assert built(history, 50, Truncate(len(MARKER) - 1)) is None
     messages = left(history, 50, Truncate(len(MARKER)))

@@ -319,7 +319,7 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("messages", "policy", "budget", "asked", "advice"), CASES)
-def test_the_next_step_of_an_error_is_said_in_these_words(
+def test_the_last_line_of_an_error_has_exactly_these_words(
     messages: Any, policy: Any, budget: dict[str, Any], asked: dict[str, Any], advice: str
 ) -> None:
     with pytest.raises(ContextLengthError) as caught:
@@ -340,7 +340,7 @@ def test_the_next_step_of_an_error_is_said_in_these_words(
         ({"instruction": Limit(cap=15)}, {"instruction": 20, "tool": TOOL}, 156, 151),
     ],
 )
-def test_a_region_whose_limit_binds_is_missing_what_its_limit_lacks_in_the_whole_request(
+def test_a_region_over_its_limit_is_told_what_its_limit_lacks_in_the_whole_request(
     limits: dict[str, Limit], asked: dict[str, Any], required: int, available: int
 ) -> None:
     with pytest.raises(ContextLengthError) as caught:
@@ -376,7 +376,7 @@ class Joined:
         return Rendered((Piece("knowledge", "k", "".join(one.text for one in regions.documents)),))
 
 
-def test_knowledge_that_is_laid_out_as_one_is_missing_what_its_limit_lacks() -> None:
+def test_knowledge_laid_out_as_one_is_told_what_its_limit_lacks() -> None:
     budget = Budget(300, counter=len, limits={"knowledge": Limit(cap=100)})
     made = Assembler(budget, dialect=plain, strategy=Joined()).add_messages(turns(10))
     for document in DOCUMENTS:
@@ -397,7 +397,7 @@ def test_no_window_is_advised_if_the_laid_out_knowledge_grows_with_it() -> None:
     assert (caught.value.required, caught.value.smallest_window) == (101, None)
 
 
-def test_messages_that_change_at_each_question_are_said_to_change() -> None:
+def test_messages_that_change_at_each_question_are_reported_so() -> None:
     asked: list[int] = []
 
     def restless(dropped: list[Any], previous: str | None, most: int) -> str:
@@ -417,7 +417,7 @@ def test_messages_that_change_at_each_question_are_said_to_change() -> None:
 @pytest.mark.parametrize(
     ("newest", "said"), [(30, "The turns of the pinned messages 0 need 20 beside"), (50, "newest")]
 )
-def test_pins_are_to_blame_only_where_the_newest_turn_alone_would_fit(newest: int, said: str) -> None:
+def test_pins_are_blamed_only_if_the_newest_turn_alone_would_fit(newest: int, said: str) -> None:
     assembler = assembler_of(turns(20, 5, newest), Budget(40, counter=len), TrimOldest(pins={0}), {})
     with pytest.raises(ContextLengthError) as raised:
         assembler.build()
@@ -438,7 +438,7 @@ def test_the_error_distinguishes_the_bound_from_an_expected_count_that_would_fit
     assert f"the fixed regions alone need {fixed.upper}{said.format(fixed.tokens)}. " in raised.value.advice
 
 
-def test_tokens_that_the_server_holds_are_of_no_region_that_could_be_shortened() -> None:
+def test_held_tokens_are_not_blamed_on_a_region() -> None:
     made = Assembler(Budget(40, counter=len), dialect=openai_responses).hold(60).add_messages(turns(3))
     with pytest.raises(ContextLengthError) as raised:
         made.build()
@@ -464,7 +464,7 @@ def test_pins_are_not_blamed_if_the_policy_drops_nothing() -> None:
     )
 
 
-def test_a_newest_turn_that_would_fit_by_rule_is_not_said_to_be_what_is_too_large_under_a_bill() -> None:
+def test_a_newest_turn_that_fits_by_rule_is_not_blamed_under_a_bill() -> None:
     made = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(turns(50))
     made.anchor(calibrate(made.build(), 90)).add_message(("assistant", "y" * 20))
     with pytest.raises(ContextLengthError) as raised:

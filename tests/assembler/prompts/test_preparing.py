@@ -97,7 +97,7 @@ def test_each_supported_variable_gets_its_tag(text: str, expected: str) -> None:
 
 
 @given(st.lists(st.sampled_from([*SUPPORTED_INPUT_VARIABLES, "other"]), min_size=1, max_size=6, unique=True))
-def test_tags_change_no_variable(names: list[str]) -> None:
+def test_tags_do_not_change_the_variables(names: list[str]) -> None:
     text = " ".join(f"{{{name}}}" for name in names)
     template = ValidatedPromptTemplate("t", with_tags(text))
     assert template.input_variables == sorted(names)
@@ -123,6 +123,6 @@ def test_a_prompt_keeps_its_name_and_one_with_values_is_refused() -> None:
             prepare(7)  # type: ignore[arg-type]
 
 
-def test_a_long_file_is_read_once() -> None:
+def test_a_long_file_is_read_in_one_pass() -> None:
     assert len(with_tags("{question}" * 50_000)) == len("<question> {question} </question>") * 50_000
     assert without_comments(" " * 500_000 + "\n#" * 300_000) == " " * 500_000 + "\n"

@@ -59,7 +59,7 @@ def test_read_prompt_raises_file_not_found_for_a_path_that_is_not_there(tree, mo
 
 
 @pytest.mark.parametrize("name", ["sub", "big.md", "latin.md", "fifo.md", "loop.md", "a\0b"])
-def test_read_prompt_refuses_what_is_not_a_small_text_file(tree, name):
+def test_read_prompt_refuses_anything_but_a_small_text_file(tree, name):
     with pytest.raises(PromptError) as caught:
         read_prompt(os.path.join(tree, name))
     assert not isinstance(caught.value, FileNotFoundError)
@@ -84,7 +84,7 @@ def test_a_file_that_is_longer_than_it_says_is_refused():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_is_not_confined_is_refused_and_shows_nothing(tree, name):
+def test_a_name_outside_the_library_is_refused_and_nothing_is_shown(tree, name):
     with pytest.raises(PromptError) as caught:
         PromptLibrary(tree).read(name)
     assert CANARY not in "".join(traceback.format_exception(caught.value))

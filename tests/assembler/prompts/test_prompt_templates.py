@@ -88,7 +88,7 @@ def test_variables_are_found_once_each_and_sorted(text):
     assert template(text).input_variables == ["history", "question"]
 
 
-def test_finding_variables_runs_nothing():
+def test_finding_variables_executes_nothing():
     made = template("{{ 1 / 0 }}{{ 'a' * 10**9 }}{{ [1]|sum(start='x') }}{{ question }}")
     assert made.input_variables == ["question"]
     with pytest.raises(PromptError, match="ZeroDivisionError"):
@@ -105,7 +105,7 @@ def test_every_missing_variable_is_named_at_once(text):
     assert pickle.loads(pickle.dumps(caught.value)).missing == ("history", "question")
 
 
-def test_a_variable_that_jinja_asks_about_may_be_left_out():
+def test_a_variable_that_jinja_tests_for_may_be_left_out():
     made = template("{% if history is defined %}{{ history }}{% endif %}{{ context|default('none') }}{{ question }}")
     assert made.input_variables == ["question"]
     assert made.optional_variables == ["context", "history"]
@@ -113,7 +113,7 @@ def test_a_variable_that_jinja_asks_about_may_be_left_out():
     assert made.format(question="q", history="h", context="c") == "hcq"
 
 
-def test_values_that_the_template_does_not_ask_for_are_ignored():
+def test_values_that_the_template_does_not_use_are_ignored():
     assert template("{question}").format(question="q", documents=object()) == "q"
     assert template("{{ question }}").format(question="q", documents=object()) == "q"
 
@@ -140,7 +140,7 @@ def test_any_value_is_rendered_unchanged(value):
 
 
 @given(before=TEXTS, value=TEXTS, after=TEXTS)
-def test_escaped_literals_come_back_as_str_format_has_them(before, value, after):
+def test_escaped_literals_come_back_as_in_str_format(before, value, after):
     escaped = [part.replace("{", "{{").replace("}", "}}") for part in (before, after)]
     text = escaped[0] + "{question}" + escaped[1]
     rendered = template(text, template_format="f-string").format(question=value)
@@ -446,7 +446,7 @@ def test_spans_of_a_jinja_prompt_are_what_its_expressions_printed():
     )
 
 
-def test_the_how_to_page_lists_the_filters_that_there_are():
+def test_the_how_to_page_lists_exactly_the_existing_filters():
     page = Path(__file__).parents[3] / "docs" / "prompt-files-and-templates.md"
     listed = page.read_text("utf-8").partition("The filters are ")[2].partition(". ")[0]
     assert re.findall("`([a-z]+)`", listed) == sorted((FILTERS | BOUNDED.keys()) - {"d", "e"})
@@ -491,7 +491,7 @@ QUADRATIC = {
 
 
 @pytest.mark.parametrize("text", QUADRATIC.values(), ids=QUADRATIC)
-def test_an_expression_that_takes_the_square_of_a_value_is_refused_at_once(text):
+def test_an_expression_of_quadratic_size_is_refused_at_once(text):
     """Were one of them computed, it would take half a minute."""
     with pytest.raises(PromptError, match=r"more than|adds up"):
         template(text).format(question=LONG, documents=[[1]] * 50_000)

@@ -44,21 +44,21 @@ def test_a_copy_is_the_same_prompt(prompt):
 
 
 @given(prompts(), st.integers(-14, 14), st.integers(-14, 14))
-def test_a_slice_keeps_the_colour_of_every_character(prompt, start, stop):
+def test_a_slice_keeps_the_provenance_of_every_character(prompt, start, stop):
     cut = prompt[start:stop]
     assert str(cut) == str(prompt)[start:stop]
     assert colours(cut) == colours(prompt)[start:stop]
 
 
 @given(prompts(), prompts(), st.text(max_size=4))
-def test_a_sum_keeps_the_colour_of_every_character(left, right, plain):
+def test_a_sum_keeps_the_provenance_of_every_character(left, right, plain):
     assert str(left + right) == str(left) + str(right)
     assert colours(left + right) == colours(left) + colours(right)
     assert colours(plain + left + plain) == [False] * len(plain) + colours(left) + [False] * len(plain)
 
 
 @given(prompts())
-def test_stripping_keeps_the_colour_of_every_character(prompt):
+def test_stripping_keeps_the_provenance_of_every_character(prompt):
     for name in ("strip", "lstrip", "rstrip"):
         assert str(getattr(prompt, name)()) == getattr(str(prompt), name)()
     lead = len(prompt) - len(str(prompt).lstrip())
@@ -98,7 +98,7 @@ def test_spans_outside_the_text_are_refused(values):
 
 
 @given(prompts())
-def test_the_marks_of_a_prompt_are_its_colours(prompt):
+def test_the_marks_of_a_prompt_are_its_provenance(prompt):
     assert [mark == 1 for mark in Marked.of(prompt).mask] == colours(prompt)
 
 

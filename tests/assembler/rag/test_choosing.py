@@ -61,7 +61,7 @@ def test_greedy_takes_each_that_fits_beside_all_it_took_before(given_candidates:
 
 
 @given(candidates, st.integers(0, 150), st.integers(0, 40), scores)
-def test_a_candidate_more_never_costs_a_better_one_its_place(
+def test_another_candidate_never_displaces_a_better_one(
     given_candidates: list[Candidate], room: int, size: int, score: float
 ) -> None:
     added = Candidate(size, score)
@@ -116,7 +116,7 @@ def test_the_knapsack_is_exhaustive_search(items: list[tuple[int, float]], capac
     assert math.fsum(values[at] for at in chosen) == pytest.approx(reach)
 
 
-def test_best_beats_greedy_where_one_large_source_stands_in_the_way() -> None:
+def test_best_beats_greedy_if_one_large_source_blocks_the_way() -> None:
     three = [Candidate(10, 1.0), Candidate(6, 0.9), Candidate(4, 0.8)]
     assert Greedy().pick(three, 10, lambda _: 0) == [0]
     assert Best().pick(three, 10, lambda _: 0) == [1, 2]
@@ -133,7 +133,7 @@ def test_a_cap_keeps_the_best_of_each_document(given_candidates: list[Candidate]
         assert [at for at in kept if owned[at].origin == origin] == mine[:cap]
 
 
-def test_everything_is_everything() -> None:
+def test_the_strategy_of_everything_takes_everything() -> None:
     assert Everything().pick([Candidate(9, 1.0)] * 3, 0, one_each) == [0, 1, 2]
 
 
@@ -198,7 +198,7 @@ def test_similar_vectors_are_those_of_the_quadratic_definition(vectors: list[Any
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_blocks_do_not_show(seed: int) -> None:
+def test_the_block_size_does_not_change_the_result(seed: int) -> None:
     draw = np.random.default_rng(seed)
     centres = draw.normal(size=(60, 24))
     vectors = list(centres[draw.integers(0, 60, 2 * BLOCK + 37)] + draw.normal(scale=0.2, size=(2 * BLOCK + 37, 24)))
@@ -225,7 +225,7 @@ def test_a_vector_without_a_direction_is_like_nothing(odd: list[float]) -> None:
     assert repeated_vectors([[1.0, 0.0], odd, odd, [1.0, 0.0]], 0.9) == {3: 0}
 
 
-def test_a_tiny_and_a_huge_vector_have_a_direction() -> None:
+def test_tiny_and_huge_vectors_are_compared_too() -> None:
     assert repeated_vectors([[1e30, 0.0], [1e-30, 0.0], [0.0, 1e-200]], 0.9) == {1: 0}
     assert repeated_vectors([], 0.9) == {}
 
@@ -264,7 +264,7 @@ def test_six_by_score_come_out_first_third_fifth_sixth_fourth_second() -> None:
 
 
 @given(st.lists(st.integers(), max_size=12))
-def test_towards_the_middle_ranks_only_fall(ranked: list[int]) -> None:
+def test_ranks_only_fall_towards_the_middle(ranked: list[int]) -> None:
     ranks = edges_first(list(range(len(ranked))))
     middle = len(ranks) // 2 + len(ranks) % 2
     assert ranks[:middle] == sorted(ranks[:middle])
@@ -297,13 +297,13 @@ def test_reliability_multiplies_and_missing_scores_are_equal() -> None:
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, "0.9", True, object()])
-def test_a_score_that_ranks_nothing_is_refused(score: Any) -> None:
+def test_a_score_that_cannot_be_ranked_is_refused(score: Any) -> None:
     with pytest.raises(PromptError, match="score of document 1"):
         ranked_sources([Document("a", "x", score=1.0), Document("b", "x", score=score)], {})
 
 
 @pytest.mark.parametrize("weight", [-0.1, math.nan])
-def test_a_weight_that_turns_the_ranking_round_is_refused(weight: float) -> None:
+def test_an_illegal_weight_is_refused(weight: float) -> None:
     with pytest.raises(PromptError, match="reliability of document 0"):
         ranked_sources([Document("a", "x", source="s")], {"s": weight})
 

@@ -170,7 +170,7 @@ def test_a_context_and_a_mapping_say_the_same() -> None:
         citation_report(answer, ["a"])  # type: ignore[arg-type]
 
 
-def test_nothing_to_say_is_nothing_cited() -> None:
+def test_an_empty_answer_cites_nothing() -> None:
     report = citation_report("", {1: "a"})
     assert (report.sentences, report.unused, report.uncited, report.suspect) == ((), (1,), (), ())
 
@@ -202,6 +202,6 @@ def test_a_long_list_without_an_end_is_not_a_citation() -> None:
     assert parse_citations("[" + "1," * 20_000) == []
 
 
-def test_a_citation_that_sits_before_any_sentence_belongs_to_the_first() -> None:
+def test_a_citation_before_any_sentence_belongs_to_the_first() -> None:
     report = citation_report("[Source 1]\nYes.", {1: "x"})
     assert any(1 in sentence.sources for sentence in report.sentences)

@@ -178,7 +178,7 @@ def six(strategy: CitedSources, window: int = 1_000, **more: Any) -> Any:
     return assembler.add_message({"role": "user", "content": "Which?"}).build()
 
 
-def test_the_best_stand_at_the_edges() -> None:
+def test_the_best_sources_are_at_the_edges() -> None:
     assert [source.source for source in six(CitedSources()).sources] == [
         "0.txt", "2.txt", "4.txt", "5.txt", "3.txt", "1.txt",
     ]  # fmt: skip
@@ -205,7 +205,7 @@ def test_the_layout_is_the_published_one() -> None:
     assert context.system is None
 
 
-def test_a_trail_shows_where_in_the_document_a_source_stands() -> None:
+def test_a_trail_shows_the_place_of_a_source_in_its_document() -> None:
     body = PlainSources(Headings.TRAIL).body
     found = Assembler().add_knowledge(
         "x", type="rag", source="guide.md", metadata={"section_path": ["Setup", "Linux"], "page_number": 7}
@@ -217,7 +217,7 @@ def test_a_trail_shows_where_in_the_document_a_source_stands() -> None:
     assert body(bare) == "Page: 7\nContent:\nx\n\n"
 
 
-def test_without_a_question_or_with_one_of_several_parts_the_sources_stand_in_the_system_text() -> None:
+def test_without_a_question_of_one_text_the_sources_are_in_the_system_text() -> None:
     strategy = CitedSources(placement=Placement.QUESTION)
     silent = Assembler(strategy=strategy).add_knowledge("x", type="rag").build()
     assert silent.system == "SOURCES:\n[Source 1]\nContent:\nx\n\nEND OF SOURCES"
@@ -242,7 +242,7 @@ def test_only_the_question_is_not_the_callers_own_object() -> None:
     assert context.request()["messages"] == context.messages
 
 
-def test_knowledge_gives_way_to_the_newest_turn_and_old_turns_to_knowledge() -> None:
+def test_knowledge_is_dropped_for_the_newest_turn_and_old_turns_for_knowledge() -> None:
     history = [{"role": "user", "content": "w " * 50}, {"role": "assistant", "content": "x " * 50}]
 
     def build(window: int, policy: Any) -> Any:
@@ -351,7 +351,7 @@ def test_each_body_is_counted_once() -> None:
         assert sum(f"Source {number} " in text for text in counted) == 1
 
 
-def test_missing_extras_surface_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_extra_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
@@ -384,7 +384,7 @@ def test_rendering_alone_numbers_every_document_in_the_order_given() -> None:
 
 
 @pytest.mark.parametrize("placement", Placement)
-def test_a_counter_whose_joins_cost_more_than_their_pieces_is_met_by_choosing_fewer(placement: Placement) -> None:
+def test_fewer_sources_are_chosen_if_joins_cost_more_than_their_pieces(placement: Placement) -> None:
     def dear(text: str) -> int:
         return len(text) ** 2 // 200
 

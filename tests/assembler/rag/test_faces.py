@@ -124,7 +124,7 @@ def test_the_defaults_are_the_published_ones() -> None:
     assert (manager.model_max_tokens, manager.max_output_tokens) == (1_048_576, 8_192)
 
 
-def test_the_environment_is_read_when_a_face_is_made_and_never_after(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_read_only_when_an_object_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in zip(VARIABLES, ("m", "4_000", "1,000", "0.7"), strict=True):
         monkeypatch.setenv(name, value)
     builder = PromptBuilder()
@@ -264,7 +264,7 @@ def test_merged_neighbours_come_back_as_one_result() -> None:
     }
 
 
-def test_a_counter_that_adds_nowhere_is_held_to_the_whole_text() -> None:
+def test_a_counter_without_additive_seams_is_checked_on_the_whole_text() -> None:
     def lines(text: str) -> int:
         return max(1, len(text) // 2)
 

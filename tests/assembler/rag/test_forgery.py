@@ -91,7 +91,7 @@ def test_the_face_of_the_formatter_is_guarded_too(contents: list[str], number: i
 
 
 @given(texts, texts)
-def test_different_texts_stay_different(one: str, other: str) -> None:
+def test_different_texts_stay_different_after_escaping(one: str, other: str) -> None:
     assert (escape_forgeries(one) == escape_forgeries(other)) == (one == other)
 
 
@@ -112,6 +112,6 @@ def test_the_labels_of_an_own_template_are_guarded() -> None:
 
 
 @pytest.mark.parametrize("unit", ["[", "\u0301", "\u200b", ">", "\n", "[\u200b", "-", "source", "\\", "[source\u0301"])
-def test_a_text_of_one_thing_is_read_once(unit: str) -> None:
+def test_a_text_without_separators_is_read_once(unit: str) -> None:
     """Were a line read again from each of its places, this would take hours."""
     assert len(escape_forgeries(unit * (400_000 // len(unit)))) <= 800_000

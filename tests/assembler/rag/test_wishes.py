@@ -98,7 +98,7 @@ def test_the_top_k_are_counted_after_duplicates_and_documents_that_have_enough()
         (Placement.SYSTEM, "It is blue [Source 1].", False),
     ],
 )
-def test_numbers_that_old_answers_cite_are_warned_of_where_sources_change(
+def test_numbers_that_old_answers_cite_cause_a_warning_if_sources_change(
     placement: Placement, said: str, warned: bool
 ) -> None:
     assembler = Assembler(strategy=CitedSources(placement=placement)).add_messages(
@@ -110,7 +110,7 @@ def test_numbers_that_old_answers_cite_are_warned_of_where_sources_change(
     assert not notes or (notes[0].startswith("1 earlier") and "blue" not in notes[0])
 
 
-def test_no_number_is_warned_of_without_sources_or_where_the_answer_was_cut() -> None:
+def test_no_number_causes_a_warning_without_sources_or_if_the_answer_was_cut() -> None:
     strategy = CitedSources(placement=Placement.QUESTION)
     old = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "Blue [Source 1]. " + "word " * 200}]
     asked = {"role": "user", "content": "And the sky?"}
@@ -126,7 +126,7 @@ class Kind(enum.Enum):
     NUMBER = 3
 
 
-def test_an_enum_member_is_a_type_by_its_value() -> None:
+def test_an_enum_member_is_accepted_by_its_value() -> None:
     assert Assembler.xml_tag("x", type=Kind.PAGE) == Assembler.xml_tag("x", type="page")
     built = Assembler().add_knowledge("x", type=Kind.PAGE).build()
     assert built.system == Assembler().add_knowledge("x", type="page").build().system

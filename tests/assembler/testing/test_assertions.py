@@ -29,7 +29,7 @@ def test_a_request_at_the_limit_fits_and_with_one_token_less_does_not() -> None:
     assert CANARY not in str(caught.value)
 
 
-def test_the_table_lists_the_dearest_first_and_adds_up() -> None:
+def test_the_table_lists_the_most_expensive_first_and_adds_up() -> None:
     body = request(tools=[TOOL])
     cost = assert_fits(body, model="gpt-4o").upper
     with pytest.raises(AssertionError) as caught:
@@ -65,7 +65,7 @@ def test_the_model_may_be_named_by_the_body() -> None:
     assert assert_fits(request(model="gpt-4o"), dialect="openai_chat") == assert_fits(request(), model="gpt-4o")
 
 
-def test_without_a_model_and_a_budget_nothing_can_be_asserted() -> None:
+def test_without_a_model_and_a_budget_the_assertion_refuses() -> None:
     with pytest.raises(TypeError, match="needs model="):
         assert_fits(request())
     with pytest.raises(BudgetError, match="no dialect: pass dialect="):

@@ -364,7 +364,7 @@ class Mute(Odd):
 
 
 @pytest.mark.parametrize(("dialect", "said"), [(Lost(), "ConversationError"), (Mute(), "ordinary conversation")])
-def test_a_dialect_that_fails_otherwise_or_says_nothing_is_found(dialect: Dialect, said: str) -> None:
+def test_a_dialect_that_fails_differently_or_returns_nothing_is_found(dialect: Dialect, said: str) -> None:
     with pytest.raises(ContractError, match=said):
         check_dialect(dialect, max_examples=5)
 
@@ -475,14 +475,14 @@ def test_a_seeded_fault_of_a_counter_is_found(fault: str) -> None:
         check_counter(counter)
 
 
-def test_a_count_that_is_off_by_one_is_found_by_what_is_known() -> None:
+def test_a_count_that_is_off_by_one_is_found_by_the_known_counts() -> None:
     check_counter(len, known={"hello": 5})
     with pytest.raises(ContractError, match="expected 5"):
         check_counter(lambda text: len(text) + 1 if text else 0, known={"hello": 5})
 
 
 @pytest.mark.parametrize("grade", [Grade.BOUNDED, Grade.ESTIMATED])
-def test_an_estimate_may_be_above_what_is_known_and_never_below(grade: Grade) -> None:
+def test_an_estimate_may_exceed_a_known_count_and_never_fall_below(grade: Grade) -> None:
     check_counter(Estimating(len, grade), known={"hello": 2})
     with pytest.raises(ContractError, match=r"errs high.*5.*known to cost 6"):
         check_counter(Estimating(len, grade), known={"hello": 6})

@@ -48,7 +48,7 @@ HAVE_A_READER = frozenset({"anthropic", "bedrock", "gemini", "mistral", "openai_
 @pytest.mark.parametrize("dialect", SPELLINGS)
 @few
 @given(data=st.data())
-def test_the_messages_of_a_drawn_request_come_out_themselves(dialect: str, data: st.DataObject) -> None:
+def test_the_messages_of_a_drawn_request_are_returned_themselves(dialect: str, data: st.DataObject) -> None:
     request = data.draw(requests(dialect, max_turns=2))
     history = request[SPELLINGS[dialect].history]
     tools = request.get("tools") or request.get("config", {}).get("tools")

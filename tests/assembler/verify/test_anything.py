@@ -52,7 +52,7 @@ REQUESTS = st.dictionaries(st.sampled_from(["messages", "input", "contents", "to
 @pytest.mark.parametrize("dialect", DIALECTS)
 @scaled(0.3)
 @given(request=REQUESTS)
-def test_no_json_makes_it_raise(dialect: str, request: Request) -> None:
+def test_no_json_value_makes_the_checker_raise(dialect: str, request: Request) -> None:
     for model in (None, "claude-opus-4-8", "gemini-3-pro"):
         found = verify(request, dialect=dialect, model=model)
         assert all(isinstance(violation, Violation) for violation in found)
@@ -77,7 +77,7 @@ def bent(draw: st.DrawFn, dialect: str) -> Request:
 @pytest.mark.parametrize("dialect", DIALECTS)
 @scaled(0.3)
 @given(data=st.data())
-def test_no_single_wrong_value_makes_it_raise(dialect: str, data: st.DataObject) -> None:
+def test_no_single_wrong_value_makes_the_checker_raise(dialect: str, data: st.DataObject) -> None:
     verify(data.draw(bent(dialect)), dialect=dialect)
 
 
@@ -176,7 +176,7 @@ def lines_run(request: Request, dialect: str) -> int:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("part", ["whole", "answers_only", "calls_only"])
-def test_twice_the_history_is_twice_the_work(dialect: str, part: str) -> None:
+def test_twice_the_history_takes_twice_the_work(dialect: str, part: str) -> None:
     def request(times: int) -> Request:
         base = stepped(dialect)
         key = TURNS.get(dialect, "messages")

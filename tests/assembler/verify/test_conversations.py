@@ -128,7 +128,7 @@ def test_one_mutation_breaks_the_rule_that_forbids_it(mutate: Callable[[list[Req
 @pytest.mark.parametrize("dialect", SPELLINGS)
 @scaled(0.3)
 @given(conversation=conversations(), data=st.data())
-def test_a_lost_answer_never_goes_unseen(dialect: str, conversation: Conversation, data: st.DataObject) -> None:
+def test_a_lost_answer_is_always_reported(dialect: str, conversation: Conversation, data: st.DataObject) -> None:
     request = SPELLINGS[dialect](conversation)
     turns = turns_of(request, dialect)
     answers = [index for index, turn in enumerate(turns) if is_answer(turn)]
@@ -163,7 +163,7 @@ def test_gemini_3_demands_signatures_and_gemini_2_does_not() -> None:
     assert fired(request, "gemini", "gemini-3.1-pro") == {"G8"}
 
 
-def test_a_cache_mark_on_an_empty_text_is_two_faults() -> None:
+def test_a_cache_mark_on_an_empty_text_is_two_violations() -> None:
     block = {"type": "text", "text": "", "cache_control": {"type": "ephemeral"}}
     request = {"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}, block]}]}
     assert fired(request, "anthropic") == {"A3", "A13"}

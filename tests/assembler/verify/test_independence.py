@@ -40,7 +40,7 @@ def test_the_generators_import_nothing_of_the_dialects(source: Path) -> None:
     assert [name for name in ours if not name.startswith("assembler.drawn")] == []
 
 
-def test_nothing_that_reads_prices_or_emits_imports_a_rule() -> None:
+def test_no_module_that_reads_prices_or_emits_imports_a_rule() -> None:
     words = [path.read_text("utf-8") for path in (HOUSE / "dialects").rglob("*.py") if path not in RULES]
     assert [text for text in words if re.search(r"from assembler\.dialects\.\w+\.rules", text)] == []
     assert len(RULES) >= 8
