@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ChatRegions, Context, ContextLengthError, ConversationError, Policy, Strategy
+from assembler import (
+    Assembler,
+    ChatRegions,
+    Context,
+    ContextLengthError,
+    ConversationError,
+    Policy,
+    Strategy,
+    count_request,
+)
 from assembler.dialects import DIALECTS
 from assembler.policies import (
     ClearReasoning,
@@ -23,6 +32,7 @@ from assembler.policies import (
     Truncate,
 )
 from budgets import Budget, Grade
+from tests.assembler.test_long_runs_of_items import FAR_APART, turn_of
 from tests.scaled import scaled
 
 from .drawn import STRATEGIES
@@ -189,3 +199,32 @@ def test_each_further_message_fits_as_in_a_fresh_build(data: st.DataObject, form
         except (ConversationError, ContextLengthError):
             continue
     assert live.build().request() == whole.request()
+
+
+BOTH = answered(json.dumps({"said": "你好" * 20}), "{}")
+MOVED = [
+    {"role": "user", "content": "Run both."},
+    {"type": "function_call", "call_id": "a", "name": "run", "arguments": "{}"},
+    {"type": "function_call", "call_id": "b", "name": "run", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "a", "output": "yes"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "One more."}]},
+    {"type": "function_call_output", "call_id": "b", "output": "no"},
+]
+"""Chat is sent what the model said between two results before both, so that it costs less."""
+
+
+@pytest.mark.parametrize(
+    ("turns", "sure"),
+    [(BOTH * 2, BOTH * 2), ([*MOVED, *THEN], THEN), ([*turn_of(FAR_APART), *THEN], THEN)],
+    ids=["as they are sent", "moved", "a long run"],
+)
+def test_turns_may_fit_from_the_least_on_that_all_but_the_last_surely_cost(turns: list[Any], sure: list[Any]) -> None:
+    def billed(history: list[Any]) -> int:
+        return count_request({"messages": history}, dialect="openai_chat", model="gpt-4o").upper
+
+    framing = 2 * billed(THEN) - billed(THEN * 2)
+    least = billed(sure) - framing
+    made = Assembler(Budget(100_000, model="gpt-4o"), dialect="openai_chat").add_messages([*turns, *THEN])
+    ledger = made.plan().inside.ledger
+    assert not ledger.may_fit(least - 1)
+    assert ledger.may_fit(least)
