@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import attrs
 
 from assembler.conversation.history import Sight
-from assembler.conversation.messages import Message, Result, read_message
+from assembler.conversation.messages import Media, Message, Opaque, Result, read_message
 from assembler.conversation.messages.edit import with_part
+from assembler.conversation.messages.parts import as_blocks, read_part
+from assembler.text.fields import fields_in
 from budgets.value import Value
 
 
@@ -22,13 +27,18 @@ class Host(Value):
     beside: tuple[Message, ...] = ()
     """The messages before it with which it is sent merged, such as results of one step. Its price depends on them."""
 
-    def saying(self, text: str) -> Message:
-        """The message with `text` in place of its own. Everything else in it stays."""
+    @property
+    def takes_blocks(self) -> bool:
+        """Whether blocks can be written beside its text. A result that came as an item of Responses is one text."""
+        return self.place is None or "content" in fields_in(self.message.seen)
+
+    def saying(self, text: str, *blocks: Mapping[str, Any]) -> Message:
+        """The message with `text` in place of its own, after `blocks` of its API. Everything else in it stays."""
         if self.place is None:
-            return _question(self.message, text)
+            return _question(self.message, [*blocks, text] if blocks else text)
         result = self.message.parts[self.place]
         assert isinstance(result, Result)
-        return with_part(self.message, self.place, attrs.evolve(result, parts=(text,)))
+        return with_part(self.message, self.place, attrs.evolve(result, parts=(*map(_part, blocks), text)))
 
 
 def newest_question(sight: Sight) -> Host | None:
@@ -62,7 +72,13 @@ def newest_result(sight: Sight) -> Host | None:
     return Host(index, message, text, place)
 
 
-def _question(question: Message, text: str) -> Message:
-    fields = {"role": "user", "content": text}
+def _part(block: Mapping[str, Any]) -> Media | Opaque:
+    part, _ = read_part(block, index=0)
+    assert isinstance(part, Media | Opaque)
+    return part
+
+
+def _question(question: Message, said: str | list[str | Mapping[str, Any]]) -> Message:
+    fields = {"role": "user", "content": said if isinstance(said, str) else as_blocks(said)}
     message = read_message(fields if question.name is None else {**fields, "name": question.name}, 0)
     return attrs.evolve(message, pinned=question.pinned)

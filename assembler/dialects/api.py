@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
@@ -11,6 +11,18 @@ from budgets.value import Value
 if TYPE_CHECKING:
     from assembler.dialects.mark_places import Marks
     from assembler.dialects.prefix_cache import PrefixCache
+
+
+class SourceBlocks(Protocol):
+    """How an API writes a source as a block that an answer can cite."""
+
+    def takes(self, model: str | None) -> bool:
+        """True if this model takes such blocks. None stands for the API's newest model."""
+        ...
+
+    def block(self, source: str, title: str, text: str) -> dict[str, Any]:
+        """Return a new block, with citations enabled. It may stand in a user message and in a tool result."""
+        ...
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
@@ -29,6 +41,8 @@ class Api(Value):
     """The request's key of the conversation."""
     marks: Marks | None = None
     """How the API writes cache marks; None if it has none."""
+    sources: SourceBlocks | None = None
+    """How the API writes sources as blocks; None if it has none."""
     caches: tuple[PrefixCache, ...] = ()
     """What the provider's cache serves, by model. The first row that matches decides."""
     usage: tuple[tuple[str, ...], ...] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.pipeline.choose import Choice, FilledHost, host_as_sent, lay_out_regions
+from assembler.pipeline.choose import Choice, lay_out_regions
 from assembler.pricing.pricer import FixedPrices
 from assembler.regions.regions import Regions
 from assembler.strategies.strategy import Rendered
@@ -18,6 +18,7 @@ from budgets.value import are_the_same
 
 if TYPE_CHECKING:
     from assembler.pipeline.gather import Gathered
+    from assembler.pipeline.space import FilledHost
     from assembler.report.memory import FixedFacts
 
 
@@ -80,6 +81,11 @@ def measure(gathered: Gathered, choice: Choice | None) -> Measured:
     if found is not None and are_the_same(found.head, head) and found.choice == choice:
         return found
     rendered, prices = lay_out_regions(regions, head, settings, choice)
-    measured = Measured(regions, rendered, head, prices, choice, host_as_sent(rendered, choice))
+    host: FilledHost | None = None
+    if rendered.around is not None and choice is not None and choice.host is not None:
+        from assembler.pipeline.space import host_as_sent  # for documents around a question alone
+
+        host = host_as_sent(choice.host, rendered.around, settings.dialect)
+    measured = Measured(regions, rendered, head, prices, choice, host)
     regions.memory.remember_measured(settings.pricer, measured)
     return measured

@@ -16,7 +16,7 @@ from assembler.rag.source_formatter import SourceFormatter, SourceMapping
 from assembler.rag.token_budget import BudgetInfo, TokenBudgetManager
 from assembler.strategies.cited_sources import CitedSources
 from assembler.strategies.sources.duplicates import AlikeTexts, Duplicates, SameText, SimilarVectors
-from assembler.strategies.sources.layout import Headings, PlainSources, SourceLayout, TaggedSources
+from assembler.strategies.sources.layout import Headings, NativeSources, PlainSources, SourceLayout, TaggedSources
 from assembler.strategies.sources.merging import MergeNeighbours
 from assembler.strategies.sources.ordering import Order
 from assembler.strategies.sources.selection import Best, Candidate, Diverse, Everything, Greedy, Selection
@@ -43,6 +43,7 @@ __all__ = [
     "Greedy",
     "Headings",
     "MergeNeighbours",
+    "NativeSources",
     "OptimizationStats",
     "Order",
     "OutputReserve",

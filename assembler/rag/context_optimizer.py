@@ -46,6 +46,7 @@ class _SourcesAlone:
     budget: Tokens
     count: TokenCounter
     question: str | None = None
+    takes_blocks: bool = False
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
         return [self.count(piece.text) for piece in pieces]

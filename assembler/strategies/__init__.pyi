@@ -3,6 +3,7 @@ from assembler.regions.knowledge import Document as Document
 from assembler.regions.regions import Regions as Regions
 from assembler.strategies.built_in import *
 from assembler.strategies.chat_regions import REMINDER as REMINDER
+from assembler.strategies.source_block import SourceBlock as SourceBlock
 from assembler.strategies.strategy import Around as Around
 from assembler.strategies.strategy import ChoosingStrategy as ChoosingStrategy
 from assembler.strategies.strategy import Continued as Continued

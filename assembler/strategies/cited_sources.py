@@ -11,8 +11,9 @@ import attrs
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import SEPARATOR, Document
 from assembler.regions.regions import Regions
+from assembler.strategies.source_page import COMPRESSED, Page, Shelf, name_of, page_for, pieces_of
 from assembler.strategies.sources.duplicates import Duplicates, SameText, SimilarVectors
-from assembler.strategies.sources.layout import PlainSources, SourceLayout
+from assembler.strategies.sources.layout import BlockLayout, PlainSources, SourceLayout
 from assembler.strategies.sources.merging import MergeNeighbours, beside
 from assembler.strategies.sources.ordering import Order, ReadingOrder, order_sources
 from assembler.strategies.sources.selection import Candidate, Greedy, Selection, cap_per_document
@@ -21,7 +22,6 @@ from assembler.strategies.sources.templates import A_TEMPLATE, SINGLE_HOP, Quest
 from assembler.strategies.strategy import (
     A_PLACEMENT,
     Around,
-    Continued,
     Needs,
     Omitted,
     Placement,
@@ -58,7 +58,10 @@ REPEATS = "repeats"
 UNFITTING = "does not fit"
 CAPPED = "over per_document"
 BEYOND = "beyond the top_k"
-COMPRESSED = "compressed"
+BLANK = "blank, and the API takes no blank source"
+
+NO_HOST = "there is no question, or no tool result, of a single text to put them beside"
+NO_BLOCKS = "the API has no blocks for sources, or not for this model"
 
 _CITING = re.compile(r"[\[(\u3010\uff3b\uff08]\s*+sources?\s*+#?[0-9]", re.IGNORECASE)
 """A citation in an answer, in any spelling that `assembler.rag.citations` reads except the bare number."""
@@ -80,6 +83,16 @@ def _weights(_owner: object, _field: object, value: object) -> None:
 def _an_order(_owner: object, _field: object, value: object) -> None:
     if not isinstance(value, Order) and (isinstance(value, type) or not callable(value)):
         raise BudgetError(wrong("CitedSources: order", "an Order such as Order.SCORE, or a function", value))
+
+
+def _a_place(owner: CitedSources, field: attrs.Attribute[Placement], value: Placement) -> None:
+    A_PLACEMENT(owner, field, value)
+    if value is Placement.SYSTEM and isinstance(owner.layout, BlockLayout):
+        kind = type(owner.layout).__name__
+        raise BudgetError(
+            f"CitedSources: {kind} writes blocks, which no API takes in its system text; "
+            "add placement=Placement.QUESTION or Placement.TOOL"
+        )
 
 
 def _whole(_owner: object, field: attrs.Attribute[int | None], value: int | None) -> None:
@@ -108,6 +121,9 @@ class CitedSources:
     text if the question is not a single text, and with `Placement.TOOL` if the conversation does not end with a tool
     result of a single text.
 
+    With `layout=NativeSources()` the sources are blocks of the API's own, without words around them, and the answer
+    cites them through the API. An API without such blocks gets them as text, and the report says so.
+
     The price of a source includes its number and the rule after it. Each body is counted once. If merging frees tokens,
     the selection fills them again, as long as that only adds sources.
     """
@@ -123,7 +139,7 @@ class CitedSources:
     max_tokens: Tokens | None = attrs.field(default=None, converter=_int_or_none, validator=_whole)
     layout: SourceLayout = attrs.field(default=_PLAIN, validator=Does("body", "a layout such as PlainSources()"))
     template: QuestionTemplate = attrs.field(default=SINGLE_HOP, validator=A_TEMPLATE)
-    placement: Placement = attrs.field(default=Placement.SYSTEM, validator=A_PLACEMENT)
+    placement: Placement = attrs.field(default=Placement.SYSTEM, validator=_a_place)
     compress: Callable[[str], str] | None = attrs.field(
         default=None, validator=attrs.validators.optional(Does("__call__", "a function from text to text, or None"))
     )
@@ -145,77 +161,82 @@ class CitedSources:
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """Choose the sources that fit and lay them out. O(n log n), plus counting, duplicates and the selection."""
-        sources, repeats = self._distinct(ranked_sources(regions.documents, self.reliability))
-        candidates = self._candidates(sources, space)
+        page = page_for(space, self.layout)
+        sources, gone = self._distinct(ranked_sources(regions.documents, self.reliability), page)
+        candidates = page.candidates(sources)
         may = (
             list(range(len(sources))) if self.per_document is None else cap_per_document(candidates, self.per_document)
         )
         allowed = may[: self.top_k]
-        tokens_left = self._tokens_left(regions, space)
+        tokens_left = self._tokens_left(regions, sources, page)
         if tokens_left is None:
-            chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], space)
+            chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], page)
         else:
-            shelf = _Shelf(sources, candidates, allowed, lambda number: self._heading(number, space))
+            shelf = Shelf(sources, candidates, allowed, page.heading)
             if self.compress is not None and len(shelf.picked(self.selection, tokens_left)) < len(allowed):
-                shelf = self._compressed(shelf, self.compress, space)
-            chosen, rendered = self._fitted(regions, shelf, tokens_left, space)
+                shelf = self._compressed(shelf, self.compress, page)
+            chosen, rendered = self._fitted(regions, shelf, tokens_left, page)
             if self.merging is not None:
-                chosen, rendered = self._refilled(regions, shelf, tokens_left, chosen, rendered, space)
+                chosen, rendered = self._refilled(regions, shelf, tokens_left, chosen, rendered, page)
             if len(chosen) < len(allowed):
-                chosen, rendered = self._completed(regions, shelf, chosen, rendered, space)
+                chosen, rendered = self._completed(regions, shelf, chosen, rendered, page)
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
-        return attrs.evolve(rendered, omitted=(*repeats, *_left_out(sources, candidates, reasons, chosen)))
+        return attrs.evolve(rendered, omitted=(*gone, *_left_out(sources, candidates, reasons, chosen)))
 
     def notes(self, rendered: Rendered, answers: Iterable[str]) -> tuple[str, ...]:
-        """A note if earlier answers cite numbers that may now mean other sources, because sources change each time."""
-        stale = 0
-        if rendered.sources and self.placement is not Placement.SYSTEM:
-            stale = sum(1 for answer in answers if _CITING.search(answer))
-        note = f"{stale} earlier answer(s) cite sources by numbers that may mean other documents in this request"
-        return (
-            (f"{note}: take the markers out of old answers, or keep their sources in the system text",) if stale else ()
-        )
+        """Notes on numbers in earlier answers that may now mean other sources, and on sources sent as text that the
+        layout would write as blocks.
+        """
+        around = rendered.around
+        if not rendered.sources or self.placement is Placement.SYSTEM or (around is not None and around.blocks):
+            return ()
+        notes: list[str] = []
+        if isinstance(self.layout, BlockLayout):
+            why = NO_HOST if around is None else NO_BLOCKS
+            notes.append(f"{len(rendered.sources)} source(s) sent as text: {why}")
+        if stale := sum(1 for answer in answers if _CITING.search(answer)):
+            note = f"{stale} earlier answer(s) cite sources by numbers that may mean other documents in this request"
+            notes.append(f"{note}: take the markers out of old answers, or keep their sources in the system text")
+        return tuple(notes)
 
-    def _distinct(self, sources: list[Source]) -> tuple[list[Source], list[Omitted]]:
-        omitted: list[Omitted] = []
+    def _distinct(self, sources: list[Source], page: Page) -> tuple[list[Source], list[Omitted]]:
+        blank = [source for source in sources if not page.can_write(source.document.text)]
+        omitted = [Omitted(name_of(source), None, BLANK) for source in blank]
+        sources = [source for source in sources if source not in blank] if blank else sources
         for rule in self.duplicates:
             gone = rule.repeated(sources)
             omitted += [
-                Omitted(_name(sources[at]), None, f"{REPEATS} {_name(sources[kept])}") for at, kept in gone.items()
+                Omitted(name_of(sources[at]), None, f"{REPEATS} {name_of(sources[kept])}") for at, kept in gone.items()
             ]
             sources = [source for at, source in enumerate(sources) if at not in gone]
         return sources, omitted
 
-    def _tokens_left(self, regions: Regions, space: Space) -> Tokens | None:
-        left = space.left(self._placed(regions, [], space))
+    def _left_for(self, regions: Regions, sources: Sequence[Source], page: Page) -> Tokens | None:
+        """The tokens left for the prices of sources. The first may cost more than its price."""
+        left = page.space.left(self._placed(regions, [], page))
+        if left is None or not sources:
+            return left
+        return left - page.first(sources[0], lambda given: page.space.left(self._placed(regions, given, page)))
+
+    def _tokens_left(self, regions: Regions, sources: Sequence[Source], page: Page) -> Tokens | None:
+        left = self._left_for(regions, sources, page)
         return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
 
-    def _candidates(self, sources: Sequence[Source], space: Space) -> list[Candidate]:
-        body = self.layout.body
-        costs = space.price([Piece("knowledge", "source", body(source.document)) for source in sources])
-        return [
-            Candidate(cost, source.score, source.origin, source.document.embedding)
-            for cost, source in zip(costs, sources, strict=True)
-        ]
-
-    def _heading(self, number: int, space: Space) -> Tokens:
-        return space.price([Piece("knowledge", "source", self.layout.heading(number))])[0]
-
-    def _fitted(self, regions: Regions, shelf: _Shelf, tokens_left: Tokens, space: Space) -> tuple[list[int], Rendered]:
+    def _fitted(self, regions: Regions, shelf: Shelf, tokens_left: Tokens, page: Page) -> tuple[list[int], Rendered]:
         """The choice and its layout. If the whole costs more than the sum of its pieces, choose for fewer tokens."""
-        picked, rendered, left = self._tried(regions, shelf, tokens_left, space)
+        picked, rendered, left = self._tried(regions, shelf, tokens_left, page)
         promised = shelf.cost(picked)
         if left >= 0 or shelf.picked(self.selection, promised - 1) == picked:  # it fits, or never leaves anything out
             return picked, rendered
         # At `high` it does not fit; at `low` it does, or nothing is picked. Goes down in growing steps, then bisects.
         high, low = promised, max(promised + left, -1)
-        best = self._tried(regions, shelf, low, space)
+        best = self._tried(regions, shelf, low, page)
         while best[2] < 0 and low >= 0:
             high, low = low, max(low - 2 * (high - low), -1)
-            best = self._tried(regions, shelf, low, space)
+            best = self._tried(regions, shelf, low, page)
         while high - low > 1:
             middle = (low + high) // 2
-            tried = self._tried(regions, shelf, middle, space)
+            tried = self._tried(regions, shelf, middle, page)
             if tried[2] < 0:
                 high = middle
             else:
@@ -223,17 +244,17 @@ class CitedSources:
         return best[0], best[1]
 
     def _refilled(
-        self, regions: Regions, shelf: _Shelf, tokens_left: Tokens, picked: list[int], rendered: Rendered, space: Space
+        self, regions: Regions, shelf: Shelf, tokens_left: Tokens, picked: list[int], rendered: Rendered, page: Page
     ) -> tuple[list[int], Rendered]:
         """Fill the tokens that merging freed: choose again with more tokens left, then try neighbours one by one."""
 
         def laid(more: list[int]) -> Rendered | None:
-            found = self._laid(regions, [shelf.sources[at] for at in more], space)
-            left = space.left(found)
-            return found if (left is None or left >= 0) and self._spent(found, space) <= tokens_left else None
+            found = self._laid(regions, [shelf.sources[at] for at in more], page)
+            left = page.space.left(found)
+            return found if (left is None or left >= 0) and page.cost(found) <= tokens_left else None
 
         for _ in range(_REFILLS):
-            freed = tokens_left - self._spent(rendered, space)
+            freed = tokens_left - page.cost(rendered)
             more = shelf.picked(self.selection, shelf.cost(picked) + freed) if freed > 0 else picked
             if not set(more) > set(picked) or (wider := laid(more)) is None:
                 break
@@ -256,10 +277,11 @@ class CitedSources:
         return picked, rendered
 
     def _completed(
-        self, regions: Regions, shelf: _Shelf, picked: list[int], rendered: Rendered, space: Space
+        self, regions: Regions, shelf: Shelf, picked: list[int], rendered: Rendered, page: Page
     ) -> tuple[list[int], Rendered]:
         """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one."""
-        whole, left = space.left(self._placed(regions, [], space)), space.left(rendered)
+        whole = self._left_for(regions, shelf.sources, page)
+        left = page.space.left(rendered) if picked else whole
         if whole is None or left is None:
             return picked, rendered
         taken, saved, tries = set(picked), left + shelf.cost(picked) - whole, 0
@@ -272,53 +294,51 @@ class CitedSources:
             more = shelf.picked(self.selection, shelf.cost([*picked, at]))
             if not set(more) > taken:
                 continue
-            wider = self._laid(regions, [shelf.sources[at] for at in more], space)
-            after = space.left(wider)
-            if after is not None and after >= 0 and self._within(wider, space):
+            wider = self._laid(regions, [shelf.sources[at] for at in more], page)
+            after = page.space.left(wider)
+            if after is not None and after >= 0 and self._within(wider, page):
                 picked, rendered, left = more, wider, after
                 taken, saved = set(picked), left + shelf.cost(picked) - whole
         return picked, rendered
 
-    def _within(self, rendered: Rendered, space: Space) -> bool:
-        return self.max_tokens is None or self._spent(rendered, space) <= self.max_tokens
-
-    def _spent(self, rendered: Rendered, space: Space) -> Tokens:
-        texts = [self.layout.heading(number) for number in range(1, len(rendered.sources) + 1)]
-        texts += [self.layout.body(document) for document in rendered.sources]
-        return sum(space.price([Piece("knowledge", "source", text) for text in texts]))
+    def _within(self, rendered: Rendered, page: Page) -> bool:
+        return self.max_tokens is None or page.cost(rendered) <= self.max_tokens
 
     def _tried(
-        self, regions: Regions, shelf: _Shelf, tokens_left: Tokens, space: Space
+        self, regions: Regions, shelf: Shelf, tokens_left: Tokens, page: Page
     ) -> tuple[list[int], Rendered, Tokens]:
         picked = shelf.picked(self.selection, tokens_left)
-        rendered = self._laid(regions, [shelf.sources[at] for at in picked], space)
-        left = space.left(rendered)
+        rendered = self._laid(regions, [shelf.sources[at] for at in picked], page)
+        left = page.space.left(rendered)
         return picked, rendered, 0 if left is None else left
 
-    def _compressed(self, shelf: _Shelf, compress: Callable[[str], str], space: Space) -> _Shelf:
+    def _compressed(self, shelf: Shelf, compress: Callable[[str], str], page: Page) -> Shelf:
         sources, candidates = list(shelf.sources), list(shelf.candidates)
         for at in shelf.allowed:
             document = sources[at].document
             text = checked_text(compress(document.text), field="compressed text")
             metadata = {**(document.metadata or {}), COMPRESSED: True}
             shorter = attrs.evolve(sources[at], document=attrs.evolve(document, text=text, metadata=metadata))
-            candidate = self._candidates([shorter], space)[0]
-            if candidate.cost < candidates[at].cost:
+            candidate = page.candidates([shorter])[0]
+            if candidate.cost < candidates[at].cost and page.can_write(text):
                 sources[at], candidates[at] = shorter, candidate
         return attrs.evolve(shelf, sources=sources, candidates=candidates)
 
-    def _laid(self, regions: Regions, chosen: Sequence[Source], space: Space) -> Rendered:
+    def _laid(self, regions: Regions, chosen: Sequence[Source], page: Page) -> Rendered:
         """Lay out the chosen sources in order. Neighbours are merged, unless the result would not fit."""
         if self.merging is not None:
-            merged = self._placed(regions, order_sources(self.merging.merge(chosen), self.order) or None, space)
-            if (left := space.left(merged)) is None or left >= 0:
+            merged = self._placed(regions, order_sources(self.merging.merge(chosen), self.order) or None, page)
+            if (left := page.space.left(merged)) is None or left >= 0:
                 return merged
-        return self._placed(regions, order_sources(chosen, self.order) or None, space)
+        return self._placed(regions, order_sources(chosen, self.order) or None, page)
 
-    def _placed(self, regions: Regions, sources: Sequence[Source] | None, space: Space) -> Rendered:
+    def _placed(self, regions: Regions, sources: Sequence[Source] | None, page: Page) -> Rendered:
         """Lay out the sources with the words around them in their place. None leaves out these words too."""
-        if self.placement is Placement.SYSTEM or space.question is None:
+        if self.placement is Placement.SYSTEM or page.space.question is None:
             return self._in_system(regions, sources)
+        if (blocks := page.blocks(sources or ())) is not None:
+            around = Around(blocks=blocks) if blocks else None
+            return Rendered(instruction_pieces(regions), around=around, sources=_documents(sources))
         lay = self._at_question if self.placement is Placement.QUESTION else self._at_result
         return lay(regions, sources)
 
@@ -327,13 +347,13 @@ class CitedSources:
         if sources is not None:
             pieces = [attrs.evolve(piece, text=piece.text + SEPARATOR) for piece in pieces]
             opening, end = Piece("knowledge", _OPENING, SOURCES), Piece("knowledge", _END, END)
-            pieces += [opening, *self._sources(sources), end]
+            pieces += [opening, *pieces_of(self.layout, sources), end]
         return Rendered(tuple(pieces), sources=_documents(sources))
 
     def _at_question(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
         words = self.template
         opening = Piece("knowledge", _OPENING, words.unsourced if sources is None else words.opening)
-        before = (opening, *self._sources(sources or ()), Piece("knowledge", _QUESTION, words.question))
+        before = (opening, *pieces_of(self.layout, sources or ()), Piece("knowledge", _QUESTION, words.question))
         return Rendered(
             instruction_pieces(regions),
             around=Around(before, (Piece("knowledge", _QUESTION, words.closing),)),
@@ -346,37 +366,9 @@ class CitedSources:
         ends = Piece("knowledge", _END, END + SEPARATOR)
         return Rendered(
             instruction_pieces(regions),
-            around=Around((Piece("knowledge", _OPENING, SOURCES), *self._sources(sources), ends)),
+            around=Around((Piece("knowledge", _OPENING, SOURCES), *pieces_of(self.layout, sources), ends)),
             sources=tuple(source.document for source in sources),
         )
-
-    def _sources(self, sources: Sequence[Source]) -> list[Piece]:
-        """Two pieces for each source, heading and body, so that a body has one price whatever its number."""
-        pieces: list[Piece] = []
-        for number, source in enumerate(sources, 1):
-            name = f"[Source {number}] {_name(source)}"
-            pieces.append(Piece("knowledge", name, self.layout.heading(number)))
-            pieces.append(Continued("knowledge", name, self.layout.body(source.document)))
-        return pieces
-
-
-@attrs.frozen(eq=False)
-class _Shelf:
-    """The sources that may be chosen, as sources and as candidates of a selection."""
-
-    sources: Sequence[Source]
-    candidates: Sequence[Candidate]
-    allowed: Sequence[int]
-    heading: Callable[[int], Tokens]
-
-    def picked(self, selection: Selection, tokens_left: Tokens) -> list[int]:
-        return [
-            self.allowed[at]
-            for at in selection.pick([self.candidates[at] for at in self.allowed], tokens_left, self.heading)
-        ]
-
-    def cost(self, picked: Sequence[int]) -> Tokens:
-        return sum(self.candidates[at].cost + self.heading(number) for number, at in enumerate(picked, 1))
 
 
 def _left_out(
@@ -384,7 +376,7 @@ def _left_out(
 ) -> list[Omitted]:
     kept = set(chosen)
     return [
-        Omitted(_name(source), candidates[at].cost, reasons.get(at, CAPPED))
+        Omitted(name_of(source), candidates[at].cost, reasons.get(at, CAPPED))
         for at, source in enumerate(sources)
         if at not in kept
     ]
@@ -392,9 +384,3 @@ def _left_out(
 
 def _documents(sources: Sequence[Source] | None) -> tuple[Document, ...]:
     return tuple(source.document for source in sources or ())
-
-
-def _name(source: Source) -> str:
-    """The name of a source in reports: where it is from, and its place among the documents given."""
-    suffix = " (compressed)" if of(source.document, COMPRESSED) else ""
-    return f"{source.document.shown or source.document.type} #{source.place}{suffix}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 import attrs
 
@@ -15,6 +15,9 @@ from assembler.regions.regions import Regions
 from assembler.validation import Is, wrong
 from budgets import BudgetError, Tokens
 from budgets.value import Value
+
+if TYPE_CHECKING:
+    from assembler.strategies.source_block import SourceBlock
 
 
 class Placement(enum.Enum):
@@ -45,11 +48,13 @@ class Continued(Piece):
 class Around(Value):
     """Pieces before and after the text of a message.
 
-    The message is that of the newest question, or the newest tool result for a strategy placed there.
+    The message is that of the newest question, or the newest tool result for a strategy placed there. `blocks` are sent
+    before the whole text, each as a block of the API's own for a source.
     """
 
     before: tuple[Piece, ...] = ()
     after: tuple[Piece, ...] = ()
+    blocks: tuple[SourceBlock, ...] = ()
 
     def text(self, question: str) -> str:
         """The whole text of the message, with the question's own text in the middle."""
@@ -85,9 +90,9 @@ class Rendered(Value):
 
     @property
     def every_piece(self) -> tuple[Piece, ...]:
-        """The pieces of the system text, then those before the question, then those after it."""
+        """The pieces of the system text, then the blocks, then the pieces before the question, then those after it."""
         around = self.around
-        return self.pieces if around is None else (*self.pieces, *around.before, *around.after)
+        return self.pieces if around is None else (*self.pieces, *around.blocks, *around.before, *around.after)
 
 
 class Strategy(Protocol):
@@ -118,8 +123,16 @@ class Space(Protocol):
         """
         ...
 
+    @property
+    def takes_blocks(self) -> bool:
+        """Whether `Around` may have `blocks`: the API has blocks for sources, and takes them for this model."""
+        ...
+
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
-        """The upper bound of what each piece costs on its own. Each text is counted once."""
+        """The upper bound of what each piece costs on its own. Each text is counted once.
+
+        A `SourceBlock` costs what it does beside another. The first may cost more, for a prompt on citations.
+        """
         ...
 
     def left(self, rendered: Rendered) -> Tokens | None:

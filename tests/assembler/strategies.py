@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from assembler.strategies import REMINDER, ChatRegions, CitedSources, FittedTemplate, Placement, Strategy, built_in
+from assembler.strategies.sources.layout import NativeSources
 from assembler.strategies.sources.merging import MergeNeighbours
 
 BUILT_IN: list[type[Strategy]] = [getattr(built_in, name) for name in dir(built_in)]
@@ -28,6 +29,8 @@ EXAMPLES: dict[type[Strategy], dict[str, Strategy]] = {
         "sources at the question": CitedSources(placement=Placement.QUESTION),
         "sources at the result": CitedSources(placement=Placement.TOOL),
         "sources merged": CitedSources(merging=MergeNeighbours()),
+        "sources as blocks at the question": CitedSources(layout=NativeSources(), placement=Placement.QUESTION),
+        "sources as blocks at the result": CitedSources(layout=NativeSources(), placement=Placement.TOOL),
         "three sources, shorter": CitedSources(top_k=3, compress=lambda text: text[:3]),
     },
     FittedTemplate: {

@@ -15,7 +15,7 @@ from assembler import Assembler, ChatRegions, first_user
 from assembler.conversation.messages import spoken
 from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
-from assembler.pipeline.choose import _adds_at_seams, _join_rows, demand_of, price_fixed  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.choose import demand_of, price_fixed
 from assembler.pipeline.failing_part import _may_forget, _texts_counted  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.fit_by_whole import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Decision, Made, Trimmed, brought_down, keep_all, trim_by_rungs
@@ -24,6 +24,7 @@ from assembler.pipeline.overflow import TooLarge, Trial, smallest
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.share import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.space import additive_in, join_rows
 from assembler.pipeline.state import _anchor_from, _anchor_state, _held_state, _recipe_from  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.steps import MOST_TURNS_ASKED, Step, settled_by_turns, steps_of
 from assembler.pipeline.trimming import as_before, held_decision
@@ -764,9 +765,9 @@ def test_regions_are_laid_out_once_however_often_they_are_asked_for() -> None:
 
 
 def test_counts_add_at_the_seams_of_a_counter_that_promises_it() -> None:
-    assert _adds_at_seams(attrs.evolve(plan_of(1).settings, budget=None))
-    assert _adds_at_seams(attrs.evolve(plan_of(1).settings, budget=Budget(10, model="gpt-4o")))
-    assert not _adds_at_seams(plan_of(1).settings)
+    assert additive_in(attrs.evolve(plan_of(1).settings, budget=None))
+    assert additive_in(attrs.evolve(plan_of(1).settings, budget=Budget(10, model="gpt-4o")))
+    assert not additive_in(plan_of(1).settings)
 
 
 class Formatted:
@@ -809,7 +810,7 @@ def test_a_continued_piece_shares_a_row_with_the_one_before_but_not_across_the_q
     rendered = Rendered(pieces, beside if around else None)
     every = rendered.every_piece
     prices = FixedPrices(tuple(Count(2**place) for place in range(len(every))), (), (), Count(0), Count(0))
-    joined, priced = _join_rows(rendered, prices)
+    joined, priced = join_rows(rendered, prices)
     system = [("instruction", "i", "I"), *(("knowledge", *row) for row in (("a", "xyz"), ("b", "u"), ("c", "vw")))]
     assert told(joined.pieces) == system
     assert [count.tokens for count in priced.pieces[:4]] == [1, 2 + 4 + 8, 16, 32 + 64]

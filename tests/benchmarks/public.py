@@ -459,6 +459,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.rag.Everything": picked(rag.Everything()),
     "assembler.rag.Greedy": picked(rag.Greedy()),
     "assembler.rag.MergeNeighbours": chosen(merging=rag.MergeNeighbours()),
+    "assembler.rag.NativeSources": chosen(layout=rag.NativeSources(), placement=rag.Placement.QUESTION),
     "assembler.rag.PlainSources": chosen(layout=rag.PlainSources()),
     "assembler.rag.PromptBuilder": over(
         DOCUMENTS, lambda found: rag.PromptBuilder(MANAGER).build_prompt("q?", found), after=results
@@ -535,7 +536,7 @@ assembler.rag: Candidate Citation CitationReport FixedReserve OptimizationStats 
 assembler.rag: ReserveByQuestion RetrievalResult Sentence Settings BudgetInfo
 assembler.session: Call
 assembler.report: CacheRow
-assembler.strategies: Around Continued Document Omitted Piece Regions Rendered Space
+assembler.strategies: Around Continued Document Omitted Piece Regions Rendered SourceBlock Space
 assembler.testing: Broken Fact Invariant Planted Share Survival Trial Verdict
 assembler.regions.tools: Tool
 assembler.verify: Checker Rule Named

@@ -14,7 +14,7 @@ from assembler.conversation.messages.extra_fields import REASONING, field_of, re
 from assembler.conversation.messages.kinds import ARGUMENTS
 from assembler.conversation.messages.message import Call, Message, Part
 from assembler.conversation.messages.objects import is_message_object
-from assembler.conversation.messages.parts import text_of_result, write_parts
+from assembler.conversation.messages.parts import content_of_result, write_parts
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
 from assembler.conversation.messages.responses import RESPONSES
@@ -36,7 +36,7 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     if spelling is not None:
         parts = spelling.edit(seen, message.parts, parts)
     elif message.role == "tool":
-        seen["content"] = text_of_result(parts[0])
+        seen["content"] = content_of_result(parts[0])
     else:
         _write_content(seen, message.parts, parts)
     kept = tuple(part for part in parts if part is not None)
@@ -192,10 +192,11 @@ def _block(item: Any, part: Part) -> object:
         given = json.loads(part.arguments)
         inner = {**item["toolUse"], "input": given} if "toolUse" in item else None
         return {**item, "input": given} if inner is None else {**item, "toolUse": inner}
-    text = text_of_result(part)
+    content = content_of_result(part)
     if "toolResult" in item:
-        return {**item, "toolResult": {**item["toolResult"], "content": [{"text": text}]}}
-    return {**item, "content": text}
+        listed = [{"text": content}] if isinstance(content, str) else content
+        return {**item, "toolResult": {**item["toolResult"], "content": listed}}
+    return {**item, "content": content}
 
 
 def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:

@@ -33,6 +33,20 @@ def text_of_result(result: Part | None) -> str:
     return "\n".join(text for text in cast(Result, result).parts if isinstance(text, str))
 
 
+def as_blocks(parts: Sequence[str | Raw]) -> list[Raw]:
+    """The parts as blocks of one API: a text has a type if the others do (Anthropic), else its kind is its key."""
+    kind = {"type": "text"} if any("type" in part for part in parts if not isinstance(part, str)) else {}
+    return [{**kind, "text": part} if isinstance(part, str) else part for part in parts]
+
+
+def content_of_result(result: Part | None) -> str | list[Raw]:
+    """The content of a result: its texts in one, by lines, or a list of blocks if it holds any other part."""
+    parts = cast(Result, result).parts
+    if all(isinstance(part, str) for part in parts):
+        return text_of_result(result)
+    return as_blocks([part if isinstance(part, str) else part.raw for part in parts])
+
+
 def write_parts(
     items: Sequence[Any], old: Sequence[Part], new: Sequence[Part | None], write: Callable[[Any, Part], Any]
 ) -> list[Any]:

@@ -1,9 +1,12 @@
-"""The facts of the Messages API: cache marks, minimum cacheable prefixes, usage fields.
+"""The facts of the Messages API: cache marks, minimum cacheable prefixes, usage fields, search results.
 
 It caches only what a request marks, from a minimum prefix on that depends on the model.
 """
 
 from __future__ import annotations
+
+import re
+from typing import Any
 
 from assembler.dialects.anthropic.marks import AnthropicMarks
 from assembler.dialects.api import Api
@@ -27,12 +30,42 @@ CACHES = (
     marked(r"", 512),
 )
 
+_WITHOUT_SOURCES = re.compile(r"claude-(v?2|instant|3-(haiku|opus|sonnet))")
+"""Claudes that take no search results (Claude docs, Search results, read 2026-11: "all active models", without Haiku 3;
+in 2025 those from 3.5 on)."""
+
+
+def takes_search_results(model: str | None) -> bool:
+    """Return True for a Claude that takes search results, and without a model's name."""
+    name = "claude" if model is None else model.lower()
+    return "claude" in name and not _WITHOUT_SOURCES.search(name)
+
+
+class SearchResults:
+    """Blocks of type `search_result` (anthropic 2.14.0, SearchResultBlockParam, read 2026-11)."""
+
+    def takes(self, model: str | None) -> bool:
+        """Return True for a Claude from 3.5 on, and without a model's name."""
+        return takes_search_results(model)
+
+    def block(self, source: str, title: str, text: str) -> dict[str, Any]:
+        """Return a block of one text."""
+        return {
+            "type": "search_result",
+            "source": source,
+            "title": title,
+            "content": [{"type": "text", "text": text}],
+            "citations": {"enabled": True},
+        }
+
+
 API = Api(
     provider="anthropic",
     shape="anthropic",
     held=("container",),
     priced=("thinking", "tool_choice", "output_config", "output_format"),
     marks=AnthropicMarks(),
+    sources=SearchResults(),
     caches=CACHES,
     # `input_tokens` excludes cached tokens, so they are added: Anthropic API reference, read 2026-11.
     usage=(("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),),

@@ -1,12 +1,14 @@
-"""The facts of Converse: cache marks, minimum cacheable prefixes, usage fields.
+"""The facts of Converse: cache marks, minimum cacheable prefixes, usage fields, search results.
 
 A few models have their own minimums on Bedrock; the other Claudes have Anthropic's.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from assembler.dialects.anthropic.api import CACHES as OF_ANTHROPIC
-from assembler.dialects.anthropic.api import marked
+from assembler.dialects.anthropic.api import marked, takes_search_results
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock.marks import BedrockMarks
 
@@ -22,12 +24,27 @@ _CACHES = (
     *OF_ANTHROPIC,
 )
 
+
+class SearchResults:
+    """Blocks named `searchResult` (botocore 1.44.8, SearchResultBlock, read 2026-11), which Claude alone takes."""
+
+    def takes(self, model: str | None) -> bool:
+        """Return True for the Claudes that take them from Anthropic, and without a model's name."""
+        return takes_search_results(model)
+
+    def block(self, source: str, title: str, text: str) -> dict[str, Any]:
+        """Return a block of one text."""
+        fields = {"source": source, "title": title, "content": [{"text": text}], "citations": {"enabled": True}}
+        return {"searchResult": fields}
+
+
 API = Api(
     provider="aws.bedrock",
     shape="bedrock",
     held=("promptVariables",),  # of a prompt that the service stores
     priced=("additionalModelRequestFields", "outputConfig", "toolChoice"),
     marks=BedrockMarks(),
+    sources=SearchResults(),
     caches=_CACHES,
     # `inputTokens` excludes cached tokens, so they are added: Amazon Bedrock API reference, read 2026-11.
     usage=(("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),),

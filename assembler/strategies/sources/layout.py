@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
 import attrs
 
@@ -18,7 +18,7 @@ from assembler.regions.knowledge import Document
 from assembler.strategies.sources.forgery import LABELS, escape_forgeries
 from assembler.strategies.sources.source import of
 from assembler.text.checked import checked_text
-from assembler.validation import Is, iterates, wrong
+from assembler.validation import Does, Is, iterates, wrong
 from budgets import BudgetError
 
 _TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -57,6 +57,15 @@ class SourceLayout(Protocol):
         ...
 
 
+@runtime_checkable
+class BlockLayout(SourceLayout, Protocol):
+    """A layout for APIs that have blocks for sources. It writes text for all others."""
+
+    def named(self, document: Document) -> tuple[str, str]:
+        """The source and the title in a document's block. Neither may be blank."""
+        ...
+
+
 @attrs.frozen
 class PlainSources:
     r"""Writes `[Source 1]`, where it is from, and its content, with a rule between two sources.
@@ -92,6 +101,33 @@ class TaggedSources:
         """Where it is from and its content, escaped, and the closing tag."""
         whole = f"{origin_lines(document, self.headings)}Content:\n{document.text}"
         return f"{whole.translate(_TEXT_ESCAPES)}\n</source>\n\n"
+
+
+@attrs.frozen
+class NativeSources:
+    """Sends each source as a block of the API's own, so that the API itself says what an answer cites.
+
+    Anthropic's API has `search_result` for this, and Converse `searchResult` for Claude. The block's `source` is that
+    of the document, or its type, and the title adds section and page. For any other API, or if no message can hold
+    blocks, the sources are text as `elsewhere` writes them.
+    """
+
+    elsewhere: SourceLayout = attrs.field(default=PlainSources(), validator=Does("body", "a layout, PlainSources()"))
+
+    def heading(self, number: int) -> str:
+        """The heading in a text."""
+        return self.elsewhere.heading(number)
+
+    def body(self, document: Document) -> str:
+        """The body in a text."""
+        return self.elsewhere.body(document)
+
+    def named(self, document: Document) -> tuple[str, str]:
+        """Where the document is from, and the same with section and page."""
+        kind = document.type.strip() or "source"
+        name, page = _line(document.source), _line(of(document, "page_number"))
+        title = " › ".join([place for place in (name, *section_trail(document)) if place]) or kind
+        return (document.source or kind) if name else kind, f"{title}, page {page}" if page else title
 
 
 def origin_lines(document: Document, headings: Headings) -> str:

@@ -81,6 +81,11 @@ class _Case:
     answered: bool
     """Whether the conversation ends with the result of a tool."""
     seam: Tokens
+    blocks: bool = False
+    """Whether the API has blocks for sources."""
+
+    def space(self, tokens: Tokens | None) -> _Characters:
+        return _Characters(self.question, tokens, self.seam, self.blocks and self.question is not None)
 
     def __str__(self) -> str:
         return f"{self.regions}, {[document.text for document in self.regions.documents]}, question {self.question!r}"
@@ -99,7 +104,7 @@ _VECTORS = ((1.0, 0.0), (0.0, 1.0))
 
 @st.composite
 def _cases(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
-    given: list[str] = draw(st.lists(texts, max_size=5, unique=True))
+    given = _told_apart(draw(st.lists(texts, max_size=5, unique=True)))
     if draw(_TWICE):
         given += given[:1]  # found twice, as by two searches
     documents = [
@@ -115,6 +120,11 @@ def _cases(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
         for place, text in enumerate(given)
     ]
     return draw(_around(documents))
+
+
+def _told_apart(texts: Sequence[str]) -> list[str]:
+    """The texts without those whose words all stand in another: one that is left out would look laid out."""
+    return [text for text in texts if not any(_holds(other, text) for other in texts if other != text)]
 
 
 @st.composite
@@ -133,6 +143,7 @@ class _Characters:
     tokens: Tokens | None
     seam: Tokens
     """What two neighbouring pieces cost more than each alone, as with a tokenizer whose counts do not add."""
+    takes_blocks: bool = False
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
         return [len(piece.text) for piece in pieces]
@@ -157,6 +168,8 @@ class _Held(Checked):
     """A copy that was asked nothing yet; None if it cannot be copied."""
     shown: list[int] = attrs.field(factory=lambda: [0], init=False)
     """In how many cases a document was laid out."""
+    dialects: list[str] = attrs.field(factory=lambda: ["openai_chat"], init=False)
+    """The dialects to build in: one with blocks for sources too, once the strategy has laid out blocks."""
 
     def check(self, texts: Texts | None, documents: Sequence[Document], max_examples: int) -> None:
         self.laid_out(Regions(), lambda: self.strategy.render(Regions()))
@@ -176,6 +189,10 @@ class _Held(Checked):
         self._closes_no_tag(case, rendered)
         if self.chooses is not None:
             self._choosing(case, self.chooses)
+            with_blocks = attrs.evolve(case, blocks=True)
+            if self._lays_blocks(with_blocks, self.chooses):
+                self.dialects[1:] = ["anthropic"]
+                self._choosing(with_blocks, self.chooses)
         self._built(case)
         if attrs.asdict(case.regions, recurse=True, filter=_shown) != before:
             raise self.broken("it changes nothing that it is given", "the documents changed")
@@ -249,14 +266,20 @@ class _Held(Checked):
         if isinstance(self.strategy, NotingStrategy):
             yield from self.strategy.notes(rendered, ["as [Source 1] says"])
 
+    def _lays_blocks(self, case: _Case, strategy: ChoosingStrategy) -> bool:
+        around = self.laid_out(case.regions, lambda: strategy.choose(case.regions, case.space(None))).around
+        return around is not None and bool(around.blocks)
+
     def _choosing(self, case: _Case, strategy: ChoosingStrategy) -> None:
         """Check its choice without a budget, with no tokens left, and with about the price of a layout."""
 
         def chosen(tokens: Tokens | None) -> Rendered:
-            space = _Characters(case.question, tokens, case.seam)
+            space = case.space(tokens)
             rendered = self.laid_out(case.regions, lambda: strategy.choose(case.regions, space))
             if rendered.around is not None and case.question is None:
                 raise self.broken("text stands around a question that there is", "Space.question is None")
+            if rendered.around is not None and rendered.around.blocks and not space.takes_blocks:
+                raise self.broken("blocks are laid out for an API that has them", "Space.takes_blocks is False")
             self._lawful(case, rendered)
             return rendered
 
@@ -275,25 +298,27 @@ class _Held(Checked):
         for left, after_others in ((tokens, found), (None, chosen(None))):
             if self.unused is not None:
                 fresh = cast(ChoosingStrategy, copy.deepcopy(self.unused))
-                if fresh.choose(case.regions, _Characters(case.question, left, case.seam)) != after_others:
+                if fresh.choose(case.regions, case.space(left)) != after_others:
                     problem = f"asked for {left} tokens after other windows it chooses otherwise than asked at once"
                     raise self.broken(_PURE, problem)
 
     def _built(self, case: _Case) -> None:
-        whole = self._context(case, AMPLE)
-        if whole is None:
-            return
-        window = round(whole.count.upper * (0.5 + case.share / 2)) + case.beside
-        for context in filter(None, (whole, self._context(case, max(1, window)))):
-            self.fits_and_is_valid(context, "openai_chat")
-            billed = count_request(context.request(), dialect="openai_chat", counter=len)
-            if billed.tokens != context.count.tokens:
-                raise self.broken("it bills what it lays out", f"{context.count} for {billed}")
+        for dialect in self.dialects:
+            whole = self._context(case, AMPLE, dialect)
+            if whole is None:
+                continue
+            window = round(whole.count.upper * (0.5 + case.share / 2)) + case.beside
+            for context in filter(None, (whole, self._context(case, max(1, window), dialect))):
+                self.fits_and_is_valid(context, dialect)
+                billed = count_request(context.request(), dialect=dialect, counter=len)
+                if billed.tokens != context.count.tokens:
+                    raise self.broken("it bills what it lays out", f"{context.count} for {billed}")
 
-    def _context(self, case: _Case, window: Tokens) -> Context[Any] | None:
+    def _context(self, case: _Case, window: Tokens, dialect: str) -> Context[Any] | None:
         budget = Budget(window, counter=len)
-        assembler = Assembler(budget, dialect="openai_chat", on_overflow=TrimOldest(), strategy=self.strategy)
+        assembler = Assembler(budget, dialect=dialect, on_overflow=TrimOldest(), strategy=self.strategy)
         assembler.add_instruction(case.regions.instruction or "").add_messages(_conversation(case))
+        assembler.add_capability([_LOOK_UP] if case.answered else [])
         for each in case.regions.documents:
             assembler.add_knowledge(
                 each.text, type=each.type, source=each.source, score=each.score, metadata=each.metadata
@@ -329,6 +354,13 @@ def _missing(documents: Sequence[Document], written: str) -> Iterator[Document]:
 
 def _shown(field: attrs.Attribute[Any], _: object) -> bool:
     return field.name != "memory"
+
+
+_LOOK_UP: dict[str, Any] = {
+    "name": "look_up",
+    "description": "Looks up a word.",
+    "parameters": {"type": "object", "properties": {}},
+}
 
 
 def _conversation(case: _Case) -> list[dict[str, Any]]:

@@ -240,6 +240,10 @@ class OneMore:
     def question(self) -> str | None:
         return self.space.question
 
+    @property
+    def takes_blocks(self) -> bool:
+        return self.space.takes_blocks
+
     def price(self, pieces: Any) -> list[int]:
         return self.space.price(pieces)
 

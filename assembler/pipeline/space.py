@@ -1,0 +1,226 @@
+"""The tokens left for knowledge that a strategy chooses, and the price of its pieces inside a message.
+
+Inside the question's message, counts add where one piece ends with a line break and the next does not begin with a
+line break, a blank or a slash, if the counter promises that (`additive_at_tag_seams`). Otherwise the message is priced
+as one text. Blocks for sources are parts of the message, which is then priced with all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from assembler.conversation.knowledge_host import Host
+from assembler.conversation.messages import Message
+from assembler.dialects import Dialect
+from assembler.pipeline.choose import Choice, price_fixed
+from assembler.pipeline.settings import Settings, counter_for
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
+from assembler.regions.regions import Regions
+from assembler.strategies.source_block import SourceBlock
+from assembler.strategies.strategy import Around, Continued, Rendered
+from budgets import Count, Grade, Tokens
+from budgets.apportion import apportion, split_framing
+from budgets.count import NOTHING, adds_at_seams, total
+from budgets.value import Value
+
+_NO_SEAM = ("\n", "\r", " ", "\t", "/")
+
+
+@attrs.frozen(eq=False, repr=False)
+class FilledHost(Value):
+    """The host with knowledge around its text, and its index in the history."""
+
+    index: int
+    message: Message
+
+
+def additive_in(settings: Settings) -> bool:
+    """Whether the counter of the budget promises that counts add at seams."""
+    return adds_at_seams(counter_for(settings.budget))
+
+
+def host_as_sent(host: Host, around: Around, dialect: Dialect) -> FilledHost:
+    """The message that hosts knowledge, with the knowledge in it."""
+    blocks = _blocks(around, dialect) if around.blocks else ()
+    return FilledHost(host.index, host.saying(around.text(host.text), *blocks))
+
+
+def _blocks(around: Around, dialect: Dialect) -> list[dict[str, Any]]:
+    sources = dialect.api.sources
+    if sources is None:
+        step = "look at Space.takes_blocks first"
+        raise ValueError(f"the strategy laid out blocks for sources, and {dialect.name} has none; {step}")
+    return [sources.block(block.source, block.title, block.text) for block in around.blocks]
+
+
+@attrs.frozen(eq=False)
+class Chosen:
+    """The `Space` of one choice."""
+
+    _regions: Regions
+    _head: Sequence[Message]
+    _pricer: Pricer
+    _settings: Settings
+    _choice: Choice
+    _additive: bool
+    _alone: dict[str, Count] = attrs.field(factory=dict[str, Count], init=False)
+
+    @property
+    def question(self) -> str | None:
+        """The text of the host."""
+        return None if self._choice.host is None else self._choice.host.text
+
+    @property
+    def takes_blocks(self) -> bool:
+        """Whether the API has blocks for sources for this model, and the host can hold them."""
+        host, blocks = self._choice.host, self._settings.dialect.api.sources
+        return host is not None and blocks is not None and host.takes_blocks and blocks.takes(self._settings.model)
+
+    def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
+        """The upper bound of what each piece costs on its own."""
+        unknown = [piece for piece in pieces if piece.text not in self._alone and not isinstance(piece, SourceBlock)]
+        if unknown and self._additive:  # then one call prices a system text of them piece by piece
+            counts = self._pricer.fixed(unknown, (), ()).pieces
+            self._alone.update(zip([piece.text for piece in unknown], counts, strict=True))
+        return [self._count(piece).upper for piece in pieces]
+
+    def left(self, rendered: Rendered) -> Tokens | None:
+        """The tokens left, or what is left of the cap on knowledge if that is less. Negative if it does not fit."""
+        if self._choice.tokens_left is None:
+            return None
+        limits = self._choice.limits
+        prices = self._system(rendered) if limits is None else self.prices(rendered)
+        fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
+        left = self._choice.tokens_left - fixed.upper
+        if rendered.around is not None and self._choice.saved and fixed.grade is Grade.ESTIMATED:
+            left -= 1  # the host is rounded up by itself here, and together with others in the request
+        if limits is None:  # then no one needs the price of each piece around the question
+            return left if rendered.around is None else left - self._whole(rendered.around).upper
+        framing = prices.framing.upper
+        pairs = zip(rendered.every_piece, prices.pieces, strict=True)
+        knowledge = sum(price.upper for piece, price in pairs if piece.region == "knowledge")
+        return min(left - limits.beyond_least(framing), limits.of_knowledge(framing) - knowledge)
+
+    def prices(self, rendered: Rendered) -> FixedPrices:
+        """A price for every piece, the system's first, then those around the question."""
+        system = self._system(rendered)
+        if rendered.around is None:
+            return system
+        if rendered.around.blocks:
+            added, beyond = self._with_blocks(rendered.around)
+            return attrs.evolve(system, pieces=(*system.pieces, *added), framing=system.framing + beyond)
+        return attrs.evolve(system, pieces=(*system.pieces, *self._around(rendered.around)))
+
+    def _system(self, rendered: Rendered) -> FixedPrices:
+        return price_fixed(self._pricer, self._settings.dialect, rendered.pieces, self._head, self._regions)
+
+    def _count(self, piece: Piece) -> Count:
+        if isinstance(piece, SourceBlock):
+            return self._block(piece)
+        known = self._alone.get(piece.text)
+        if known is None:
+            known = self._alone[piece.text] = self._pricer.fixed((piece,), (), ()).pieces[0]
+        return known
+
+    def _block(self, block: SourceBlock) -> Count:
+        """What a block costs beside another. The first may cost more, for a prompt on citations."""
+        host, blocks = self._hosting, _blocks(Around(blocks=(block,)), self._settings.dialect)
+        one, two = host.saying(host.text, *blocks), host.saying(host.text, *blocks, *blocks)
+        return (self._pricer.message(two) - self._pricer.message(one)).alone()
+
+    def _with_blocks(self, around: Around) -> tuple[Sequence[Count], Count]:
+        """What each piece adds to the cost of the host, and what blocks cost beyond that, for a prompt on citations."""
+        each = [self._count(piece) for piece in (*around.blocks, *around.before, *around.after)]
+        return split_framing(self._joined(around), each)
+
+    def _around(self, around: Around) -> list[Count]:
+        """What each piece adds to the cost of the host. The ledger prices the host without them."""
+        added = self._piece_by_piece(around)
+        if added is None:
+            each = [self._count(piece) for piece in (*around.before, *around.after)]
+            added = [*apportion(self._joined(around), each)]
+        return added
+
+    def _whole(self, around: Around) -> Count:
+        """What all pieces together add to the cost of the host."""
+        added = self._piece_by_piece(around)
+        return self._joined(around) if added is None else total(added)
+
+    def _piece_by_piece(self, around: Around) -> list[Count] | None:
+        """What each piece adds; None if counts do not add at its seams and the message must be priced as one text."""
+        host = self._hosting
+        before, after = around.before, around.after
+        # A result may be sent inside JSON, where a line break does not end a text, so it is priced as one text.
+        apart = around.blocks or host.place is not None
+        if apart or not self._additive or not (_seams_add(before) and _seams_add(after)):
+            return None
+        core = self._joined(Around(before[-1:], after[:1]))
+        joined = [core] + [NOTHING] * (len(before[-1:]) + len(after[:1]) - 1)
+        added = [*map(self._count, before[:-1]), *joined, *map(self._count, after[1:])]
+        if all(count.upper == count.tokens for count in added):
+            return added
+        return _lower_bounds(added, self._joined(around).upper)
+
+    def _joined(self, around: Around) -> Count:
+        """What the pieces add when the message is priced as one text."""
+        host = self._hosting
+        blocks = _blocks(around, self._settings.dialect) if around.blocks else ()
+        filled, alone = host.saying(around.text(host.text), *blocks), host.message
+        together = price_messages(self._pricer, (*host.beside, filled))
+        return (together - price_messages(self._pricer, (*host.beside, alone))).alone()
+
+    @property
+    def _hosting(self) -> Host:
+        if self._choice.host is None:
+            raise ValueError("the strategy put text around a question, but there is none; look at Space.question first")
+        return self._choice.host
+
+
+def _lower_bounds(counts: Sequence[Count], upper: Tokens) -> list[Count]:
+    """The counts with their bounds lowered to add up to `upper`: each was rounded up, so the sum may be larger."""
+    over = sum(count.upper for count in counts) - upper
+    bounded: list[Count] = []
+    for count in counts:
+        less = min(over, count.upper - count.tokens)
+        bounded.append(attrs.evolve(count, upper=count.upper - less))
+        over -= less
+    return bounded
+
+
+def _seams_add(pieces: Sequence[Piece]) -> bool:
+    return all(
+        one.text.endswith("\n") and next_one.text and not next_one.text.startswith(_NO_SEAM)
+        for one, next_one in itertools.pairwise(pieces)
+    )
+
+
+def join_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:
+    """Join each piece with the `Continued` pieces after it, so that a source is one row of the report."""
+    if not any(isinstance(piece, Continued) for piece in rendered.every_piece):
+        return rendered, prices
+    around = rendered.around
+    stretches = [rendered.pieces]
+    if around is not None:
+        stretches += [around.blocks, around.before, around.after]
+    priced = iter(prices.pieces)
+    joined: list[tuple[Piece, ...]] = []
+    counts: list[Count] = []
+    for stretch in stretches:
+        runs: list[list[tuple[Piece, Count]]] = []
+        for piece in stretch:
+            if isinstance(piece, Continued) and runs:
+                runs[-1].append((piece, next(priced)))
+            else:
+                runs.append([(piece, next(priced))])
+        joined.append(tuple(_join_pieces([piece for piece, _ in run]) for run in runs))
+        counts += [total(count for _, count in run) for run in runs]
+    settled = None if around is None else attrs.evolve(around, before=joined[2], after=joined[3])
+    return attrs.evolve(rendered, pieces=joined[0], around=settled), attrs.evolve(prices, pieces=tuple(counts))
+
+
+def _join_pieces(run: Sequence[Piece]) -> Piece:
+    return Piece(run[0].region, run[0].name, "".join(piece.text for piece in run))

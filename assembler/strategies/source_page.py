@@ -1,0 +1,131 @@
+"""How the sources of one request are written, as text or as blocks of the API's, and what they cost there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
+
+import attrs
+
+from assembler.pricing.pricer import Piece
+from assembler.regions.knowledge import Document
+from assembler.strategies.source_block import SourceBlock
+from assembler.strategies.sources.layout import BlockLayout, SourceLayout
+from assembler.strategies.sources.selection import Candidate, Selection
+from assembler.strategies.sources.source import Source, of
+from assembler.strategies.strategy import Continued, Rendered, Space
+from budgets import Tokens
+
+COMPRESSED = "compressed"
+
+
+@attrs.frozen(eq=False)
+class Page:
+    """Writes sources as text: a heading with the number, and a body, which has one price whatever its number."""
+
+    space: Space
+    layout: SourceLayout
+
+    def blocks(self, sources: Iterable[Source]) -> tuple[SourceBlock, ...] | None:
+        """The sources as blocks, to be sent without words around them; None if they are text."""
+        return None
+
+    def can_write(self, text: str) -> bool:
+        """Whether a source may have this text."""
+        return True
+
+    def candidates(self, sources: Sequence[Source]) -> list[Candidate]:
+        """The sources for a selection, each with the price of its body."""
+        costs = self.space.price([self._body(source.document, "source") for source in sources])
+        return [
+            Candidate(cost, source.score, source.origin, source.document.embedding)
+            for cost, source in zip(costs, sources, strict=True)
+        ]
+
+    def heading(self, number: int) -> Tokens:
+        """What the heading of a source costs."""
+        return self.space.price([Piece("knowledge", "source", self.layout.heading(number))])[0]
+
+    def cost(self, rendered: Rendered) -> Tokens:
+        """What the sources of a layout cost, each by itself, without the words around them."""
+        bodies = [self._body(document, "source") for document in rendered.sources]
+        return sum(self.space.price(bodies)) + sum(map(self.heading, range(1, len(bodies) + 1)))
+
+    def first(self, source: Source, left: Callable[[Sequence[Source]], Tokens | None]) -> Tokens:
+        """What a first source costs more than its price. `left` returns the tokens left with these sources."""
+        return 0
+
+    def _body(self, document: Document, name: str) -> Piece:
+        return Piece("knowledge", name, self.layout.body(document))
+
+
+@attrs.frozen(eq=False)
+class BlockPage(Page):
+    """Writes each source as a block of the API's. The API numbers them itself, in this order."""
+
+    def can_write(self, text: str) -> bool:
+        """Whether the text is not blank, which the APIs refuse in a block."""
+        return bool(text.strip())
+
+    def heading(self, number: int) -> Tokens:
+        """0: a block has no heading."""
+        return 0
+
+    def blocks(self, sources: Iterable[Source]) -> tuple[SourceBlock, ...]:
+        """A block for each source."""
+        return tuple([self._body(source.document, name_of(source)) for source in sources])
+
+    def first(self, source: Source, left: Callable[[Sequence[Source]], Tokens | None]) -> Tokens:
+        """What the first block costs more than others: the API adds a prompt on citations."""
+        without, beside = left([]), left([source])
+        if without is None or beside is None:
+            return 0
+        return max(0, without - beside - self.candidates([source])[0].cost)
+
+    def _body(self, document: Document, name: str) -> SourceBlock:
+        origin, title = cast(BlockLayout, self.layout).named(document)
+        return SourceBlock("knowledge", name, document.text, origin, title)
+
+
+def page_for(space: Space, layout: SourceLayout) -> Page:
+    """Blocks if the layout writes them and the API has them, else text."""
+    if isinstance(layout, BlockLayout) and space.takes_blocks:
+        return BlockPage(space, layout)
+    return Page(space, layout)
+
+
+def pieces_of(layout: SourceLayout, sources: Iterable[Source]) -> list[Piece]:
+    """Two pieces for each source, heading and body, so that a body has one price whatever its number."""
+    pieces: list[Piece] = []
+    for number, source in enumerate(sources, 1):
+        name = f"[Source {number}] {name_of(source)}"
+        pieces.append(Piece("knowledge", name, layout.heading(number)))
+        pieces.append(Continued("knowledge", name, layout.body(source.document)))
+    return pieces
+
+
+def name_of(source: Source) -> str:
+    """The name of a source in reports: where it is from, and its place among the documents given."""
+    suffix = " (compressed)" if of(source.document, COMPRESSED) else ""
+    return f"{source.document.shown or source.document.type} #{source.place}{suffix}"
+
+
+@attrs.frozen(eq=False)
+class Shelf:
+    """The sources that may be chosen, as sources and as candidates of a selection."""
+
+    sources: Sequence[Source]
+    candidates: Sequence[Candidate]
+    allowed: Sequence[int]
+    heading: Callable[[int], Tokens]
+
+    def picked(self, selection: Selection, tokens_left: Tokens) -> list[int]:
+        """The indexes of the sources that a selection takes."""
+        return [
+            self.allowed[at]
+            for at in selection.pick([self.candidates[at] for at in self.allowed], tokens_left, self.heading)
+        ]
+
+    def cost(self, picked: Sequence[int]) -> Tokens:
+        """The sum of their prices, with headings."""
+        return sum(self.candidates[at].cost + self.heading(number) for number, at in enumerate(picked, 1))
