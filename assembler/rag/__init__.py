@@ -8,6 +8,7 @@ The same in an `Assembler`: `Assembler(budget, strategy=CitedSources(order=Order
 from assembler.rag.citation_report import CitationReport, Quote, Sentence, citation_report
 from assembler.rag.citations import Citation, parse_citations
 from assembler.rag.context_optimizer import ContextOptimizer, OptimizationStats
+from assembler.rag.native_citations import answer_text
 from assembler.rag.prompt_builder import PromptBuilder, PromptComponents
 from assembler.rag.reserve import FixedReserve, OutputReserve, ReserveByQuestion
 from assembler.rag.result import RetrievalResult, read_results
@@ -66,6 +67,7 @@ __all__ = [
     "SourceMapping",
     "TaggedSources",
     "TokenBudgetManager",
+    "answer_text",
     "citation_report",
     "parse_citations",
     "read_results",

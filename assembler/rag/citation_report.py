@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
@@ -11,6 +12,7 @@ import attrs
 from assembler.context import Context
 from assembler.errors import PromptError, WrongTypeError
 from assembler.rag.citations import Citation, parse_citations
+from assembler.rag.native_citations import Numbers, Passage, blocks_of, numbers_in, read_answer
 from assembler.rag.prompt_builder import PromptComponents
 from assembler.rag.sentences import Span, plain_words, quote_spans, says, sentence_spans
 from assembler.validation import must_be
@@ -71,7 +73,7 @@ class CitationReport:
     @property
     def suspect(self) -> tuple[Citation, ...]:
         """The markers with a number that was not issued, or without a readable number."""
-        every = (one for sentence in self.sentences for one in sentence.citations)
+        every = dict.fromkeys(one for sentence in self.sentences for one in sentence.citations)
         return tuple(one for one in every if one.unknown or one.unread)
 
     @property
@@ -80,25 +82,43 @@ class CitationReport:
         return tuple(quote for sentence in self.sentences for quote in sentence.quotes if not quote.confirmed)
 
 
-def citation_report(answer: str, prompt: Cited) -> CitationReport:
+def citation_report(answer: object, prompt: Cited) -> CitationReport:
     """Map every sentence to the sources that it cites, with spans.
+
+    `answer` is a text, whose markers are read, or the message of an answer, as a dict or the SDK's object: then the
+    citations of the API are read too, if it has any. Each counts for all sentences of the passage that it stands at.
+    The spans are in `answer_text(answer)`. Without a `Context`, the first block for a source is number 1.
 
     Linear in the answer, plus one search of each cited source for each different quote. Raises TypeError for a `prompt`
     of another type, and PromptError for an answer or a source that is not a text.
     """
-    must_be("answer", answer, (str,), "a text (str)", PromptError)
+    read = read_answer(answer)
     texts = {number: plain_words(text) for number, text in sources_of(prompt).items()}
-    markers = parse_citations(answer, texts.keys())
-    quoted = list(quote_spans(answer))
-    spans = sentence_spans(answer, [(one.start, one.end) for one in markers], quoted)
+    # No number was shown to the model if the sources were blocks.
+    shown = () if isinstance(prompt, Context) and blocks_of(prompt) else texts.keys()
+    markers = parse_citations(read.text, shown)
+    quoted = list(quote_spans(read.text))
+    spans = sentence_spans(read.text, [(one.start, one.end) for one in markers], quoted)
     citations = _by_sentence(spans, [(one.start, one) for one in markers])
+    if read.passages:
+        numbers = numbers_in(prompt) if isinstance(prompt, Context) else Numbers(0, texts.keys())
+        for passage, citation in numbers.cited(read.passages):
+            for at in _sentences_of(passage, spans):
+                citations.setdefault(at, []).append(citation)
     quotes = _by_sentence(spans, [(span[0], span) for span in quoted])
-    search = _Search(answer, texts)
+    search = _Search(read.text, texts)
     sentences = tuple(
         _sentence(span, citations.get(at, []), quotes.get(at, []), search) for at, span in enumerate(spans)
     )
     cited = {number for sentence in sentences for number in sentence.sources}
     return CitationReport(sentences, tuple(number for number in texts if number not in cited))
+
+
+def _sentences_of(passage: Passage, spans: Sequence[Span]) -> list[int]:
+    """The sentences that a passage is a part of, or the one before it if it is in none."""
+    first = max(bisect_right(spans, passage.start, key=itemgetter(0)) - 1, 0)
+    last = bisect_left(spans, passage.end, lo=first, key=itemgetter(0))
+    return [at for at in range(first, last) if spans[at][1] > passage.start] or [first]
 
 
 def sources_of(prompt: Cited) -> dict[int, str]:

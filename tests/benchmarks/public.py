@@ -198,6 +198,13 @@ def chosen(**given: Any) -> Any:
     return over(DOCUMENTS, lambda texts: with_documents(texts, strategy=CitedSources(**given)))
 
 
+def _cited(text: str) -> dict[str, Any]:
+    """An answer of Anthropic's that cites a source at each of its words."""
+    citation = {"type": "search_result_location", "search_result_index": 0}
+    said = [{"type": "text", "text": f"{word} ", "citations": [citation]} for word in text.split(" ")]
+    return {"role": "assistant", "content": said}
+
+
 def candidates(n: int) -> list[rag.Candidate]:
     return [rag.Candidate(1 + k % 7, float(k % 11)) for k in range(n)]
 
@@ -475,7 +482,9 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.rag.SourceFormatter": over(DOCUMENTS, rag.SourceFormatter.format_sources),
     "assembler.rag.TaggedSources": chosen(layout=rag.TaggedSources()),
     "assembler.rag.TokenBudgetManager": over(DOCUMENTS, lambda t: MANAGER.truncate_to_budget(t, [1.0] * len(t), 10**6)),
+    "assembler.rag.answer_text": over(TEXTS, lambda text: rag.answer_text(_cited(text))),
     "assembler.rag.citation_report": {
+        **{f"{n}, of a message": c for n, c in over(TEXTS, lambda t: rag.citation_report(_cited(t), {1: "a"})).items()},
         **over(TEXTS, lambda answer: rag.citation_report(answer, {1: "a", 2: "b"})),
         **{
             f"{name}, as a source": case
