@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assembler.pipeline.recipe import Recipe
     from assembler.pipeline.sent import PricedRequest
     from assembler.pipeline.standing_decision import Standing
+    from assembler.report.turns import Told
     from budgets import Tokens
 
 _CROWDED = 16
@@ -40,6 +41,7 @@ class Decided:
         "sent",
         "spelled",
         "standing",
+        "told",
     )
 
     def __init__(self, owner: object) -> None:
@@ -64,13 +66,15 @@ class Decided:
         """The entry of the settings' session, once it was looked up."""
         self.spelled: Spelled | None = None
         """The last request, for the next one to extend."""
+        self.told: Told | None = None
+        """What the last report said of the turns that had ended, for the next one to extend."""
 
     def copy(self, owner: object) -> Decided:
         """A copy for another owner. From here on the two decide independently."""
         copy = Decided(owner)
         copy.restored, copy.bare = self.restored, self.bare
         copy.replayed, copy.held, copy.sealed, copy.standing = self.replayed, self.held, self.sealed, self.standing
-        copy.copiers, copy.spelled, copy.sent = self.copiers, self.spelled, self.sent
+        copy.copiers, copy.spelled, copy.sent, copy.told = self.copiers, self.spelled, self.sent, self.told
         return copy
 
 

@@ -122,9 +122,13 @@ class Planned:
     @found_once
     def turns(self) -> list[Span]:
         """The turns that stay, oldest first, each by itself."""
-        turns = [*self.stretches[:-1], *self.sight.turns_from(self.first)]
-        if not self.trimmed.changed:
-            return turns
+        return [*self._not_gone(self.stretches[:-1]), *self.turns_since(self.first)]
+
+    def turns_since(self, index: int) -> list[Span]:
+        """The turns that stay after the cut, from the one that begins at `index` on. O(turns)."""
+        return self._not_gone(self.sight.turns_from(max(index, self.first)))
+
+    def _not_gone(self, turns: list[Span]) -> list[Span]:
         gone = {index for index, message in self.trimmed.changed.items() if message is None}
         return [turn for turn in turns if not gone.issuperset(range(*turn))] if gone else turns
 

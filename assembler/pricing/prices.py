@@ -25,7 +25,6 @@ from budgets.value import are_the_same
 
 if TYPE_CHECKING:
     from assembler.pipeline.decisions import Decisions
-    from assembler.report.memory import TurnFacts
 
 
 PRICERS = 4
@@ -50,7 +49,6 @@ class Prices:
         "adding_up",
         "beyond",
         "decisions",
-        "ended",
         "everything",
         "fitting",
         "hopeless",
@@ -110,8 +108,6 @@ class Prices:
         """What policies wrote in place of old messages. Forgotten when a message changes."""
         self.decisions: Decisions | None = None
         """The last decisions, for `pipeline`. Forgotten when a message changes."""
-        self.ended: dict[Span, TurnFacts] = {}
-        """Report entries of past turns, for `report`. Forgotten when a message changes."""
 
     @classmethod
     def of(cls, sight: Sight, pricer: Pricer) -> Prices:
@@ -155,7 +151,6 @@ class Prices:
         self.everything, self.hopeless = other.everything, other.hopeless
         self.replays, self.rewritten = other.replays.copy(), other.rewritten.copy()
         self.decisions = None if other.decisions is None else other.decisions.copy()
-        self.ended = other.ended.copy()
 
     def stretch(self, length: int) -> None:
         """Make entries for `length` messages, or more if two threads do it at once."""

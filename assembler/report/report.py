@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,19 +11,18 @@ from assembler.dialects import DIALECTS
 from assembler.dialects.marking import no_marks
 from assembler.errors import ConversationError
 from assembler.pipeline.measure import Measured
-from assembler.pipeline.planned import Planned, why_before
+from assembler.pipeline.planned import Planned
 from assembler.pipeline.steps import Step, Steps
-from assembler.policies.traits import Label, label_of
-from assembler.pricing.ledger import Ledger
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 from assembler.report.cache.volatile import Volatile, items_of, volatile_of
 from assembler.report.items import Item, fixed_items
-from assembler.report.memory import TurnFacts, fixed_facts, turn_facts
-from assembler.report.rows import CacheRow, Outcome, Row, rows_as_dicts, span_name
+from assembler.report.memory import fixed_facts
+from assembler.report.rows import CacheRow, Outcome, Row, rows_as_dicts
 from assembler.report.tool_notes import tool_notes
+from assembler.report.turns import TOKENS, Turns, turns_of
 from assembler.strategies import NotingStrategy
 from assembler.text.invisible import Invisible, invisible_texts
-from budgets import AssemblyError, Budget, Count, RegionCosts, Tokens
+from budgets import Budget, Count, RegionCosts, Tokens
 from budgets.apportion import scale_down
 from budgets.counters.by_model import STAND_IN
 from budgets.models import nearly
@@ -126,9 +123,9 @@ class Report:
 
 def report_of(plan: Planned) -> Report:
     """Return the report of a plan. Prices dropped items if they have no price yet; O(items)."""
-    budget, turns = plan.settings.budget, turn_facts(plan)
+    budget, turns = plan.settings.budget, turns_of(plan)
     return Report(
-        rows=tuple(_adding_up(plan, _rows(plan, turns))),
+        rows=tuple(_rows(plan, turns)),
         costs=plan.costs,
         count=plan.count,
         budget=budget,
@@ -141,13 +138,13 @@ def report_of(plan: Planned) -> Report:
             *_mark_notes(plan),
             *_bill_notes(plan),
             *map(str, plan.trimmed.idle),  # reasons of policies that could not help, which no row has
-            *tool_notes([tool.name for tool in plan.measured.regions.tools], turns),
+            *tool_notes([tool.name for tool in plan.measured.regions.tools], turns.called),
             *_strategy_notes(plan),
         ),
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
-        invisible=(*_invisible_in_regions(plan.measured), *[found for turn in turns for found in turn.invisible]),
+        invisible=(*_invisible_in_regions(plan.measured), *turns.invisible),
     )
 
 
@@ -226,20 +223,22 @@ def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
     return facts.invisible
 
 
-def _rows(plan: Planned, turns: Sequence[TurnFacts]) -> list[Row]:
+def _rows(plan: Planned, turns: Turns) -> list[Row]:
     fixed, framing = _fixed_rows(plan.measured)
-    rows = [*fixed]
-    _add_conversation(rows, plan, turns)
-    return [*rows, framing]
+    beside, summary = [*fixed], plan.trimmed.cut.summary
+    if summary is not None:
+        tokens = plan.ledger.price(summary).tokens
+        beside.append(Row("conversation", "in place of dropped turns", 0, tokens, reason="summary"))
+    missing = plan.count.tokens - sum(map(TOKENS, beside), turns.tokens + framing.after)
+    return _adding_up(plan, [*beside, *turns.rows, framing], missing)
 
 
-def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
+def _adding_up(plan: Planned, rows: list[Row], missing: Tokens) -> list[Row]:
     """Adjust the rows so that they add up to the count, as they do not with a template or after a bill.
 
     A surplus becomes a row of the framing. A deficit is taken from the rows of the conversation in proportion, and from
     other regions only once these are at 0.
     """
-    missing = plan.count.tokens - sum(map(_AFTER, rows))
     if missing > 0:
         beyond = "the whole, beyond its parts" if plan.corrected is None else "the bill, beyond the rules"
         return [*rows, Row("framing", beyond, missing, missing)]
@@ -248,9 +247,6 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     costs = plan.costs.to_dict()
     fewer = {name: iter(scale_down([row.after for row in rows if row.region == name], costs[name])) for name in costs}
     return [_cut_down(row, next(fewer[row.region])) for row in rows]
-
-
-_AFTER = operator.attrgetter("after")
 
 
 def _cut_down(row: Row, after: Tokens) -> Row:
@@ -270,80 +266,6 @@ def _fixed_row(item: Item) -> Row:
     if item.grade is None:  # a document that was left out
         return Row(item.region, item.name, item.before, 0, "dropped", item.omitted)
     return Row(item.region, item.name, item.before, item.before or 0, messages=item.messages)
-
-
-def _add_conversation(rows: list[Row], plan: Planned, turns: Sequence[TurnFacts]) -> None:
-    """Add a row for each turn that stays, and one for each run of dropped turns."""
-    summary = plan.trimmed.cut.summary
-    if summary is not None:
-        tokens = plan.ledger.price(summary).tokens
-        rows.append(Row("conversation", "in place of dropped turns", 0, tokens, reason="summary"))
-    at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.trimmed.savings
-    gone, times = _as_they_are(plan), _times(plan) if plan.trimmed.made else {}
-    for (start, stop), facts in zip(plan.turns, turns, strict=True):
-        if at < start:
-            rows.append(_dropped_row(plan, gone, at, start))
-        row = facts.row
-        if row is None or start in savings or stop <= first or stop == length:
-            row = _turn(plan, start, stop, times.get(start, {}))
-            if not row.reason:
-                # A finished turn that was not shortened has the same row in every report.
-                facts.row = row
-        rows.append(row)
-        at = stop
-
-
-def _dropped_row(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
-    why = plan.trimmed.why_gone if plan.trimmed.decisions else why_before(plan)
-    return _row_of_dropped(start, stop, _tokens_before(ledger, start, stop), why)
-
-
-# Cached: successive reports have the same dropped messages.
-@functools.lru_cache(maxsize=64)
-def _row_of_dropped(start: int, stop: int, before: Tokens | None, why: str) -> Row:
-    return Row("conversation", span_name(start, stop), before, 0, "dropped", why, stop - start)
-
-
-def _as_they_are(plan: Planned) -> Ledger:
-    """Return the prices of the messages as they are now: builds do not check all dropped messages for changes."""
-    if plan.last_length or plan.first <= plan.sight.head:
-        return plan.ledger.under(plan.settings.pricer)
-    return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
-
-
-def _times(plan: Planned) -> dict[int, dict[Label, int]]:
-    """Count the changes of each policy in each turn, by the turn's first message. O(changes)."""
-    times: dict[int, dict[Label, int]] = {}
-    willing = plan.settings.willing
-    for made in plan.trimmed.made:
-        for indexes in made.indexes:
-            for start in {plan.ledger.turn_start(index) for index in indexes}:
-                of_turn, label = times.setdefault(start, {}), label_of(willing, made.place)
-                of_turn[label] = of_turn.get(label, 0) + 1
-    return times
-
-
-def _turn(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> Row:
-    before = plan.ledger.turn(start, stop).tokens
-    saved = plan.trimmed.savings.get(start)
-    reasons = ["newest turn"] if stop == plan.sight.length else []
-    if stop <= plan.first:
-        reasons.append("pinned")
-    if saved is None:
-        return Row("conversation", span_name(start, stop), before, before, "kept", "; ".join(reasons), stop - start)
-    reasons.append(plan.trimmed.why_shortened(times))
-    after = before + saved.tokens
-    by_rule = plan.ledger.under(plan.settings.pricer)
-    shown = before if by_rule is plan.ledger else _tokens_before(by_rule, start, stop)
-    return Row("conversation", span_name(start, stop), shown, after, "shortened", "; ".join(reasons), stop - start)
-
-
-def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
-    """Return what the dropped turns would have cost; None if one of their messages is invalid."""
-    try:
-        return ledger.dropped_tokens(start, stop)
-    except AssemblyError:
-        return None
 
 
 __all__ = ["CacheRow", "Outcome", "Report", "Row", "report_of"]

@@ -11,16 +11,18 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from assembler.regions.tools.reading import NAME
-from assembler.report.memory import TurnFacts
 
 _NAMED = 5
 """The most names in a line; for more, the line has their number."""
 
 
-def tool_notes(offered: Sequence[str], turns: Iterable[TurnFacts]) -> tuple[str, ...]:
-    """Return a line for calls of tools that are not offered, and one for names that differ only in case."""
+def tool_notes(offered: Sequence[str], called: Iterable[str]) -> tuple[str, ...]:
+    """Return a line for calls of tools that are not offered, and one for names that differ only in case.
+
+    `called` has each name once.
+    """
     known = frozenset(offered)
-    gone = dict.fromkeys([name for turn in turns for name in turn.called if name not in known])
+    gone = [name for name in called if name not in known]
     notes: list[str] = []
     if gone:
         notes.append(f"called but not offered: {_listed(gone)}. A model may call such a tool again")

@@ -15,13 +15,13 @@ from budgets import Budget
 
 CROWDED, LIVING = 16, 40
 """Entries that are kept without looking for those that are gone, and more than that."""
-REMEMBERED = ("replayed", "held", "restored", "sealed", "sent", "standing", "spelled")
+REMEMBERED = ("replayed", "held", "restored", "sealed", "sent", "standing", "spelled", "told")
 
 
 def test_an_owner_without_a_decision_remembers_nothing() -> None:
     decided = Decided(owner := Session())
     assert decided.owner() is owner
-    assert [getattr(decided, name) for name in (*REMEMBERED, "remembered")] == [None] * 8
+    assert [getattr(decided, name) for name in (*REMEMBERED, "remembered")] == [None] * 9
 
 
 def test_a_copy_has_all_decisions_and_finds_its_session_itself() -> None:
@@ -31,7 +31,7 @@ def test_a_copy_has_all_decisions_and_finds_its_session_itself() -> None:
     decided.remembered = Decided(first)
     copy = decided.copy(owner)
     assert copy.owner() is owner
-    assert [getattr(copy, name) is getattr(decided, name) for name in REMEMBERED] == [True] * 7
+    assert [getattr(copy, name) is getattr(decided, name) for name in REMEMBERED] == [True] * 8
     assert copy.copiers is decided.copiers
     assert copy.remembered is None
     copy.standing = None

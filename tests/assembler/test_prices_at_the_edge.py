@@ -259,7 +259,7 @@ def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
     ledger.fits(50)
     ledger.newest_that_fit(50, 1)
     policy.cut(ledger, 100)
-    ledger.prices.ended[0, 1] = facts = cast(Any, object())
+    facts = cast(Any, object())
     ledger.prices.rewritten.once(policy, "key", facts, lambda: "made")
     decided = decisions_of(policy, ledger)
     known = ledger.prices.known_until(20)
@@ -273,14 +273,11 @@ def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
     assert known.beyond is not None
     assert known.fitting == (50, 15, 20)
     assert known.replays.find(policy) == ledger.prices.replays.find(policy) is not None
-    assert known.ended == {(0, 1): facts}
     assert known.rewritten.once(policy, "key", facts, lambda: "made anew") == "made"
     assert known.rewritten.once(policy, "other", facts, lambda: "made anew") == "made anew"
     assert ledger.prices.rewritten.once(policy, "other", facts, lambda: "made apart") == "made apart"
     assert known.decisions is not None
     assert known.decisions.known(policy) not in (None, decided)
-    known.ended.clear()
-    assert ledger.prices.ended == {(0, 1): facts}
 
 
 def test_prices_of_a_shorter_history_ignore_later_messages() -> None:

@@ -30,6 +30,7 @@ from assembler.policies.traits import Traits
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
+from assembler.report import turns as report_turns
 from assembler.strategies import Placement
 from budgets import Budget, Count, Limit, TokenCounter
 from budgets.count import Difference
@@ -322,8 +323,8 @@ APPENDED = 108
 """Python calls of one appended message, its build and its request."""
 STEP = 172
 """The same of a step of an agent: a call of a tool and its answer."""
-REPORT = 114
-"""The same of a report of thirteen turns, of which one is new."""
+REPORT = 88
+"""The same of a report after one more message."""
 
 
 def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
@@ -471,13 +472,33 @@ def test_a_row_of_a_batch_calls_few_functions_beside_its_build() -> None:
     assert calls_of(by_batch) <= calls_of(by_hand) + ROW
 
 
-def test_a_report_after_one_more_message_calls_few_functions() -> None:
-    assembler = assembler_of(len, 41, 0.9, dialect=openai_chat).add_messages(dicts(100))
+@pytest.mark.parametrize("room", [41, 200])
+def test_a_report_after_one_more_message_calls_few_functions_however_many_turns_stay(room: int) -> None:
+    assembler = assembler_of(len, room, 0.9, dialect=openai_chat).add_messages(dicts(400))
     assembler.build().report.to_dict()
-    assembler.add_message(dicts(1, 100)[0]).build().report.to_dict()
-    context = assembler.add_message(dicts(1, 101)[0]).build()
-    assert len(context.messages) == 26
+    assembler.add_message(dicts(1, 400)[0]).build().report.to_dict()
+    context = assembler.add_message(dicts(1, 401)[0]).build()
+    assert len(context.report.rows) - 2 == len(context.messages) / 2 > room / 4
     assert calls_of(lambda: context.report.to_dict()) <= REPORT
+
+
+def test_reports_search_each_tool_result_once_for_invisible_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = list[str]()
+
+    def search(results: Any) -> list[Any]:
+        searched.extend(text for _, _, text in results)
+        return []
+
+    monkeypatch.setattr(report_turns, "invisible_texts", search)
+    assembler = assembler_of(len, 60, 0.5, dialect=openai_chat)
+    for number in range(40):
+        assert assembler.add_message({"role": "user", "content": "go on"}).build().report.rows
+        for step in (2 * number, 2 * number + 1):
+            assembler.add_message(called(step)).add_message({**answer(step), "content": f"é{step:03}"})
+            assert assembler.build().report.rows
+        assembler.add_message({"role": "assistant", "content": "done"})
+    assert assembler.build().first_kept > 100
+    assert searched == [f"é{step:03}" for step in range(80)]
 
 
 def called(number: int) -> dict[str, Any]:
