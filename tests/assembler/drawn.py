@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from assembler import ChatRegions, CitedSources, Placement
+from assembler.strategies.sources.layout import NativeSources
 
 from .strategies import BUILT_IN, examples_of
 
@@ -15,6 +16,7 @@ STRATEGIES = [
     ChatRegions(),
     ChatRegions(placement=Placement.QUESTION),
     CitedSources(placement=Placement.QUESTION),
+    CitedSources(layout=NativeSources(), placement=Placement.QUESTION),
     *(next(iter(examples_of(strategy).values())) for strategy in BUILT_IN if strategy is not ChatRegions),
 ]
 """What lays out knowledge, ChatRegions first, and in each of its places."""

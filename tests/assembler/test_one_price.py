@@ -28,6 +28,7 @@ from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.policies import ClearReasoning, ClearToolResults, Offload, Policy, TrimOldest, TrimSteps, Truncate
 from assembler.report.cache import CacheMarks
 from assembler.strategies import Placement, Strategy
+from assembler.strategies.sources.layout import NativeSources
 from assembler.testing import conversations
 from budgets import Budget, Count, Limit
 from tests.assembler.strategies import LISTING
@@ -345,6 +346,7 @@ words = st.lists(st.sampled_from(["alpha", "walrus", "Osaka", "12", "a\n"]), min
 
 AROUND = [
     FittedTemplate(LISTING),
+    CitedSources(layout=NativeSources(), placement=Placement.QUESTION),
     *(kind(placement=each) for kind in (CitedSources, ChatRegions) for each in Placement),
 ]
 

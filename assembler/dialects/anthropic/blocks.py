@@ -33,6 +33,8 @@ class AnthropicWriter(Writer):
     id_rule = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
     tool_name = re.compile(r"[a-zA-Z0-9_-]{1,128}")
     """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
+    citing: frozenset[bool] = frozenset()
+    """Whether citations are enabled, of the search results that were written."""
 
     def frame(self, message: Message) -> Block:
         """Return the message's own keys, without those of a dumped answer that a request must not have."""
@@ -103,6 +105,12 @@ class AnthropicWriter(Writer):
             case _:
                 raise not_carried(part, "anthropic")
 
+    def opaque(self, part: Opaque) -> Block | None:
+        """Copy a part that this library does not read; None for Bedrock's cache mark."""
+        if part.kind == "search_result":
+            self.citing |= {cites(part.raw)}
+        return super().opaque(part)
+
     def system_field(self, system: str | None, head: Sequence[Message]) -> str | list[Block] | None:
         """Return the `system` field: one text as a text, several as blocks with their marks. Raises for other parts."""
         blocks = self.system(system, head)
@@ -123,6 +131,11 @@ class AnthropicWriter(Writer):
             if block is not None:
                 blocks.append(block)
         return blocks or None
+
+
+def cites(block: Raw) -> bool:
+    """Return True if a search result enables citations."""
+    return fields_in(block, "citations").get("enabled") is True
 
 
 def own_thought(part: Thinking) -> Block | None:

@@ -17,7 +17,7 @@ from assembler.conversation.messages.responses import RESPONSES, in_steps, join_
 from assembler.conversation.turns import head_length
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.api import API
-from assembler.dialects.anthropic.blocks import AnthropicWriter, own_thought, sends, tool_definition
+from assembler.dialects.anthropic.blocks import AnthropicWriter, cites, own_thought, sends, tool_definition
 from assembler.dialects.anthropic.families import Family, family_of
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
@@ -33,6 +33,7 @@ from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_claude, counts_for_openai
 from assembler.dialects.reading import listed_messages, options_in, read_messages, system_in
 from assembler.dialects.shown_beside import adapt_with_media
+from assembler.errors import ConversationError
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.media import read_media
 from assembler.pricing.pricer import (
@@ -46,7 +47,7 @@ from assembler.pricing.pricer import (
 )
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
-from assembler.text.fields import fields_in, fields_of
+from assembler.text.fields import fields_in, fields_of, items_of
 from budgets import BudgetError, Count, Grade, TokenCounter
 from budgets.apportion import bound_together
 from budgets.count import Difference, total
@@ -77,8 +78,9 @@ class Anthropic:
     message inside the conversation is folded into a user turn, since few models accept one there. Consecutive messages
     of one role become one turn, as the API reads them, with results first. Blank texts, names, and other providers'
     reasoning are left out. If there are more than four cache marks, the oldest are left out. A history with tool calls
-    but no tools raises `ConversationError`. So does one that ends with the assistant, unless `ending` allows a prefill
-    (models before Claude 4.6); its trailing whitespace is cut off.
+    but no tools raises `ConversationError`. So do search results of which only some enable citations, and a history
+    that ends with the assistant, unless `ending` allows a prefill (models before Claude 4.6); its trailing whitespace
+    is cut off.
 
     Use `Anthropic(thinking={"type": "enabled", "budget_tokens": 2_000})` for calls with thinking. It is left out, with
     a note, while a tool loop runs that does not begin with thinking, because the API refuses it then. Raises
@@ -140,6 +142,7 @@ class Anthropic:
         writer.notes[BEGAN_WITHOUT] += request is not asked
         _rstrip_prefill(request["messages"][-1], writer.notes)
         _drop_surplus_marks(request, writer.notes)
+        _refuse_mixed(writer.citing)
         return Emission(request, writer.notes.lines(), writer.ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
@@ -154,6 +157,10 @@ class Anthropic:
         _rstrip_prefill(messages[-1], writer.notes)
         if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
             return None
+        if writer.citing:
+            earlier = [cited for message in request["messages"] for cited in _citing(message["content"])]
+            if len(writer.citing.union(earlier)) > 1:
+                return None
         grown = with_added(before, "messages", messages, writer)
         stays = self.thinking is None or self.thinking_as_allowed(grown.request) is grown.request
         return grown if stays else None
@@ -169,6 +176,23 @@ anthropic = Anthropic()
 def _message(turn: Turn) -> Block:
     content = [*turn.results, *turn.blocks] if turn.text is None else turn.text
     return {**turn.keys(), "role": turn.side, "content": content}
+
+
+def _refuse_mixed(citing: frozenset[bool]) -> None:
+    if len(citing) > 1:
+        raise ConversationError(
+            "some search results enable citations and others do not, and the API takes all or none: add "
+            "'citations': {'enabled': True} to the others"
+        )
+
+
+def _citing(content: object) -> Iterator[bool]:
+    """Yield for every search result of a message whether it enables citations, those in tool results too."""
+    for block in map(fields_in, items_of(content)):
+        if block.get("type") == "search_result":
+            yield cites(block)
+        elif block.get("type") == "tool_result":
+            yield from _citing(block.get("content"))
 
 
 def _rstrip_prefill(message: Block, notes: Notes) -> None:

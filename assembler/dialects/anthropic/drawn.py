@@ -90,6 +90,9 @@ def _user(*blocks: Any) -> breach.Breach:
     return breach.before_a_question({"role": "user", "content": [*blocks]})
 
 
+_FOUND = {"type": "search_result", "source": "s", "title": "t", "content": [{"type": "text", "text": "a"}]}
+
+
 _MARKED = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
 
 BREACHES: Mapping[str, breach.Breach] = {
@@ -106,6 +109,7 @@ BREACHES: Mapping[str, breach.Breach] = {
     "A12": breach.last({"role": "assistant", "content": "a "}),
     "A13": _user(*[_MARKED] * 5),
     "A14": breach.without("tools"),
+    "A17": _user(_FOUND, {**_FOUND, "citations": {"enabled": True}}),
     "L2": breach.with_ids("toolu_", "toolu."),
     "S1": _input_as_text,
     "S3": breach.before_a_question({"role": "robot", "content": "a"}),

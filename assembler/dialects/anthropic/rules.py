@@ -1,4 +1,4 @@
-"""Anthropic Messages: rules A1 to A16.
+"""Anthropic Messages: rules A1 to A17.
 
 Consecutive messages of one role are one turn, as the API combines them. Not decidable from one request: whether a
 thinking block was edited (half of A15); an emptied signature is the one trace that can be seen.
@@ -65,6 +65,7 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     yield from _wrong_pairs(turns)
     yield from _wrong_end(messages, model)
     yield from _wrong_marks(request)
+    yield from _mixed_citations(messages)
     yield from _missing_tools(request, turns)
     yield from _wrong_thinking(request, turns)
 
@@ -190,6 +191,15 @@ def _wrong_marks(request: Place) -> Iterator[Violation]:
     for block in marked:
         if block.at("text").text == "":
             yield RULE["A13"].broken(block.at("cache_control").path, "a cache mark on an empty text")
+
+
+def _mixed_citations(messages: list[Place]) -> Iterator[Violation]:
+    found = [block for message in messages for block in _held_blocks(message)]
+    results = [block for block in found if block.at("type").text == "search_result"]
+    enabled = [result.at("citations").at("enabled").value is True for result in results]
+    if len(set(enabled)) > 1:
+        other = results[enabled.index(not enabled[0])]
+        yield RULE["A17"].broken(other.path, f"{sum(enabled)} of {len(enabled)} search results enable citations")
 
 
 def _held_blocks(message: Place) -> Iterator[Place]:

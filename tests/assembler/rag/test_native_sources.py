@@ -14,6 +14,7 @@ from assembler import (
     CitedSources,
     Context,
     ContextLengthError,
+    ConversationError,
     Placement,
     TrimOldest,
     count_request,
@@ -350,3 +351,47 @@ def test_the_prompt_on_citations_is_paid_once_and_counts_as_framing() -> None:
     assert one.costs.framing - bare.costs.framing > 500
     assert two.costs.framing == one.costs.framing
     assert two.costs.knowledge - one.costs.knowledge == pytest.approx(one.costs.knowledge, abs=2)
+
+
+def result_in(place: str, **more: Any) -> dict[str, Any]:
+    """A search result of the caller's own, in a question or in a tool's answer."""
+    found = {"type": "search_result", "source": "s", "title": "t", "content": [{"type": "text", "text": "a"}], **more}
+    answer = {"type": "tool_result", "tool_use_id": "c0", "content": [found]}
+    return {"role": "user", "content": [found if place == "question" else answer]}
+
+
+CALL = {"role": "assistant", "content": [{"type": "tool_use", "id": "c0", "name": "search", "input": {}}]}
+WITHOUT = [{}, {"citations": {"enabled": False}}]
+WITH = {"citations": {"enabled": True}}
+
+
+@pytest.mark.parametrize("without", WITHOUT)
+def test_a_search_result_of_the_caller_s_without_citations_is_refused_beside_sources(without: dict[str, Any]) -> None:
+    """The API takes citations on all search results or on none."""
+    history = [result_in("question", **without), {"role": "assistant", "content": "So."}, *asked(before=0)]
+    with pytest.raises(ConversationError, match=r"all or none: add 'citations'"):
+        assembled(NATIVE[0], ["One."], history=history).build()
+    history[0] = result_in("question", **WITH)
+    holds(assembled(NATIVE[0], ["One."], history=history).build(), NATIVE[0], WIDE)
+    history[0] = result_in("question", **without)
+    holds(assembled(NATIVE[0], [], history=history).build(), NATIVE[0], WIDE)
+
+
+@pytest.mark.parametrize("place", ["question", "result"])
+@pytest.mark.parametrize("first", [*WITHOUT, WITH])
+@pytest.mark.parametrize("then", [*WITHOUT, WITH])
+def test_a_growing_session_takes_citations_on_all_search_results_or_on_none(
+    place: str, first: dict[str, Any], then: dict[str, Any]
+) -> None:
+    made = assembled(NATIVE[0], [], history=[result_in("question", **first)])
+    made.build()
+    if place == "question":
+        made.add_message({"role": "assistant", "content": "So."})
+    else:
+        made.add_message(CALL)
+    made.add_message(result_in(place, **then))
+    if (first == WITH) == (then == WITH):
+        assert verify(made.build().request(), dialect="anthropic") == []
+        return
+    with pytest.raises(ConversationError, match="all or none"):
+        made.build()
