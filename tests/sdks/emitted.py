@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import reject, settings
 from hypothesis import strategies as st
 
 from assembler import Assembler
 from assembler.dialects import DIALECTS, Dialect
+from assembler.drawn.conversations import Exchange
 from assembler.errors import ConversationError
 
 from ..assembler.drawn import histories, texts, words
@@ -135,9 +137,17 @@ def requests(draw: st.DrawFn, dialect: Dialect) -> Request:
 @st.composite
 def native(draw: st.DrawFn, name: str) -> Request:
     """A provider's own request, read and emitted again."""
-    request: Mapping[str, Any] = SPELLINGS[name](draw(conversations()))
+    conversation = draw(conversations())
+    told = tuple(_once(exchange) for exchange in conversation.exchanges)
+    request: Mapping[str, Any] = SPELLINGS[name](attrs.evolve(conversation, exchanges=told))
     dialect = DIALECTS[name]
     return dialect.emit(dialect.parse(request)).request
+
+
+def _once(exchange: Exchange) -> Exchange:
+    """The exchange in which the model says one text at a time, as OpenAI's types take no second one without an id."""
+    steps = tuple(attrs.evolve(step, words=step.words[:1]) for step in exchange.steps)
+    return attrs.evolve(exchange, steps=steps, answer=exchange.answer[:1])
 
 
 def every(name: str) -> st.SearchStrategy[Request]:

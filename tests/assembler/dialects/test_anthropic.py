@@ -19,19 +19,10 @@ from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.verify import verify
 from budgets import Budget, BudgetError, Count, Grade, approximate_counter
 from tests.assembler.dialects.spoken import TOOLS, Dict, sent_again
-from tests.assembler.verify import conversations as valid
-from tests.scaled import scaled
 
 anthropic = DIALECTS["anthropic"]
 MARK = {"type": "ephemeral"}
 again = partial(sent_again, anthropic)
-
-
-@scaled(0.5)
-@given(conversation=valid.conversations())
-def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation) -> None:
-    request = valid.anthropic(conversation)
-    assert json.dumps(again(request)) == json.dumps(request)
 
 
 def test_fields_that_only_anthropic_has_are_sent_unchanged() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from functools import partial
 
 import pytest
-from hypothesis import given
 
 from assembler import Assembler, Context, count_request
 from assembler.dialects import DIALECTS
@@ -16,29 +14,11 @@ from assembler.errors import ConversationError, ToolError, UnsupportedContentErr
 from assembler.verify import verify
 from budgets import Budget, BudgetError, Grade
 from tests.assembler.dialects.spoken import TOOLS, Dict, sent_again
-from tests.assembler.verify import conversations as valid
-from tests.scaled import scaled
 
 bedrock, anthropic = DIALECTS["bedrock"], DIALECTS["anthropic"]
 POINT = {"cachePoint": {"type": "default"}}
 SPEC = {"toolSpec": {"name": "search", "inputSchema": {"json": {"type": "object"}}}}
 again = partial(sent_again, bedrock)
-
-
-@scaled(0.5)
-@given(conversation=valid.conversations())
-def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation) -> None:
-    request = {key: value for key, value in valid.bedrock(conversation).items() if value}
-    told = _merged(request["messages"])
-    assert json.dumps(again(request)) == json.dumps({**request, "messages": told})
-
-
-def _merged(messages: list[Dict]) -> list[Dict]:
-    """Two exchanges without an answer between them would not alternate: the service wants them as one turn."""
-    return [
-        {"role": role, "content": [block for message in neighbours for block in message["content"]]}
-        for role, neighbours in itertools.groupby(messages, lambda message: message["role"])
-    ]
 
 
 def test_fields_that_only_bedrock_has_are_sent_unchanged() -> None:

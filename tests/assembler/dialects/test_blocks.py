@@ -14,6 +14,7 @@ from hypothesis import given
 
 from assembler import Assembler, TrimOldest, count_request
 from assembler.dialects import DIALECTS, Dialect
+from assembler.drawn.spelling import SPELLINGS
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.verify import verify
 from budgets import Budget, Count
@@ -29,8 +30,10 @@ from tests.assembler.dialects.spoken import (
     conversations,
     expected,
     gemini_turns,
+    sent_again,
     spelled,
 )
+from tests.assembler.verify import conversations as valid
 from tests.scaled import scaled
 
 
@@ -68,6 +71,14 @@ def built(api: Api, messages: list[Any], **regions: Any) -> Any:
 def request_of(api: Api, messages: list[Any]) -> Dict:
     request: Dict = built(api, messages).request()
     return request
+
+
+@every_api
+@scaled(0.5)
+@given(conversation=valid.conversations())
+def test_a_valid_request_is_emitted_byte_for_byte(api: Api, conversation: valid.Conversation) -> None:
+    request = SPELLINGS[api.name].request(conversation)
+    assert json.dumps(sent_again(api.dialect, request)) == json.dumps(request)
 
 
 def of_each_api(holds: Callable[[Api, Conversation], None]) -> Callable[..., None]:

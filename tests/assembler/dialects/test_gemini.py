@@ -12,12 +12,13 @@ from hypothesis import given
 from assembler import Assembler, count_request
 from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS
+from assembler.drawn.conversations import Conversation
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
 from assembler.verify import verify
 from budgets import Budget, Count
 from tests.assembler.dialects.spoken import TOOLS, Dict, sent_again
 from tests.assembler.test_work import calls_of
-from tests.assembler.verify import conversations as valid
+from tests.assembler.verify.conversations import SPELLINGS, conversations
 from tests.scaled import scaled
 
 gemini = DIALECTS["gemini"]
@@ -27,9 +28,9 @@ again = partial(sent_again, gemini)
 
 
 @scaled(0.5)
-@given(conversation=valid.conversations())
-def test_a_valid_request_of_the_wire_goes_out_part_for_part(conversation: valid.Conversation) -> None:
-    request = valid.gemini(conversation)
+@given(conversation=conversations())
+def test_a_valid_request_of_the_wire_is_sent_part_for_part(conversation: Conversation) -> None:
+    request = SPELLINGS["gemini"](conversation)
     sent = again(request)
     assert json.dumps(_parts(sent["contents"])) == json.dumps(_parts(request["contents"]))
     config = sent.get("config", {})

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.verify import DIALECTS, Violation, verify
-from tests.assembler.verify.conversations import SPELLINGS, TURNS, Request
-from tests.assembler.verify.test_conversations import STEPPED
+from tests.assembler.verify.conversations import SPELLINGS, STEPPED, TURNS, Request
 from tests.scaled import scaled
 
 WORDS = """
