@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -244,17 +245,14 @@ class _Prompts:
         return self._values[source]
 
     def _question_in(self, prompt: Prompt) -> tuple[int, int] | None:
-        """Where the prompt has the question as a value. If that is in several places, the last on its own."""
+        """Where the prompt has the question as a value, on its own if there is such a place; None if it has not."""
         question, text = self.question, prompt.text
         if question is None or not self._asks:
             return None
-        size = len(question)
-        alone = [span for span in prompt.values if span[1] - span[0] == size and text[slice(*span)] == question]
-        if alone:
-            return alone[-1]
-        within = (text.rfind(question, *span) for span in reversed(prompt.values))
-        at = next((at for at in within if at >= 0), None)
-        return None if at is None else (at, at + size)
+        alone = (start for start, stop in prompt.values if text[start:stop] == question)
+        within = (at for span in prompt.values if (at := text.find(question, *span)) >= 0)
+        at = next(itertools.chain(alone, within), None)
+        return None if at is None else (at, at + len(question))
 
     @property
     def _template(self) -> ValidatedPromptTemplate:

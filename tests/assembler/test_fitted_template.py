@@ -19,7 +19,8 @@ from assembler.cli.request_file.strategies import strategy as read_strategy
 from assembler.dialects import DIALECTS
 from assembler.files.place import Place
 from assembler.prompts import Prompt, ValidatedPromptTemplate
-from assembler.strategies.sources.cutting import Titled, cut_prompt
+from assembler.strategies import Piece
+from assembler.strategies.sources.cutting import Titled, cut_prompt, join_where_counts_do_not_add
 from assembler.strategies.sources.ordering import Order
 from budgets import Budget, BudgetError, ContextLengthError, Limit, tiktoken_counter
 from tests.scaled import scaled
@@ -124,8 +125,9 @@ def test_what_is_sent_is_what_jinja_renders_and_no_document_left_out_would_fit(
     assert context.count.tokens == context.count.upper == cost(stay) <= window
     gone = {*range(len(pairs))} - {*stay}
     assert all(cost([*stay, place]) > window for place in gone)
-    dropped = {row.name: row.reason for row in context.report.rows if row.outcome == "dropped"}
-    assert dropped == {f"f{place}": "does not fit" for place in gone}
+    dropped = [(row.name, row.before, row.reason) for row in context.report.rows if row.outcome == "dropped"]
+    more = {place: max(0, cost([*stay, place]) - cost(stay)) for place in gone}
+    assert dropped == [(f"f{place}", more[place], "does not fit") for place in sorted(gone)]
 
 
 OTHERS = [
@@ -200,6 +202,19 @@ def test_at_every_window_the_best_documents_stay_as_if_each_were_tried_in_turn(t
         except ContextLengthError:
             stay = None
         assert stay == one_by_one(template, given_texts, window), window
+
+
+def test_a_document_that_did_not_fit_is_tried_again_after_another_made_the_words_fewer() -> None:
+    given_texts = ["a" * 20, "b" * 40, "c" * 3]
+    pairs = [(f"f{place}", text) for place, text in enumerate(given_texts)]
+    cost = {
+        chosen: len(oracle(FEW_OR_MANY, [pairs[place] for place in chosen], "What?"))
+        for chosen in ((0,), (0, 1), (0, 2), (0, 1, 2))
+    }
+    window = max(cost[0, 2], cost[0, 1, 2])
+    assert cost[0,] <= window < cost[0, 1]
+    made = assembled(FittedTemplate(FEW_OR_MANY), given_texts, "What?", window, model=None, counter=len)
+    assert places(made.build()) == [0, 1, 2]
 
 
 def test_old_turns_give_way_to_documents_and_the_instruction_and_tools_are_priced() -> None:
@@ -282,10 +297,13 @@ def test_in_the_system_text_it_is_priced_as_it_is_sent_wherever_pieces_meet(
     whole = made.build()
     assert whole.system == system
     assert whole.count.tokens == counted("plain", system, "So?")
-    tight = assembled(strategy, given_texts, "So?", whole.count.tokens + beside).add_instruction("Be brief.")
-    if given_texts or beside >= 0:
-        context = tight.build()
-        assert context.count.tokens == counted("plain", context.system or "", "So?") <= whole.count.tokens + beside
+    window = whole.count.tokens + beside
+    try:
+        context = assembled(strategy, given_texts, "So?", window).add_instruction("Be brief.").build()
+    except ContextLengthError:
+        assert counted("plain", f"Be brief.\n\n{start}" if start else "Be brief.", "So?") > window
+        return
+    assert context.count.tokens == counted("plain", context.system or "", "So?") <= window
 
 
 # ── what documents are in a template
@@ -333,8 +351,8 @@ def test_a_document_that_the_template_does_not_print_is_no_source() -> None:
         FittedTemplate(template), ["Oslo is wet and cold", "Rome", "Bonn", "Rome"], None, 10_000
     ).build()
     assert places(context) == [0, 1]
-    rows = [(row.name, row.reason) for row in context.report.rows if row.outcome == "dropped"]
-    assert rows == [("f2", "not printed by the template"), ("f3", "not printed by the template")]
+    rows = [(row.name, row.before, row.reason) for row in context.report.rows if row.outcome == "dropped"]
+    assert rows == [(name, 0, "not printed by the template") for name in ("f2", "f3")]
 
 
 def test_a_template_that_prints_other_letters_prints_its_documents() -> None:
@@ -364,6 +382,75 @@ def test_each_document_has_a_row_with_its_line_and_the_words_of_the_template_the
     assert rows["knowledge", "f2"] == [COUNT(f"{lines[2]}\n")]
     assert len(rows["instruction", "template rag prompt"]) == 2
     assert rows["instruction", "instruction"] == [COUNT("Be brief.")]
+
+
+@pytest.mark.parametrize("question", ["So?", "rain"])
+def test_a_document_that_repeats_the_question_stays_in_one_row(question: str) -> None:
+    template = "Q: {{ question }}\n{% for d in documents %}- {{ d.text }}\n{% endfor %}"
+    context = assembled(FittedTemplate(template), ["So? rain. So?", "rain"], question, None).build()
+    names = [row.name for row in context.report.rows if row.region == "knowledge"]
+    assert names == ["f0", "f1"]
+
+
+LONG = "word " * 12
+
+CUTS: dict[str, tuple[str, str, list[str], list[tuple[str, str]]]] = {
+    "each on its lines": (
+        "Use:\n1 a\n2 b\n\nQ: ",
+        "Use:\n\nQ: ",
+        ["a", "b"],
+        [("words", "Use:\n"), ("d0", "1 a\n"), ("d1", "2 b\n\n"), ("words", "Q: ")],
+    ),
+    "the same text twice": ("- a\n- a\n", "", ["a", "a"], [("d0", "- a\n"), ("d1", "- a\n")]),
+    "two in a line": ("- a; b\n- c\n", "", ["a", "b", "c"], [("2 documents", "- a; b\n"), ("d2", "- c\n")]),
+    "in one line with the words": ("Use: a. Q: ", "Use: Q: ", ["a"], [("d0", "Use: a. Q: ")]),
+    "before a blank": ("a\n b\nc\n", "", ["a", "b", "c"], [("2 documents", "a\n b\n"), ("d2", "c\n")]),
+    "escaped": (
+        "<d>a &amp; b</d>\n<d>c</d>\n",
+        "",
+        ["a & b", "c"],
+        [("d0", "<d>a &amp; b</d>\n"), ("d1", "<d>c</d>\n")],
+    ),
+    "without the blanks around": ("- a\n- b\n", "", [" a\n", "b"], [("d0", "- a\n"), ("d1", "- b\n")]),
+    "shortened": (f"{LONG[:45]}…\n- b\n", "", [LONG, "b"], [("d0", f"{LONG[:45]}…\n"), ("d1", "- b\n")]),
+    "escaped and shortened": (
+        f"&lt;{LONG[:45]}…\nb\n",
+        "",
+        [f"<{LONG}", "b"],
+        [("d0", f"&lt;{LONG[:45]}…\n"), ("d1", "b\n")],
+    ),
+    "the first in other letters": ("A\nb\nc\n", "", ["a", "b", "c"], [("2 documents", "A\nb\n"), ("d2", "c\n")]),
+    "the last in other letters": ("a\nb\nC\n", "", ["a", "b", "c"], [("d0", "a\n"), ("2 documents", "b\nC\n")]),
+    "all in other letters": ("A\nB\n", "", ["a", "b"], [("2 documents", "A\nB\n")]),
+    "no document": ("Use:\nQ: ", "Use:\nQ: ", [], [("words", "Use:\nQ: ")]),
+    "like the words": ("x\nx\nx\n", "x\nx\n", ["x"], [("words", "x\nx\n"), ("d0", "x\n")]),
+    "in place of other words": (
+        "Use:\na\nQ: ",
+        "Use:\nnone\nQ: ",
+        ["a"],
+        [("words", "Use:\n"), ("d0", "a\n"), ("words", "Q: ")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_a_prompt_is_cut_after_the_line_in_which_a_document_ends(name: str) -> None:
+    text, bare, found, expected = CUTS[name]
+    pieces = cut_prompt(text, bare, [Titled(f"d{place}", each) for place, each in enumerate(found)], "words")
+    assert [(piece.name, piece.text) for piece in pieces] == expected
+    assert {piece.region for piece in pieces if piece.name == "words"} <= {"instruction"}
+    assert {piece.region for piece in pieces if piece.name != "words"} <= {"knowledge"}
+
+
+def test_pieces_that_do_not_meet_where_counts_add_are_joined_and_are_knowledge_if_either_is() -> None:
+    words, document = Piece("instruction", "words", "Use: "), Piece("knowledge", "d0", "/a")
+    for given_pieces, expected in (
+        ([words, document], ("knowledge", "words, d0", "Use: /a")),
+        ([document, words], ("knowledge", "d0, words", "/aUse: ")),
+        ([words, words], ("instruction", "words", "Use: Use: ")),
+    ):
+        [joined] = join_where_counts_do_not_add(given_pieces)
+        assert (joined.region, joined.name, joined.text) == expected
 
 
 def test_a_limit_on_knowledge_is_one_on_the_documents() -> None:

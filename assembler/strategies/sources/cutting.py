@@ -84,7 +84,7 @@ def _cut_documents(text: str, start: int, stop: int, documents: Sequence[Titled]
         cursor = at + length
         if cuts and at < cuts[-1][1]:
             waiting = [*cuts.pop()[0], *waiting]
-        cuts.append((waiting, min(_seam_after(text, cursor), stop)))
+        cuts.append((waiting, _seam_after(text, cursor)))
         waiting = []
     if not cuts:
         return [Piece("knowledge", _named(waiting), text[start:stop])]
