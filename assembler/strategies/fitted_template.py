@@ -249,10 +249,10 @@ class _Prompts:
         question, text = self.question, prompt.text
         if question is None or not self._asks:
             return None
-        alone = (start for start, stop in prompt.values if text[start:stop] == question)
-        within = (at for span in prompt.values if (at := text.find(question, *span)) >= 0)
-        at = next(itertools.chain(alone, within), None)
-        return None if at is None else (at, at + len(question))
+        alone = (span[0] for span in prompt.values if text[slice(*span)] == question)
+        within = (place for span in prompt.values if (place := text.find(question, *span)) >= 0)
+        start = next(itertools.chain(alone, within), None)
+        return None if start is None else (start, start + len(question))
 
     @property
     def _template(self) -> ValidatedPromptTemplate:
