@@ -76,8 +76,13 @@ class Chosen:
 
     @property
     def takes_blocks(self) -> bool:
-        """Whether the API has blocks for sources for this model, and the host can hold them."""
+        """Whether the API has blocks for sources for this model, and the host can hold them.
+
+        None go beside an output schema: an answer in JSON has no place for citations, and Anthropic refuses both.
+        """
         host, blocks = self._choice.host, self._settings.dialect.api.sources
+        if self._regions.output is not None:
+            return False
         return host is not None and blocks is not None and host.takes_blocks and blocks.takes(self._settings.model)
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:

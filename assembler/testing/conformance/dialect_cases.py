@@ -14,6 +14,9 @@ from assembler.count_request import count_request
 from assembler.dialects import Dialect
 from assembler.dialects.dialect import ReasoningDialect
 from assembler.errors import ConversationError
+from assembler.strategies.cited_sources import CitedSources
+from assembler.strategies.sources.layout import NativeSources
+from assembler.strategies.strategy import Placement
 from assembler.testing.conformance.broken import AMPLE, Checked
 from budgets import Budget
 
@@ -222,6 +225,7 @@ class SeldomCases(Checked):
         self.bills_what_others_say()
         self.prices_what_is_longer()
         self.notes_reasoning(body)
+        self.sends_sources()
 
     def _built(self, history: Iterable[object], budget: Budget | None = None) -> Context[Any] | None:
         """A context in a budget that is ample; None if the dialect refuses the conversation."""
@@ -336,6 +340,35 @@ class SeldomCases(Checked):
                 fault = "says that it is not" if declares else "is missing: without it, all is taken to be sent"
                 problem = f"reasoning {spelling} is {'sent' if sent else 'left out'}, and sends_reasoning {fault}"
                 raise self.broken("it declares the reasoning that it sends", problem)
+
+    def sends_sources(self) -> None:
+        """Check that a block for a source is sent as its API writes it, and billed."""
+        sources, text = self.dialect.api.sources, "It rains in Oslo."
+        if sources is None or not sources.takes(None):
+            return
+        strategy = CitedSources(layout=NativeSources(), placement=Placement.QUESTION)
+        made = Assembler(Budget(AMPLE, counter=len), dialect=self.dialect, strategy=strategy)
+        context = made.add_knowledge(text, type="rag", source="oslo.md").add_message(("user", "Where?")).build()
+        request = context.request()
+        if sources.block("oslo.md", "oslo.md", text) not in [*containers(request)]:
+            problem = "it is changed or gone; send the raw of an Opaque part as it is"
+            raise self.broken("a block for a source is sent as its API writes it", problem)
+        billed = count_request(request, dialect=self.dialect, counter=len)
+        if billed != context.count or context.costs.knowledge < len(text):
+            problem = f"a source costs {context.costs.knowledge}, the context {context.count}, its request {billed}"
+            raise self.broken("it bills what it emits", problem)
+
+
+def containers(value: object) -> Iterator[object]:
+    """Yield every dict and list in a value, itself included."""
+    if isinstance(value, dict):
+        yield cast(object, value)
+        for item in cast("dict[str, object]", value).values():
+            yield from containers(item)
+    elif isinstance(value, list | tuple):
+        yield cast(object, value)
+        for item in cast("Sequence[object]", value):
+            yield from containers(item)
 
 
 def strings(value: object) -> Iterator[str]:

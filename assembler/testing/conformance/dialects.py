@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import attrs
@@ -42,6 +42,7 @@ from assembler.testing.conformance.dialect_cases import (
     UNNAMED,
     Rules,
     SeldomCases,
+    containers,
     strings,
 )
 from assembler.testing.conversations import requests
@@ -79,7 +80,8 @@ def check_dialect(
 
     A key of no region stays in a fitted request, a body of another API raises `ConversationError`, and no price has a
     better grade than its counter. An unknown model's count is an estimate, unless the dialect has its own tokenizer.
-    Parts of other APIs, such as calls of custom tools, are billed as they are sent.
+    Parts of other APIs, such as calls of custom tools, are billed as they are sent. A block for a source, if the API
+    declares any, is sent unchanged, and billed.
 
     `rules` returns the faults of a request. By default it is `assembler.verify`, for the dialects that it knows;
     without any, nothing shows that the API accepts what is sent. `texts` (a list, or a Hypothesis strategy) are drawn
@@ -226,8 +228,8 @@ class _Held(Checked):
         if not kept:
             raise self.broken("it changes nothing that it is given", "what was read of a message changed")
         self._plain(emission.request)
-        theirs = {id(value) for value in _containers([history, tools])}
-        shared = any(id(value) in theirs for value in _containers(emission.request))
+        theirs = {id(value) for value in containers([history, tools])}
+        shared = any(id(value) in theirs for value in containers(emission.request))
         if shared:
             raise self.broken("it shares no list or dict with the caller", "one in the request is the caller's own")
         self._complete(emission, layout)
@@ -360,17 +362,6 @@ def _texts(message: Message) -> Iterator[str]:
             yield from (text for text in strings(object_in(part.arguments)) if text.isidentifier())
         elif isinstance(part, Result):
             yield from (inner for inner in part.parts if isinstance(inner, str))
-
-
-def _containers(value: object) -> Iterator[object]:
-    if isinstance(value, dict):
-        yield cast(object, value)
-        for item in cast("dict[str, object]", value).values():
-            yield from _containers(item)
-    elif isinstance(value, list | tuple):
-        yield cast(object, value)
-        for item in cast("Sequence[object]", value):
-            yield from _containers(item)
 
 
 def _octets(value: object) -> str:

@@ -26,6 +26,7 @@ from budgets import Budget, BudgetError, Limit
 from tests.scaled import scaled
 
 WIDE = 1_000_000
+NO_BLOCKS = "the API has no blocks for sources, or takes none for this model or beside an output schema"
 NATIVE = [
     ("anthropic", "claude-sonnet-4-5"),
     ("anthropic", "claude-opus-4-7"),
@@ -197,7 +198,7 @@ def test_an_api_without_such_blocks_gets_text_and_the_report_says_so(
         assert here.request() == there.request()
         assert here.count == there.count
         noted = [note for note in here.report.notes if note not in there.report.notes]
-        assert noted == ["2 source(s) sent as text: the API has no blocks for sources, or not for this model"]
+        assert noted == [f"2 source(s) sent as text: {NO_BLOCKS}"]
 
 
 @pytest.mark.parametrize(
@@ -211,6 +212,17 @@ def test_without_a_question_of_one_text_they_are_text_in_the_system_text_and_the
     assert any("1 source(s) sent as text: there is no question" in note for note in plan.report.notes)
     context = assembled(NATIVE[0], ["One."], history=history).build()
     assert "[Source 1]" in str(context.system)
+
+
+@pytest.mark.parametrize("api", NATIVE, ids=str)
+def test_beside_an_output_schema_they_are_text_because_such_an_answer_cites_nothing(
+    api: tuple[str, str | None],
+) -> None:
+    schema = {"type": "object", "properties": {"metres": {"type": "number"}}, "required": ["metres"]}
+    context = assembled(api, ["One."]).add_output_schema(schema, name="height").build()
+    assert blocks_in(context.request()) == []
+    assert "[Source 1]" in str(context.request()["messages"][-1])
+    assert f"1 source(s) sent as text: {NO_BLOCKS}" in context.report.notes
 
 
 def test_a_request_for_another_api_has_them_as_text() -> None:

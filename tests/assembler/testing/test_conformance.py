@@ -137,6 +137,10 @@ class PricingLess(RuledPricer):
         return self.rules.options(layout)
 
 
+def without_passages(message: Message) -> Message:
+    return message.with_parts(tuple(part for part in message.parts if getattr(part, "kind", "") != "passage"))
+
+
 def with_arguments_as_given(message: Message) -> Message:
     """Where an API has functions alone, the text of a custom call goes out as `{"input": …}`; what came was shorter."""
     parts = [
@@ -167,6 +171,19 @@ class Deaf(Odd):
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         return False
+
+
+@attrs.frozen
+class Passages:
+    """Blocks for sources of one type, which Chat sends unchanged if nobody knows it."""
+
+    type: str
+
+    def takes(self, model: str | None) -> bool:
+        return True
+
+    def block(self, source: str, title: str, text: str) -> dict[str, Any]:
+        return {"type": self.type, "source": source, "title": title, "content": [{"type": "text", "text": text}]}
 
 
 class Knowing(Odd):
@@ -311,6 +328,17 @@ FAULTS = {
     "an estimate is called exact": ("graded_pricer", Odd(priced=Boasting)),
     "what is added is said twice": ("grows as it emits.*emit_after differs", Stuttering()),
     "reasoning is sent and said not to be": ("declares the reasoning.*in a field of its own is sent", Deaf()),
+    "a source's block is not billed": (
+        "bills what it emits; a source costs 0",
+        Odd(
+            api=Api(shape="openai", sources=Passages("passage")),
+            priced=lambda rules: PricingLess(rules, without_passages),
+        ),
+    ),
+    "a source's block is sent as text": (
+        "block for a source is sent as its API writes it",
+        Odd(api=Api(shape="openai", sources=Passages("search_result"))),
+    ),
     "any model is one that it knows": ("nobody knows.*unknown_model_pricer", Knowing()),
     "a custom call is priced as it came": (
         "calls a custom tool costs.*adapt_message",
@@ -338,6 +366,8 @@ def test_a_seeded_fault_of_a_dialect_is_found(fault: str) -> None:
 
 
 def test_an_invalid_request_is_found_by_the_rules_that_are_given() -> None:
+    passages = Api(shape="openai", sources=Passages("passage"))
+    check_dialect(Odd(api=passages), max_examples=2)
     check_dialect(Odd(), rules=lambda request: verify(request, dialect="openai_chat"), max_examples=10)
     with pytest.raises(ContractError, match="valid"):
         check_dialect(Odd(), rules=no_texts_alone, max_examples=25)
