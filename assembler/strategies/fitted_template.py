@@ -245,11 +245,11 @@ class _Prompts:
         return self._values[source]
 
     def _question_in(self, prompt: Prompt) -> tuple[int, int] | None:
-        """Where the prompt has the question as a value, on its own if there is such a place; None if it has not."""
+        """Where the prompt has the question as a value, the last time on its own if there is such a place."""
         question, text = self.question, prompt.text
         if question is None or not self._asks:
             return None
-        alone = (span[0] for span in prompt.values if text[slice(*span)] == question)
+        alone = (span[0] for span in reversed(prompt.values) if text[slice(*span)] == question)
         within = (place for span in prompt.values if (place := text.find(question, *span)) >= 0)
         start = next(itertools.chain(alone, within), None)
         return None if start is None else (start, start + len(question))

@@ -51,7 +51,7 @@ JINJA_TEMPLATES = {
 }
 F_STRINGS = {
     "f-string": "Context:\n{documents}\n\nQuestion: {question}\nAnswer:",
-    "f-string in one line": "{documents} {question}",
+    "f-string in one line": "{documents}{question}",
 }
 
 
@@ -157,7 +157,7 @@ def test_where_counts_are_bounds_no_document_left_out_would_fit_by_what_the_requ
         for place in chosen:
             made.add_knowledge(given_texts[place], type="rag", source=f"f{place}", score=1 - place / 100)
         made.add_messages([("user", "Hello."), ("assistant", "Hello!")] if talk else [])
-        return made.add_message(("user", question))
+        return made.add_message({"role": "user", "content": question})
 
     def cost(chosen: Sequence[int]) -> int:
         alone = made(100_000, sorted(chosen)).add_messages([("user", question)])
@@ -197,11 +197,15 @@ def test_at_every_window_the_best_documents_stay_as_if_each_were_tried_in_turn(t
     whole = [(f"f{place}", text) for place, text in enumerate(given_texts)]
     for window in range(len(oracle(template, [], "What?")) - 2, len(oracle(template, whole, "What?")) + 3):
         made = assembled(FittedTemplate(template), given_texts, "What?", window, model=None, counter=len)
+        expected = one_by_one(template, given_texts, window)
         try:
-            stay = places(made.build())
+            context = made.build()
         except ContextLengthError:
-            stay = None
-        assert stay == one_by_one(template, given_texts, window), window
+            assert expected is None, window
+            continue
+        assert places(context) == expected, window
+        dropped = [int(row.name[1:]) for row in context.report.rows if row.outcome == "dropped"]
+        assert dropped == sorted({*range(len(given_texts))} - {*places(context)})
 
 
 def test_a_document_that_did_not_fit_is_tried_again_after_another_made_the_words_fewer() -> None:
@@ -384,9 +388,12 @@ def test_each_document_has_a_row_with_its_line_and_the_words_of_the_template_the
     assert rows["instruction", "instruction"] == [COUNT("Be brief.")]
 
 
-@pytest.mark.parametrize("question", ["So?", "rain"])
-def test_a_document_that_repeats_the_question_stays_in_one_row(question: str) -> None:
-    template = "Q: {{ question }}\n{% for d in documents %}- {{ d.text }}\n{% endfor %}"
+BEFORE, AFTER = "Q: {{ question }}\n%s", "%sQ: {{ question }}"
+
+
+@pytest.mark.parametrize(("form", "question"), [(BEFORE, "So?"), (AFTER, "So?"), (AFTER, "rain")])
+def test_a_document_that_repeats_the_question_stays_in_one_row(form: str, question: str) -> None:
+    template = form % "{% for d in documents %}- {{ d.text }}\n{% endfor %}"
     context = assembled(FittedTemplate(template), ["So? rain. So?", "rain"], question, None).build()
     names = [row.name for row in context.report.rows if row.region == "knowledge"]
     assert names == ["f0", "f1"]
@@ -411,14 +418,16 @@ CUTS: dict[str, tuple[str, str, list[str], list[tuple[str, str]]]] = {
         ["a & b", "c"],
         [("d0", "<d>a &amp; b</d>\n"), ("d1", "<d>c</d>\n")],
     ),
-    "without the blanks around": ("- a\n- b\n", "", [" a\n", "b"], [("d0", "- a\n"), ("d1", "- b\n")]),
+    "without the blanks around": ("- a\n- b\n", "", ["  a\n\n", "b"], [("d0", "- a\n"), ("d1", "- b\n")]),
     "shortened": (f"{LONG[:45]}…\n- b\n", "", [LONG, "b"], [("d0", f"{LONG[:45]}…\n"), ("d1", "- b\n")]),
+    "shortened, with a mark": (f"<{LONG[:45]}\nb", "", [f"<{LONG}", "b"], [("d0", f"<{LONG[:45]}\n"), ("d1", "b")]),
     "escaped and shortened": (
         f"&lt;{LONG[:45]}…\nb\n",
         "",
         [f"<{LONG}", "b"],
         [("d0", f"&lt;{LONG[:45]}…\n"), ("d1", "b\n")],
     ),
+    "escaped, in two lines": (f"{LONG}&lt;\nb\nc", "", [f"{LONG}<\nb", "c"], [("d0", f"{LONG}&lt;\nb\n"), ("d1", "c")]),
     "the first in other letters": ("A\nb\nc\n", "", ["a", "b", "c"], [("2 documents", "A\nb\n"), ("d2", "c\n")]),
     "the last in other letters": ("a\nb\nC\n", "", ["a", "b", "c"], [("d0", "a\n"), ("2 documents", "b\nC\n")]),
     "all in other letters": ("A\nB\n", "", ["a", "b"], [("2 documents", "A\nB\n")]),
