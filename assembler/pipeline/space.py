@@ -68,6 +68,10 @@ class Chosen:
     _choice: Choice
     _additive: bool
     _alone: dict[str, Count] = attrs.field(factory=dict[str, Count], init=False)
+    _beside: dict[tuple[str, str, str], Count] = attrs.field(factory=dict[tuple[str, str, str], Count], init=False)
+    """The blocks that were asked about, by source, title and text."""
+    _first: list[tuple[dict[str, Any], Count]] = attrs.field(factory=list[tuple[dict[str, Any], Count]], init=False)
+    """The first of them, and what the host costs with it."""
 
     @property
     def question(self) -> str | None:
@@ -132,10 +136,18 @@ class Chosen:
         return known
 
     def _block(self, block: SourceBlock) -> Count:
-        """What a block costs beside another. The first may cost more, for a prompt on citations."""
-        host, blocks = self._hosting, _blocks(Around(blocks=(block,)), self._settings.dialect)
-        one, two = host.saying(host.text, *blocks), host.saying(host.text, *blocks, *blocks)
-        return (self._pricer.message(two) - self._pricer.message(one)).alone()
+        """What a block costs beside the first one that was asked about, which pays for a prompt on citations."""
+        key = (block.source, block.title, block.text)
+        known = self._beside.get(key)
+        if known is None:
+            (spelled,) = _blocks(Around(blocks=(block,)), self._settings.dialect)
+            host = self._hosting
+            if not self._first:
+                self._first.append((spelled, self._pricer.message(host.saying(host.text, spelled))))
+            first, alone = self._first[0]
+            both = self._pricer.message(host.saying(host.text, first, spelled))
+            known = self._beside[key] = (both - alone).alone()
+        return known
 
     def _with_blocks(self, around: Around) -> tuple[Sequence[Count], Count]:
         """What each piece adds to the cost of the host, and what blocks cost beyond that, for a prompt on citations."""

@@ -61,7 +61,7 @@ BEYOND = "beyond the top_k"
 BLANK = "blank, and the API takes no blank source"
 
 NO_HOST = "there is no question, or no tool result, of a single text to put them beside"
-NO_BLOCKS = "the API has no blocks for sources, or takes none for this model or beside an output schema"
+NO_BLOCKS = "the API, its model, an output schema or the form of the tool result rules out blocks for sources"
 
 _CITING = re.compile(r"[\[(\u3010\uff3b\uff08]\s*+sources?\s*+#?[0-9]", re.IGNORECASE)
 """A citation in an answer, in any spelling that `assembler.rag.citations` reads except the bare number."""

@@ -26,7 +26,7 @@ from budgets import Budget, BudgetError, Limit
 from tests.scaled import scaled
 
 WIDE = 1_000_000
-NO_BLOCKS = "the API has no blocks for sources, or takes none for this model or beside an output schema"
+NO_BLOCKS = "the API, its model, an output schema or the form of the tool result rules out blocks for sources"
 NATIVE = [
     ("anthropic", "claude-sonnet-4-5"),
     ("anthropic", "claude-opus-4-7"),
@@ -222,6 +222,18 @@ def test_beside_an_output_schema_they_are_text_because_such_an_answer_cites_noth
     context = assembled(api, ["One."]).add_output_schema(schema, name="height").build()
     assert blocks_in(context.request()) == []
     assert "[Source 1]" in str(context.request()["messages"][-1])
+    assert f"1 source(s) sent as text: {NO_BLOCKS}" in context.report.notes
+
+
+def test_a_result_that_came_as_an_item_of_responses_holds_them_as_text() -> None:
+    items = [
+        {"role": "user", "content": "How tall?"},
+        {"type": "function_call", "call_id": "c", "name": "search", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "found"},
+    ]
+    context = assembled(NATIVE[0], ["One."], strategy=AT_RESULT, history=items).build()
+    holds(context, NATIVE[0], WIDE)
+    assert context.request()["messages"][-1]["content"][0]["content"].startswith("SOURCES:")
     assert f"1 source(s) sent as text: {NO_BLOCKS}" in context.report.notes
 
 
