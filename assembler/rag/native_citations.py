@@ -58,14 +58,15 @@ def read_answer(answer: object) -> ReadAnswer:
     listed = items_of(fields_in(message.seen).get("content"))
     if not listed:
         return ReadAnswer("".join(part for part in message.parts if isinstance(part, str)))
-    text, passages = "", list[Passage]()
+    texts, passages, length = list[str](), list[Passage](), 0
     for item in listed:
         said, places = _said(item)
-        start = len(text) + len(said) - len(said.lstrip())
-        text += said
         if places:
-            passages.append(Passage(start, max(start, len(text.rstrip())), places))
-    return ReadAnswer(text, tuple(passages))
+            start = length + len(said) - len(said.lstrip())
+            passages.append(Passage(start, start + len(said.strip()), places))
+        texts.append(said)
+        length += len(said)
+    return ReadAnswer("".join(texts), tuple(passages))
 
 
 def _said(item: object) -> tuple[str, tuple[int, ...]]:

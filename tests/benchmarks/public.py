@@ -173,7 +173,8 @@ def in_every_dialect(work: Callable[[Any, Any], object]) -> Any:
 
 
 def with_documents(texts: list[str], **given: Any) -> Any:
-    made = Assembler(given.pop("budget", Budget(10**9, counter=len)), dialect=openai_chat, **given)
+    dialect = given.pop("dialect", openai_chat)
+    made = Assembler(given.pop("budget", Budget(10**9, counter=len)), dialect=dialect, **given)
     for text in texts:
         made.add_knowledge(text, type="rag", score=0.5)
     return made.add_messages([user("q?")]).build().report
@@ -185,6 +186,7 @@ def results(texts: list[str], **more: Any) -> list[rag.RetrievalResult]:
 
 MANAGER = rag.TokenBudgetManager(10**9, 10, counter=len)
 OPTIMIZER = rag.ContextOptimizer(counter=len)
+AS_BLOCKS = CitedSources(layout=rag.NativeSources(), placement=rag.Placement.QUESTION)
 KEPT = Path(tempfile.mkdtemp())
 
 
@@ -466,7 +468,9 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.rag.Everything": picked(rag.Everything()),
     "assembler.rag.Greedy": picked(rag.Greedy()),
     "assembler.rag.MergeNeighbours": chosen(merging=rag.MergeNeighbours()),
-    "assembler.rag.NativeSources": chosen(layout=rag.NativeSources(), placement=rag.Placement.QUESTION),
+    "assembler.rag.NativeSources": over(
+        DOCUMENTS, lambda texts: with_documents(texts, dialect=anthropic, strategy=AS_BLOCKS)
+    ),
     "assembler.rag.PlainSources": chosen(layout=rag.PlainSources()),
     "assembler.rag.PromptBuilder": over(
         DOCUMENTS, lambda found: rag.PromptBuilder(MANAGER).build_prompt("q?", found), after=results
