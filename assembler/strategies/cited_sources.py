@@ -168,7 +168,7 @@ class CitedSources:
             list(range(len(sources))) if self.per_document is None else cap_per_document(candidates, self.per_document)
         )
         allowed = may[: self.top_k]
-        tokens_left = self._tokens_left(regions, sources, page)
+        tokens_left = self._tokens_left(regions, page)
         if tokens_left is None:
             chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], page)
         else:
@@ -211,15 +211,8 @@ class CitedSources:
             sources = [source for at, source in enumerate(sources) if at not in gone]
         return sources, omitted
 
-    def _left_for(self, regions: Regions, sources: Sequence[Source], page: Page) -> Tokens | None:
-        """The tokens left for the prices of sources. The first may cost more than its price."""
+    def _tokens_left(self, regions: Regions, page: Page) -> Tokens | None:
         left = page.space.left(self._placed(regions, [], page))
-        if left is None or not sources:
-            return left
-        return left - page.first(sources[0], lambda given: page.space.left(self._placed(regions, given, page)))
-
-    def _tokens_left(self, regions: Regions, sources: Sequence[Source], page: Page) -> Tokens | None:
-        left = self._left_for(regions, sources, page)
         return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
 
     def _fitted(self, regions: Regions, shelf: Shelf, tokens_left: Tokens, page: Page) -> tuple[list[int], Rendered]:
@@ -280,8 +273,7 @@ class CitedSources:
         self, regions: Regions, shelf: Shelf, picked: list[int], rendered: Rendered, page: Page
     ) -> tuple[list[int], Rendered]:
         """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one."""
-        whole = self._left_for(regions, shelf.sources, page)
-        left = page.space.left(rendered) if picked else whole
+        whole, left = page.space.left(self._placed(regions, [], page)), page.space.left(rendered)
         if whole is None or left is None:
             return picked, rendered
         taken, saved, tries = set(picked), left + shelf.cost(picked) - whole, 0

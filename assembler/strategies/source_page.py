@@ -51,10 +51,6 @@ class Page:
         bodies = [self._body(document, "source") for document in rendered.sources]
         return sum(self.space.price(bodies)) + sum(map(self.heading, range(1, len(bodies) + 1)))
 
-    def first(self, source: Source, left: Callable[[Sequence[Source]], Tokens | None]) -> Tokens:
-        """What a first source costs more than its price. `left` returns the tokens left with these sources."""
-        return 0
-
     def _body(self, document: Document, name: str) -> Piece:
         return Piece("knowledge", name, self.layout.body(document))
 
@@ -74,13 +70,6 @@ class BlockPage(Page):
     def blocks(self, sources: Iterable[Source]) -> tuple[SourceBlock, ...]:
         """A block for each source."""
         return tuple([self._body(source.document, name_of(source)) for source in sources])
-
-    def first(self, source: Source, left: Callable[[Sequence[Source]], Tokens | None]) -> Tokens:
-        """What the first block costs more than others: the API adds a prompt on citations."""
-        without, beside = left([]), left([source])
-        if without is None or beside is None:
-            return 0
-        return max(0, without - beside - self.candidates([source])[0].cost)
 
     def _body(self, document: Document, name: str) -> SourceBlock:
         origin, title = cast(BlockLayout, self.layout).named(document)

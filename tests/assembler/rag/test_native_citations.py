@@ -172,6 +172,15 @@ def test_a_passage_of_blanks_counts_for_the_sentence_before_it() -> None:
     assert citation_report(in_anthropic((" ", [0])), built("anthropic")).sentences == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "passage"),
+    [("It rains. ", "1889. He sings."), ("雨です。", "雪です。"), ("It rains.\n", "\nHe sings.\n")],
+)
+def test_a_passage_does_not_count_for_the_sentence_that_ends_before_it(before: str, passage: str) -> None:
+    report = citation_report(in_anthropic((before, []), (passage, [0])), built("anthropic"))
+    assert [one.sources for one in report.sentences] == [(), (1,)]
+
+
 @pytest.mark.parametrize("answer", [3, None, {}, {"role": "assistant"}, {"role": "assistant", "content": [3]}, ["a"]])
 def test_what_is_no_answer_is_refused_with_what_to_pass(answer: Any) -> None:
     with pytest.raises(PromptError, match="a text"):
