@@ -18,6 +18,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
 from assembler.conversation.messages.responses import RESPONSES
+from assembler.dialects.copies import NO_PARAMETERS, object_schema
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
@@ -159,7 +160,8 @@ class ForeignPricer(RuledPricer):
     def _indented(self, price: Count, tool: Tool) -> Count:
         if self.indents is None:
             return price
-        function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        schema = object_schema(tool.parameters or NO_PARAMETERS)  # as the API is sent it
+        function = {"name": tool.name, "description": tool.description, "parameters": schema}
         written = json.dumps({"type": "function", "function": function}, ensure_ascii=False, indent=4)
         return Count(price.tokens, price.grade, max(price.upper, math.ceil(self.indents(written) * INDENTED)))
 
