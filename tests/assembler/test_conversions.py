@@ -20,6 +20,7 @@ from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.drawn.spelling import SPELLINGS, Medium
 from budgets import Budget
+from tests.assembler.one_price import OF_EACH, Api, assembled, costs_its_request
 from tests.scaled import scaled
 
 from .decorated import FORMS, PNG, Drawn, decorated, marks
@@ -132,18 +133,24 @@ def _built(home: str, drawn: Drawn) -> Context[Any] | None:
     return context
 
 
-@pytest.mark.parametrize("name", DIALECTS)
-@scaled(0.3)
-@given(drawn=st.sampled_from(FORMS).flatmap(decorated), data=st.data())
-def test_any_history_costs_the_build_what_it_costs_the_request(name: str, drawn: Drawn, data: st.DataObject) -> None:
-    model = data.draw(st.sampled_from(SPELLINGS[name].models))
-    assembler = Assembler(Budget(1_000_000, model=model), dialect=EVERY[name]).add_capability([TOOL])
+@pytest.mark.parametrize("dialect", OF_EACH)
+@scaled(0.6)
+@given(
+    drawn=st.sampled_from(FORMS).flatmap(decorated),
+    data=st.data(),
+    schema=st.none() | st.just({"type": "object", "properties": {"answer": {"type": "string"}}}),
+)
+def test_any_history_costs_the_build_what_it_costs_the_request(
+    dialect: str, drawn: Drawn, data: st.DataObject, schema: dict[str, Any] | None
+) -> None:
+    models = st.sampled_from([*SPELLINGS[dialect].models, *(api.model for api in OF_EACH[dialect])])
+    api = Api(dialect, data.draw(models))
     try:
-        context = assembler.add_messages(drawn.history).build()
+        context = assembled(api, drawn.history, schema=schema).build()
     except UnsupportedContentError:
         assert drawn.kinds & MAY_BE_REFUSED.keys()
         return
-    assert context.count == count_request(context.request(), dialect=EVERY[name], model=model)
+    costs_its_request(context, api)
 
 
 @pytest.mark.parametrize("name", EVERY)

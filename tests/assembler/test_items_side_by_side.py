@@ -6,13 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembler import (
     Assembler,
-    ClearToolResults,
-    ContextLengthError,
     TrimOldest,
     TrimSteps,
     Truncate,
@@ -22,101 +20,50 @@ from assembler import (
 from assembler.dialects import DIALECTS
 from assembler.testing import conversations
 from budgets import Budget
+from tests.assembler.one_price import LADDERS, SHARES, TRIM, Api, costs_its_request_whole_and_cut
+from tests.assembler.steps import saying, step
 from tests.scaled import scaled
 
-LADDERS = st.sampled_from(
-    [
-        [TrimOldest()],
-        [TrimOldest(low_water=0.5)],
-        [ClearToolResults(keep=0), TrimOldest()],
-        [TrimSteps(keep=0), Truncate(12), TrimOldest()],
-        [Truncate(12, where="head"), TrimSteps(keep=1), TrimOldest()],
-        [TrimOldest(low_water=0.5), ClearToolResults(keep=0), Truncate(12)],
-    ]
-)
+CHAT = [Api("openai_chat", model) for model in ("gpt-4o", "gpt-5", "deepseek-chat", "a-model-of-nobody")]
+ITEMS = [Api("openai_responses", model) for model in ("gpt-4o", "gpt-5", "grok-4", "a-model-of-nobody")]
+OTHERS = [
+    Api("anthropic", "claude-sonnet-4-5"),
+    Api("gemini", "gemini-2.5-flash"),
+    Api("mistral", "mistral-large-latest"),
+]
+BETWEEN = [*CHAT, *ITEMS, *OTHERS]
+ASKED: list[Any] = [{"role": "user", "content": "Is it late?"}]
+NEXT: list[Any] = [{"role": "user", "content": "And now?"}]
+CALL: Any = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+OUTPUT: Any = {"type": "function_call_output", "call_id": "c1", "output": "yes"}
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "a-model-of-nobody"])
-@pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+@pytest.mark.parametrize("api", BETWEEN, ids=str)
 @scaled(0.3)
-@given(history=conversations("openai_responses"), ladder=LADDERS, share=st.floats(0.2, 1.1))
+@given(history=conversations("openai_responses"), ladder=LADDERS, share=SHARES)
 @example(
     # Between the two texts two items are dropped, and the reasoning goes to no other API: they go out as one.
     [
-        {"role": "user", "content": "q"},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "see " * 4}]},
-        {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": "c1", "output": "yes"},
+        *ASKED,
+        saying("openai_responses", "see " * 4),
+        *(CALL, OUTPUT),
         {"type": "reasoning", "id": "rs_1", "summary": []},
         {"role": "assistant", "content": "There."},
-        {"type": "function_call", "call_id": "c2", "name": "look", "arguments": '{"q": "late trains"}'},
-        {"type": "function_call_output", "call_id": "c2", "output": "yes"},
-        {"type": "function_call", "call_id": "c3", "name": "look", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": "c3", "output": "yes"},
+        *({**CALL, "call_id": "c2", "arguments": '{"q": "late trains"}'}, {**OUTPUT, "call_id": "c2"}),
+        *({**CALL, "call_id": "c3"}, {**OUTPUT, "call_id": "c3"}),
     ],
-    [TrimSteps(keep=0)],
+    (TrimSteps(keep=0),),
     0.491,
 )
-def test_a_build_costs_what_its_own_request_costs(
-    name: str, model: str, history: list[Any], ladder: list[Any], share: float
-) -> None:
-    whole = Assembler(Budget(1_000_000, model=model), dialect=DIALECTS[name]).add_messages(history).build().count
-    budget = Budget(max(1, int(whole.upper * share)), model=model)
-    try:
-        context = Assembler(budget, dialect=DIALECTS[name], on_overflow=ladder).add_messages(history).build()
-    except ContextLengthError:
-        assume(False)
-    recounted = count_request(context.request(), dialect=DIALECTS[name], model=model)
-    assert (context.count.tokens, context.count.upper) == (recounted.tokens, recounted.upper)
-    assert recounted.upper <= budget.input_limit
-
-
-MODELS = {"anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-flash", "mistral": "mistral-large-latest"}
-
-
-@pytest.mark.parametrize("name", sorted(MODELS))
-@scaled(0.3)
-@given(history=conversations("openai_responses"), ladder=LADDERS, share=st.floats(0.2, 1.1))
-def test_another_apis_bound_covers_its_own_request(
-    name: str, history: list[Any], ladder: list[Any], share: float
-) -> None:
-    model, dialect = MODELS[name], DIALECTS[name]
-    tools = [
-        {"name": tool, "parameters": {"type": "object"}} for tool in sorted({i["name"] for i in history if "name" in i})
-    ]
-    whole = Assembler(Budget.for_model(model), dialect=dialect).add_capability(tools).add_messages(history)
-    window = max(1, int(whole.build().count.upper * share))
-    budget = Budget.for_model(model, context_window=window, max_output_tokens=0)
-    assembler = Assembler(budget, dialect=dialect, on_overflow=ladder).add_capability(tools).add_messages(history)
-    try:
-        context = assembler.build()
-    except ContextLengthError:
-        assume(False)
-    assert count_request(context.request(), dialect=dialect, model=model).tokens <= context.count.upper
-    assert context.count.upper <= budget.input_limit
+def test_a_build_costs_what_its_own_request_costs(api: Api, history: list[Any], ladder: Any, share: float) -> None:
+    costs_its_request_whole_and_cut(api, history, ladder, share)
 
 
 @pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
 @pytest.mark.parametrize("calls", [1, 2, 5])
 def test_parallel_calls_cost_the_same_as_items_and_as_one_message(name: str, calls: int) -> None:
-    asked = [{"id": f"call_{n}", "name": "weather", "arguments": f'{{"city": "Paris {n}"}}'} for n in range(calls)]
-    answers = [(one["id"], "sunny, 21 degrees") for one in asked]
-    items: list[dict[str, Any]] = [{"role": "user", "content": "What is the weather?"}]
-    items += [
-        {"type": "function_call", "call_id": one["id"], "name": one["name"], "arguments": one["arguments"]}
-        for one in asked
-    ]
-    items += [{"type": "function_call_output", "call_id": call_id, "output": text} for call_id, text in answers]
-    functions = [{"name": one["name"], "arguments": one["arguments"]} for one in asked]
-    listed = [
-        {"id": one["id"], "type": "function", "function": function}
-        for one, function in zip(asked, functions, strict=True)
-    ]
-    messages: list[dict[str, Any]] = [
-        {"role": "user", "content": "What is the weather?"},
-        {"role": "assistant", "content": None, "tool_calls": listed},
-        *({"role": "tool", "tool_call_id": call_id, "content": text} for call_id, text in answers),
-    ]
+    answers = ["sunny, 21 degrees"] * calls
+    items, messages = ([*ASKED, *step(api, answers)] for api in ("openai_responses", "openai_chat"))
     assembler = Assembler(Budget.for_model("gpt-4o"), dialect=DIALECTS[name])
     assert assembler.fork().add_messages(items).build().count == assembler.add_messages(messages).build().count
 
@@ -130,7 +77,7 @@ def _output(call_id: str, kind: str = "function_call") -> dict[str, str]:
     return {"type": f"{kind}_output", "call_id": call_id, "output": "found"}
 
 
-@pytest.mark.parametrize("name", [*sorted(MODELS), "openai_chat", "openai_responses", "bedrock", "plain"])
+@pytest.mark.parametrize("name", DIALECTS)
 @pytest.mark.parametrize("place", range(3))
 def test_a_custom_call_is_sent_in_one_turn_with_the_calls_beside_it(name: str, place: int) -> None:
     kinds = ["function_call"] * 3
@@ -141,12 +88,6 @@ def test_a_custom_call_is_sent_in_one_turn_with_the_calls_beside_it(name: str, p
     context = assembler.add_messages([{"role": "user", "content": "q"}, *calls, *outputs]).build()
     assert name == "plain" or verify(context.request(), dialect=name) == []
     assert context.count == count_request(context.request(), dialect=name)
-
-
-ASKED: list[Any] = [{"role": "user", "content": "Is it late?"}]
-NEXT: list[Any] = [{"role": "user", "content": "And now?"}]
-CALL: Any = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
-OUTPUT: Any = {"type": "function_call_output", "call_id": "c1", "output": "yes"}
 
 
 def said(text: str) -> dict[str, Any]:
@@ -230,8 +171,7 @@ def steps_out_of_order(draw: st.DrawFn) -> list[dict[str, Any]]:
                     search = {"type": "web_search_call", "id": f"ws_{len(history)}", "status": "completed"}
                     history.append({**search, "action": action})
                 case _:
-                    said = [{"type": "output_text", "text": "Let me see."}]
-                    history.append({"type": "message", "role": "assistant", "content": said})
+                    history.append(saying("openai_responses", "Let me see."))
         while waiting:
             history.append(answer(draw, waiting))
     return [*history, {"role": "user", "content": "and?"}]
@@ -245,36 +185,18 @@ def answer(draw: st.DrawFn, waiting: list[str]) -> dict[str, Any]:
 
 CALLS = [CALL, {**CALL, "call_id": "c2"}]
 ANSWERS = [{**OUTPUT, "call_id": call["call_id"]} for call in CALLS]
-SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Let me see."}]}
-
-CHAT = [("openai_chat", model) for model in ("gpt-4o", "gpt-5", "deepseek-chat", "a-model-of-nobody")]
-ITEMS = [("openai_responses", model) for model in ("gpt-5", "grok-4", "a-model-of-nobody")]
-BETWEEN = [*CHAT, *ITEMS, *MODELS.items()]
+SAID = saying("openai_responses", "Let me see.")
 
 
-@pytest.mark.parametrize(("name", "model"), BETWEEN)
+@pytest.mark.parametrize("api", BETWEEN, ids=str)
 @scaled(0.3)
-@given(history=steps_out_of_order(), ladder=LADDERS, share=st.floats(0.4, 1.1))
-@example(
-    [*ASKED, *CALLS, ANSWERS[0], SAID, ANSWERS[1], *ASKED], [TrimOldest()], 1.0
-)  # 4 tokens more than it is sent as
-@example([*ASKED, CALL, SAID, SAID, OUTPUT, *ASKED], [TrimOldest()], 1.0)
+@given(history=steps_out_of_order(), ladder=LADDERS, share=SHARES)
+@example([*ASKED, *CALLS, ANSWERS[0], SAID, ANSWERS[1], *ASKED], TRIM, 1.0)  # 4 tokens more than it is sent as
+@example([*ASKED, CALL, SAID, SAID, OUTPUT, *ASKED], TRIM, 1.0)
 def test_words_of_the_model_between_answers_cost_what_they_are_sent_as(
-    name: str, model: str, history: list[Any], ladder: list[Any], share: float
+    api: Api, history: list[Any], ladder: Any, share: float
 ) -> None:
-    dialect, tools = DIALECTS[name], [{"name": "look", "parameters": {"type": "object"}}]
-    whole = (
-        Assembler(Budget(1_000_000, model=model), dialect=dialect).add_capability(tools).add_messages(history).build()
-    )
-    assert whole.count == count_request(whole.request(), dialect=dialect, model=model)
-    budget = Budget(max(1, int(whole.count.upper * share)), model=model)
-    assembler = Assembler(budget, dialect=dialect, on_overflow=ladder).add_capability(tools).add_messages(history)
-    try:
-        context = assembler.build()
-    except ContextLengthError:
-        assume(False)
-    assert context.count == count_request(context.request(), dialect=dialect, model=model)
-    assert context.count.upper <= budget.input_limit
+    costs_its_request_whole_and_cut(api, history, ladder, share)
 
 
 def test_reasoning_that_nothing_follows_yet_is_counted_as_it_is_sent_now_and_later() -> None:
@@ -301,9 +223,7 @@ def test_a_sum_is_recounted_as_a_whole_only_if_nothing_of_the_model_follows_its_
 
 def answered(text: str) -> list[Any]:
     """Two results of one step whose JSON spells each character as an escape; the server writes it anew, without."""
-    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}} for n in range(2)]
-    results = [{"role": "tool", "tool_call_id": call["id"], "content": json.dumps({"said": text})} for call in calls]
-    return [*ASKED, {"role": "assistant", "content": None, "tool_calls": calls}, *results, *ASKED]
+    return [*ASKED, *step("openai_chat", [json.dumps({"said": text})] * 2), *ASKED]
 
 
 @pytest.mark.parametrize(

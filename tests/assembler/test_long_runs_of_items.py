@@ -5,18 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ContextLengthError, TrimOldest, count_request
-from assembler.dialects import DIALECTS
+from assembler import Assembler
 from budgets import Budget
-from tests.assembler.test_items_side_by_side import BETWEEN, ITEMS, LADDERS
+from tests.assembler.one_price import (
+    LADDERS,
+    SHARES,
+    TRIM,
+    Api,
+    assembled,
+    costs_its_request,
+    costs_its_request_whole_and_cut,
+)
+from tests.assembler.test_items_side_by_side import BETWEEN, ITEMS
 from tests.calls import IN_C_TOO, calls_of
 from tests.scaled import scaled
 
 ASKED: dict[str, Any] = {"role": "user", "content": "Is it late?"}
-TOOLS = [{"name": "look", "parameters": {"type": "object"}}]
 
 
 def item(kind: str, number: int) -> dict[str, Any]:
@@ -42,41 +49,26 @@ FAR_APART = [*["search"] * 10, "call", *["search"] * 10, "call", *["search"] * 2
 KINDS = st.sampled_from(["call", "thought", "search"])
 
 
-@pytest.mark.parametrize(("name", "model"), BETWEEN)
+@pytest.mark.parametrize("api", BETWEEN, ids=str)
 @scaled(0.1)
-@given(kinds=st.lists(KINDS, min_size=8, max_size=30), ends=st.booleans(), ladder=LADDERS, share=st.floats(0.4, 1.1))
-@example(FAR_APART, True, [TrimOldest()], 1.0)  # a call whose nearest items are no calls
-@example(["call"] * 20, False, [TrimOldest()], 1.0)
+@given(kinds=st.lists(KINDS, min_size=8, max_size=30), ends=st.booleans(), ladder=LADDERS, share=SHARES)
+@example(FAR_APART, True, TRIM, 1.0)  # a call whose nearest items are no calls
+@example(["call"] * 20, False, TRIM, 1.0)
 def test_a_long_run_of_items_costs_what_it_is_sent_as(
-    name: str, model: str, kinds: list[str], ends: bool, ladder: list[Any], share: float
+    api: Api, kinds: list[str], ends: bool, ladder: Any, share: float
 ) -> None:
     history = [*turn_of(["call"]), *turn_of(kinds), *([ASKED] if ends else [])]
-    dialect = DIALECTS[name]
-    whole = Assembler(Budget(1_000_000, model=model), dialect=dialect).add_capability(TOOLS).add_messages(history)
-    count = whole.build().count
-    assert count == count_request(whole.build().request(), dialect=dialect, model=model)
-    budget = Budget(max(1, int(count.upper * share)), model=model)
-    assembler = Assembler(budget, dialect=dialect, on_overflow=ladder).add_capability(TOOLS)
-    try:
-        context = assembler.add_messages(history).build()
-    except ContextLengthError:
-        assume(False)
-    assert context.count == count_request(context.request(), dialect=dialect, model=model)
-    assert context.count.upper <= budget.input_limit
+    costs_its_request_whole_and_cut(api, history, ladder, share)
 
 
-@pytest.mark.parametrize(("name", "model"), ITEMS)
+@pytest.mark.parametrize("api", ITEMS, ids=str)
 @pytest.mark.parametrize("kinds", [FAR_APART, ["call"] * 12, ["thought", "call"] * 7], ids=["apart", "calls", "both"])
-def test_a_run_that_grows_by_an_item_costs_at_every_length_what_it_is_sent_as(
-    name: str, model: str, kinds: list[str]
-) -> None:
-    growing = Assembler(Budget(1_000_000, model=model), dialect=name).add_capability(TOOLS)
+def test_a_run_that_grows_by_an_item_costs_at_every_length_what_it_is_sent_as(api: Api, kinds: list[str]) -> None:
+    growing = assembled(api, [])
     history = [*turn_of(kinds), ASKED]
     for stop, message in enumerate(history, 1):
-        fresh = Assembler(Budget(1_000_000, model=model), dialect=name).add_capability(TOOLS)
-        assert growing.add_message(message).plan().count == fresh.add_messages(history[:stop]).plan().count
-    context = growing.build()
-    assert context.count == count_request(context.request(), dialect=name, model=model)
+        assert growing.add_message(message).plan().count == assembled(api, history[:stop]).plan().count
+    costs_its_request(growing.build(), api)
 
 
 @pytest.mark.parametrize("far", [True, False])
@@ -86,22 +78,16 @@ def test_only_a_run_whose_prices_do_not_add_up_is_counted_as_a_whole(far: bool) 
     assert made.plan().inside.ledger.overpriced is far
 
 
+WORKED = [
+    api for api in BETWEEN if api.model in ("gpt-5", "a-model-of-nobody", "claude-sonnet-4-5", "gemini-2.5-flash")
+]
+
+
 @pytest.mark.parametrize("kinds", [["call"], ["thought", "call"], ["search"]], ids="-".join)
-@pytest.mark.parametrize(
-    ("name", "model"),
-    [
-        ("openai_responses", "gpt-5"),
-        ("openai_responses", "a-model-of-nobody"),
-        ("openai_chat", "gpt-4o"),
-        ("anthropic", "claude-sonnet-4-5"),
-        ("gemini", "gemini-2.5-flash"),
-    ],
-)
-def test_twice_the_items_side_by_side_take_twice_the_work(name: str, model: str, kinds: list[str]) -> None:
+@pytest.mark.parametrize("api", WORKED, ids=str)
+def test_twice_the_items_side_by_side_take_twice_the_work(api: Api, kinds: list[str]) -> None:
     def work(times: int) -> int:
-        history = [*turn_of(kinds * times), ASKED]
-        made = Assembler(Budget(1_000_000, model=model), dialect=name).add_capability(TOOLS)
-        return calls_of(made.add_messages(history).build, IN_C_TOO)
+        return calls_of(assembled(api, [*turn_of(kinds * times), ASKED]).build, IN_C_TOO)
 
     work(1)  # what is loaded once in a process
     sizes = [work(32), work(64), work(128)]

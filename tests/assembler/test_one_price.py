@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import attrs
@@ -16,7 +17,6 @@ from assembler import (
     Assembler,
     ChatRegions,
     CitedSources,
-    Context,
     ContextLengthError,
     ConversationError,
     FittedTemplate,
@@ -25,210 +25,86 @@ from assembler import (
 from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
-from assembler.policies import ClearReasoning, ClearToolResults, Offload, Policy, TrimOldest, TrimSteps, Truncate
-from assembler.report.cache import CacheMarks
+from assembler.policies import ClearToolResults, Offload, Policy, TrimOldest, TrimSteps, Truncate
 from assembler.strategies import Placement, Strategy
 from assembler.strategies.sources.layout import NativeSources
 from assembler.testing import conversations
 from budgets import Budget, Count, Limit
+from tests.assembler.one_price import (
+    APIS,
+    GATEWAYS,
+    LADDERS,
+    OF_EACH,
+    SHARES,
+    Api,
+    assembled,
+    billed,
+    costs_its_request,
+    costs_its_request_whole_and_cut,
+)
+from tests.assembler.steps import Message, part, step, together
 from tests.assembler.strategies import LISTING
 from tests.budgets.toy_tokenizers import byte_level
 from tests.scaled import scaled
 
-
-@attrs.frozen
-class Api:
-    dialect: str
-    model: str | None
-
-
-APIS = [
-    Api("openai_chat", "gpt-4o"),
-    Api("openai_chat", "gpt-5"),
-    Api("openai_chat", "gpt-3.5-turbo"),
-    Api("openai_chat", "deepseek-chat"),
-    Api("openai_chat", "llama-3.3-70b-versatile"),
-    Api("openai_chat", "nobody-knows-this-model"),
-    Api("openai_responses", "gpt-4o"),
-    Api("openai_responses", "gpt-5"),
-    Api("openai_responses", "grok-4.3"),
-    Api("anthropic", "claude-sonnet-4-5"),
-    Api("anthropic", "claude-opus-4-7"),
-    Api("bedrock", "anthropic.claude-sonnet-4-5"),
-    Api("bedrock", "meta.llama3-1-70b-instruct-v1:0"),
-    Api("bedrock", "amazon.nova-pro-v1:0"),
-    Api("bedrock", "mistral.mistral-large-2407-v1:0"),
-    Api("gemini", "gemini-2.5-pro"),
-    Api("gemini", "gemini-2.0-flash"),
-    Api("mistral", "mistral-large-latest"),
-    Api("mistral", "mistral-small-latest"),
-    Api("plain", None),
-]
-GATEWAYS = [
-    Api("openai_chat", "openrouter/anthropic/claude-sonnet-4-5"),
-    Api("openai_chat", "openrouter/google/gemini-2.5-flash"),
-    Api("openai_chat", "openrouter/openai/gpt-5"),
-    Api("openai_chat", "openrouter/z-ai/glm-4.6"),
-    Api("openai_responses", "openrouter/anthropic/claude-sonnet-4-5"),
-    Api("openai_responses", "openrouter/google/gemini-2.5-flash"),
-    Api("openai_responses", "openrouter/mistralai/mistral-large"),
-    Api("openai_responses", "openrouter/deepseek/deepseek-chat"),
-    Api("openai_responses", "qwen3-32b"),
-    Api("openai_responses", "nobody-knows-this-model"),
-]
 SHAPES = ["openai_chat", "openai_responses", "anthropic", "gemini"]
-TOOLS: list[dict[str, Any]] = [
-    {"name": name, "description": "Finds what is asked for.", "parameters": {"type": "object", "properties": {"q": {}}}}
-    for name in ("search", "refund")
-]
 histories = st.sampled_from(SHAPES).flatmap(conversations)
-ladders = st.sampled_from(
-    [
-        (TrimOldest(),),
-        (TrimOldest(low_water=0.5),),
-        (TrimOldest(note="Older turns were left out.", pins={0}),),
-        (ClearReasoning(keep=0), ClearToolResults(keep=0), TrimOldest()),
-        (TrimSteps(keep=0), Truncate(12), TrimOldest()),
-        (ClearToolResults(keep=0), Truncate(12), TrimOldest(low_water=0.5)),
-    ]
-)
 limits = st.sampled_from([{}, {"knowledge": Limit(cap=0.3)}, {"conversation": Limit(floor=0.1)}])
 
 
-def assembled(
-    api: Api, window: int, history: list[Any], policy: tuple[Policy, ...], limits: dict[str, Limit], documents: int
-) -> Assembler:
-    budget = Budget(window, model=api.model, limits=limits)
-    made = Assembler(budget, dialect=DIALECTS[api.dialect], on_overflow=policy, cache_marks=CacheMarks())
-    for number in range(documents):
-        made.add_knowledge(f"Fact {number} & all.", type="rag", score=number / 10)
-    return made.add_instruction("Be <brief>.").add_capability(TOOLS).add_messages(history)
-
-
-def billed(context: Context, api: Api) -> Count:
-    return count_request(context.request(), dialect=DIALECTS[api.dialect], model=api.model)
-
-
-def adds_up(context: Context) -> None:
-    rows = context.report.rows
-    assert sum(row.after for row in rows) == context.count.tokens == context.costs.total
-    for region, tokens in context.costs.to_dict().items():
-        assert tokens == sum(row.after for row in rows if row.region == region) >= 0
-
-
-@pytest.mark.parametrize("dialect", sorted({api.dialect for api in APIS}))
+@pytest.mark.parametrize("dialect", OF_EACH)
 @scaled(0.3)
 @given(
     data=st.data(),
     history=histories,
-    policy=ladders,
+    ladder=LADDERS,
     limits=limits,
     documents=st.integers(0, 2),
-    share=st.floats(0.4, 1.1),
+    share=SHARES,
 )
 def test_a_build_costs_what_its_own_request_is_counted(
     dialect: str,
     data: st.DataObject,
     history: list[Any],
-    policy: tuple[Policy, ...],
+    ladder: tuple[Policy, ...],
     limits: dict[str, Limit],
     documents: int,
     share: float,
 ) -> None:
-    api = data.draw(st.sampled_from([api for api in (*APIS, *GATEWAYS) if api.dialect == dialect]))
-    whole = assembled(api, 1_000_000, history, policy, {}, documents).build()
-    assert whole.count == billed(whole, api)
-    try:
-        tight = assembled(api, max(1, int(whole.count.upper * share)), history, policy, limits, documents).build()
-    except ContextLengthError:
-        assume(False)
-    assert tight.count == billed(tight, api)
-    assert tight.count.upper <= int(whole.count.upper * share)
-    adds_up(tight)
+    api = data.draw(st.sampled_from(OF_EACH[dialect]))
+    costs_its_request_whole_and_cut(api, history, ladder, share, limits=limits, documents=documents)
 
 
 ESCAPED = '{"a": "caf\\u00e9 \\ud83d\\ude42"}'
 INDENTED = json.dumps({"rows": [1, 2]}, indent=4)
 RESULTS = st.sampled_from(["", "{}", "[]", "plain words", ESCAPED, INDENTED])
+POINT = {"cachePoint": {"type": "default"}}
 
 
-def in_chat(results: list[str]) -> list[dict[str, Any]]:
-    calls: list[dict[str, Any]] = [
-        {"id": f"c{n}", "type": "function", "function": {"name": "search", "arguments": "{}"}}
-        for n in range(len(results))
-    ]
-    return [
-        {"role": "assistant", "content": None, "tool_calls": calls},
-        *[{"role": "tool", "tool_call_id": f"c{n}", "content": result} for n, result in enumerate(results)],
-    ]
-
-
-def in_gemini(results: list[str]) -> list[dict[str, Any]]:
-    """Without ids, each result in a content of its own."""
-    answers = [{"function_response": {"name": "search", "response": {"output": result}}} for result in results]
-    return [
-        {"role": "model", "parts": [{"function_call": {"name": "search", "args": {}}} for _ in results]},
-        *[{"role": "user", "parts": [answer]} for answer in answers],
-    ]
-
-
-def in_converse(results: list[str]) -> list[dict[str, Any]]:
-    """All in one message, with a mark of a cache behind them."""
-    calls: list[dict[str, Any]] = [
-        {"toolUse": {"toolUseId": f"c{n}", "name": "search", "input": {}}} for n in range(len(results))
-    ]
-    answers = [{"toolResult": {"toolUseId": f"c{n}", "content": [{"text": said}]}} for n, said in enumerate(results)]
-    return [
-        {"role": "assistant", "content": calls},
-        {"role": "user", "content": [*answers, {"cachePoint": {"type": "default"}}]},
-    ]
-
-
-def in_blocks(results: list[str], behind: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    """All in one message, with words of the user behind them."""
-    calls: list[dict[str, Any]] = [
-        {"type": "tool_use", "id": f"c{n}", "name": "search", "input": {}} for n in range(len(results))
-    ]
-    answers = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": said} for n, said in enumerate(results)]
-    return [
-        {"role": "assistant", "content": calls},
-        {"role": "user", "content": [*answers, behind or {"type": "text", "text": "and now?"}]},
-    ]
-
-
-def before_silence(results: list[str]) -> list[dict[str, Any]]:
-    return in_blocks(results, {"type": "text", "text": ""})
-
-
-def before_what_nobody_knows(results: list[str]) -> list[dict[str, Any]]:
-    return in_blocks(results, {"type": "weather", "x": 1})
-
-
-def in_messages_with_marks(results: list[str]) -> list[dict[str, Any]]:
+def in_messages_with_marks(results: list[str]) -> list[Message]:
     """Each in a message of its own, with a mark of a cache behind each."""
-    asking, answering = in_converse(results)
-    mark = answering["content"].pop()
-    return [asking, *({"role": "user", "content": [result, mark]} for result in answering["content"])]
+    calls, *answers = step("bedrock", results)
+    return [calls, *(message for answer in answers for message in together("bedrock", [answer], POINT))]
 
 
-SPELLINGS = [
-    in_messages_with_marks,
-    in_chat,
-    in_gemini,
-    in_converse,
-    in_blocks,
-    before_silence,
-    before_what_nobody_knows,
-]
+in_chat = partial(step, "openai_chat")
+SPELLINGS: dict[str, Callable[[list[str]], list[Message]]] = {
+    "chat": in_chat,
+    "gemini without ids": partial(step, "gemini", named=False),
+    "converse with a mark behind": partial(step, "bedrock", apart=False, behind=[POINT]),
+    "converse with a mark behind each": in_messages_with_marks,
+    "blocks before words": partial(step, "anthropic", apart=False, behind=[part("anthropic", "and now?")]),
+    "blocks before silence": partial(step, "anthropic", apart=False, behind=[part("anthropic", "")]),
+    "blocks before what nobody knows": partial(step, "anthropic", apart=False, behind=[{"type": "weather", "x": 1}]),
+}
 
 
 @pytest.mark.parametrize("spelled", SPELLINGS)
 @pytest.mark.parametrize("api", APIS, ids=str)
-def test_two_results_of_one_step_cost_what_they_are_sent_as(api: Api, spelled: Callable[[list[str]], Any]) -> None:
+def test_two_results_of_one_step_cost_what_they_are_sent_as(api: Api, spelled: str) -> None:
     for words in range(5):  # a share of each price is rounded up
-        history = [{"role": "user", "content": "q"}, *spelled(["a " * words, "{}", json.dumps({"a": "é" * words})])]
-        whole = assembled(api, 1_000_000, history, (TrimOldest(),), {}, 0).build()
-        assert whole.count == billed(whole, api)
+        results = ["a " * words, "{}", json.dumps({"a": "é" * words})]
+        costs_its_request(assembled(api, [{"role": "user", "content": "q"}, *SPELLINGS[spelled](results)]).build(), api)
 
 
 @pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
@@ -237,28 +113,27 @@ def test_each_of_more_results_than_a_price_looks_back_on_costs_what_it_is_sent_a
     texts = [("é " if number % 3 else "a ") * (number % 7) + '{"a": 1}' * (number % 2) for number in range(25)]
     history = [{"role": "user", "content": "q"}, *in_chat(texts), {"role": "user", "content": "and now?"}]
     ladder = (ClearToolResults(keep=0, placeholder=""), TrimOldest())
-    whole = assembled(api, 1_000_000, history, ladder, {}, 0).build()
-    assert whole.count == billed(whole, api)
+    whole = assembled(api, history, ladder=ladder).build()
+    costs_its_request(whole, api)
     for less in (1, 7, 40):
-        tight = assembled(api, whole.count.upper - less, history, ladder, {}, 0).build()
-        assert tight.count == billed(tight, api)
+        costs_its_request(assembled(api, history, whole.count.upper - less, ladder).build(), api)
 
 
 @scaled(3)
 @given(
     api=st.sampled_from(APIS),
-    spelled=st.sampled_from(SPELLINGS),
+    spelled=st.sampled_from([*SPELLINGS.values()]),
     steps=st.lists(st.lists(RESULTS, min_size=1, max_size=3), min_size=1, max_size=3),
     less=st.integers(0, 3),
 )
 def test_results_of_one_step_cost_what_they_are_sent_as_however_they_are_spelled(
-    api: Api, spelled: Callable[[list[str]], list[dict[str, Any]]], steps: list[list[str]], less: int
+    api: Api, spelled: Callable[[list[str]], list[Message]], steps: list[list[str]], less: int
 ) -> None:
     history = [one for step in steps for one in ({"role": "user", "content": "q"}, *spelled(step))]
-    whole = assembled(api, 1_000_000, history, (TrimOldest(),), {}, 0).build()
+    whole = assembled(api, history).build()
     assert whole.count == billed(whole, api)
     try:
-        tight = assembled(api, whole.count.upper - less, history, (TrimOldest(),), {}, 0).build()
+        tight = assembled(api, history, whole.count.upper - less).build()
     except ContextLengthError:
         assert less
         return
@@ -282,17 +157,16 @@ def test_half_a_step_that_was_shortened_at_a_mark_costs_what_it_is_sent_as(
 
     What was saved before it came was found of a list that was shorter.
     """
-    history = [{"role": "user", "content": "q"}, *in_chat([*texts])]
-    whole = assembled(APIS[0], 1_000_000, history, ladder, {}, 0).build().count.upper
+    history = [{"role": "user", "content": "q"}, *in_chat(texts)]
+    whole = assembled(APIS[0], history, ladder=ladder).build().count.upper
     built = 0
     for window in range(whole // 2, whole, 2):
         try:
-            tight = assembled(APIS[0], window, history, ladder, {}, 0).build()
+            tight = assembled(APIS[0], history, window, ladder).build()
         except ContextLengthError:
             continue
         built += 1
-        assert tight.count == billed(tight, APIS[0])
-        adds_up(tight)
+        costs_its_request(tight, APIS[0])
     assert built > 10
 
 
@@ -302,7 +176,7 @@ RUNGS = [ClearToolResults(keep=0), ClearToolResults(keep=1), Truncate(5), Trunca
 @scaled(2)
 @given(
     api=st.sampled_from(APIS),
-    spelled=st.sampled_from(SPELLINGS),
+    spelled=st.sampled_from([*SPELLINGS.values()]),
     steps=st.lists(st.lists(RESULTS | st.just("word " * 30), min_size=1, max_size=4), min_size=1, max_size=3),
     mark=st.sampled_from([0.3, 0.5, 0.8, 1.0]),
     rungs=st.lists(st.sampled_from(RUNGS), min_size=1, max_size=2),
@@ -310,25 +184,14 @@ RUNGS = [ClearToolResults(keep=0), ClearToolResults(keep=1), Truncate(5), Trunca
 )
 def test_a_ladder_with_a_mark_costs_what_its_own_request_costs(
     api: Api,
-    spelled: Callable[[list[str]], list[dict[str, Any]]],
+    spelled: Callable[[list[str]], list[Message]],
     steps: list[list[str]],
     mark: float,
     rungs: list[Policy],
     share: float,
 ) -> None:
     history = [{"role": "user", "content": "q"}, *(one for step in steps for one in spelled(step))]
-    ladder = (TrimOldest(low_water=mark), *rungs)
-    whole = assembled(api, 1_000_000, history, ladder, {}, 0).build().count.upper
-    try:
-        tight = assembled(api, max(1, int(whole * share)), history, ladder, {}, 0).build()
-    except ContextLengthError as error:
-        if error.smallest_window is not None:
-            least = assembled(api, error.smallest_window, history, ladder, {}, 0).build()
-            assert least.count.upper == error.required
-        return
-    assert tight.count == billed(tight, api)
-    assert tight.count.upper <= int(whole * share)
-    adds_up(tight)
+    costs_its_request_whole_and_cut(api, history, (TrimOldest(low_water=mark), *rungs), share)
 
 
 @pytest.mark.parametrize("placement", Placement)
@@ -337,7 +200,7 @@ def test_knowledge_costs_once_beside_results_that_cost_less_together(layout: Any
     made = Assembler(Budget(10_000, model="gpt-4o"), dialect="openai_chat", strategy=layout(placement=placement))
     made.add_knowledge("Snow delays parcels.", type="rag", source="delays.md")
     context = made.add_messages(
-        [*in_chat([json.dumps({"a": "\u00e9" * 20}), "{}"]), {"role": "user", "content": "Why?"}]
+        [*in_chat([json.dumps({"a": "é" * 20}), "{}"]), {"role": "user", "content": "Why?"}]
     ).build()
     assert context.count == billed(context, Api("openai_chat", "gpt-4o"))
 
@@ -370,12 +233,12 @@ def test_documents_around_the_question_cost_what_they_are_sent_as(
 
 
 @scaled(0.5)
-@given(api=st.sampled_from(APIS), history=histories, policy=ladders)
+@given(api=st.sampled_from(APIS), history=histories, policy=LADDERS)
 def test_the_window_that_the_whole_fills_exactly_holds_the_whole(
     api: Api, history: list[Any], policy: tuple[Policy, ...]
 ) -> None:
-    whole = assembled(api, 1_000_000, history, policy, {}, 1).build()
-    exactly = assembled(api, whole.count.upper, history, policy, {}, 1).build()
+    whole = assembled(api, history, ladder=policy, documents=1).build()
+    exactly = assembled(api, history, whole.count.upper, policy, documents=1).build()
     assert (exactly.count, exactly.request()) == (whole.count, whole.request())
 
 
@@ -386,8 +249,8 @@ def test_a_long_thought_that_is_not_sent_takes_no_tokens_of_the_window_that_the_
     question = {"role": "user", "parts": [{"text": "a"}]}
     history = [question, {"role": "model", "parts": [{"text": "b"}]}, question, thought, question]
     policy = (TrimOldest(low_water=0.5),)
-    whole = assembled(api, 1_000_000, history, policy, {}, 1).build()
-    exactly = assembled(api, whole.count.upper, history, policy, {}, 1).build()
+    whole = assembled(api, history, ladder=policy, documents=1).build()
+    exactly = assembled(api, history, whole.count.upper, policy, documents=1).build()
     assert (exactly.count, exactly.request()) == (whole.count, whole.request())
 
 
@@ -404,7 +267,7 @@ def template() -> Any:
 
 
 @scaled(0.5)
-@given(history=conversations("openai_chat"), policy=ladders, share=st.floats(0.4, 1.1))
+@given(history=conversations("openai_chat"), policy=LADDERS, share=st.floats(0.4, 1.1))
 def test_a_prompt_of_a_chat_template_costs_its_ids_in_every_function(
     history: list[Any], policy: tuple[Policy, ...], share: float
 ) -> None:
@@ -418,7 +281,7 @@ def test_a_prompt_of_a_chat_template_costs_its_ids_in_every_function(
     request = context.request()
     assert count_request(request, dialect=dialect) == context.count == Count(len(request["prompt_token_ids"]))
     assert dialect.emit(dialect.parse(request)).request == request
-    adds_up(context)
+    assert sum(row.after for row in context.report.rows) == context.count.tokens == context.costs.total
 
 
 def test_ids_that_are_not_a_list_are_refused() -> None:
@@ -446,8 +309,7 @@ def test_a_head_beside_an_instruction_costs_what_is_sent_for_an_unknown_model(le
     api = Api("plain", "nobody-knows-this-model")
     made = Assembler(Budget(100_000, model=api.model), dialect=DIALECTS[api.dialect]).add_instruction("Be brief.")
     made.add_messages([{"role": "developer", "content": " one" * length}, {"role": "user", "content": "?"}])
-    context = made.build()
-    assert count_request(context.request(), dialect=DIALECTS[api.dialect], model=api.model) == context.count
+    costs_its_request(made.build(), api)
 
 
 @given(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, CacheMarks, count_request, verify
+from assembler import Assembler, CacheMarks, verify
 from assembler.dialects import DIALECTS
 from assembler.regions.tools.intake import read_tool
 from budgets import Budget
+from tests.assembler.one_price import APIS, GATEWAYS, Api, costs_its_request
 from tests.assembler.test_hosted_tools import ASK, OWN
-from tests.assembler.test_one_price import APIS, GATEWAYS, Api
 from tests.scaled import scaled
 
 Dict = dict[str, Any]
@@ -38,18 +38,11 @@ def name_of(tool: Dict) -> str:
     return read_tool(tool).name
 
 
-def costs_what_is_sent(made: Assembler, api: Api) -> None:
-    context = made.build()
-    assert count_request(context.request(), dialect=DIALECTS[api.dialect], model=api.model) == context.count
-    assert all(cost >= 0 for cost in context.costs.to_dict().values())
-    assert sum(row.after for row in context.report.rows) == context.count.tokens == context.costs.total
-
-
 @pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
 @pytest.mark.parametrize("choice", CHOICES)
 def test_tools_of_which_one_must_or_none_may_be_called_cost_what_is_sent(api: Api, choice: str | None) -> None:
     """A saving of all the tools was taken from what stands around them alone, which costs less than they do."""
-    costs_what_is_sent(with_tools(api, [ASK, SEARCH], choice), api)
+    costs_its_request(with_tools(api, [ASK, SEARCH], choice).build(), api)
 
 
 @pytest.mark.parametrize("api", [Api("openai_chat", "deepseek-chat"), Api("mistral", "mistral-large-latest")], ids=str)
@@ -66,7 +59,7 @@ def test_a_cache_mark_on_a_provider_tool_is_not_priced_as_text(tool: Dict, mark:
         api = Api("bedrock", "anthropic.claude-sonnet-4-5")
         marked = [tool, {mark: {"type": "default", "ttl": "1h"}}]
     assert with_tools(api, marked, None).build().count == with_tools(api, [tool], None).build().count
-    costs_what_is_sent(with_tools(api, [tool], None), api)
+    costs_its_request(with_tools(api, [tool], None).build(), api)
 
 
 @scaled(2)
@@ -83,7 +76,7 @@ def test_tools_of_any_provider_cost_what_is_sent(
     if marked:
         tools = [{**tool, "cache_control": HOURS} if "type" in tool else tool for tool in tools]
     made = with_tools(api, [SEARCH, *tools], choice)
-    costs_what_is_sent(made if answer is None else made.add_output_schema(answer, name="hours"), api)
+    costs_its_request((made if answer is None else made.add_output_schema(answer, name="hours")).build(), api)
 
 
 LOOSE: list[Dict] = [{}, {"properties": {"q": {"type": "string"}}}, {"anyOf": [{"type": "object", "properties": {}}]}]
@@ -108,7 +101,7 @@ def spelled(schema: Dict) -> list[Dict]:
 def test_a_schema_that_does_not_say_object_is_sent_and_priced_as_one_that_does(api: Api, schema: Dict) -> None:
     for tool in spelled(schema):
         made = with_tools(api, [tool], None)
-        costs_what_is_sent(made, api)
+        costs_its_request(made.build(), api)
         if api.dialect in RULED:
             assert not verify(made.build().request(), dialect=api.dialect)
 
@@ -120,4 +113,4 @@ def test_a_models_text_beside_an_answer_format_costs_what_is_sent_for_an_unknown
     api = Api("openai_chat", "nobody-knows-this-model")
     made = with_tools(api, [], None).add_message({"role": "assistant", "content": said})
     made.add_output_schema({"type": "object", "properties": {}})
-    costs_what_is_sent(made.add_message({"role": "user", "content": "So?"}), api)
+    costs_its_request(made.add_message({"role": "user", "content": "So?"}).build(), api)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from assembler import (
     verify,
 )
 from budgets import Budget
+from tests.assembler.steps import answering, calling, part, together
 from tests.scaled import scaled
 
 Dict = dict[str, Any]
@@ -42,47 +44,28 @@ BESIDE = [
     ("gemini", "gemini-3-pro-preview"),
 ]
 WITHIN = [("anthropic", "claude-sonnet-4-5"), ("openai_responses", "gpt-4o"), ("bedrock", "claude-sonnet-4-5")]
-SPELLINGS = ("anthropic", "openai_chat", "openai_responses")
-BLOCK: Dict = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
-
-
-def answer(words: str | None, pictures: int, picture: Dict, kind: str) -> list[Dict]:
-    """What an answer holds: a text, and pictures behind it."""
-    return [*([] if words is None else [{"type": kind, "text": words}]), *[dict(picture) for _ in range(pictures)]]
+PICTURES: dict[str, Dict] = {
+    "anthropic": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+    "openai_chat": {"type": "image_url", "image_url": {"url": URL, "detail": "low"}},
+    "openai_responses": {"type": "input_image", "image_url": URL, "detail": "low"},
+}
+SPELLINGS = tuple(PICTURES)
 
 
 def step(spelling: str, answers: dict[str, tuple[str | None, int]]) -> list[Dict]:
     """Calls side by side and their answers, as an API spells them: each answer with a text or none, and pictures."""
-    if spelling == "anthropic":
-        asked: list[Dict] = [{"type": "tool_use", "id": name, "name": "look", "input": {}} for name in answers]
-        given = [
-            {"type": "tool_result", "tool_use_id": name, "content": answer(*said, BLOCK, "text")}
-            for name, said in answers.items()
-        ]
-        return [{"role": "assistant", "content": asked}, {"role": "user", "content": given}]
-    if spelling == "openai_responses":
-        calls = [{"type": "function_call", "call_id": name, "name": "look", "arguments": "{}"} for name in answers]
-        shown = {"type": "input_image", "image_url": URL, "detail": "low"}
-        return [
-            *calls,
-            *(
-                {"type": "function_call_output", "call_id": name, "output": answer(*said, shown, "input_text")}
-                for name, said in answers.items()
-            ),
-        ]
-    function = {"name": "look", "arguments": "{}"}
-    linked = {"type": "image_url", "image_url": {"url": URL, "detail": "low"}}
-    return [
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [{"id": name, "type": "function", "function": dict(function)} for name in answers],
-        },
-        *(
-            {"role": "tool", "tool_call_id": name, "content": answer(*said, linked, "text")}
-            for name, said in answers.items()
-        ),
+    given = [
+        answering(
+            spelling,
+            call,
+            [
+                *([] if words is None else [part(spelling, words)]),
+                *(copy.deepcopy(PICTURES[spelling]) for _ in range(pictures)),
+            ],
+        )
+        for call, (words, pictures) in answers.items()
     ]
+    return [*calling(spelling, answers, "look"), *together(spelling, given)]
 
 
 def history(spelling: str, *steps: dict[str, tuple[str | None, int]]) -> list[Dict]:

@@ -13,6 +13,7 @@ from assembler import Assembler, TrimOldest, calibrate
 from assembler.dialects import DIALECTS
 from assembler.verify import verify
 from budgets import Budget
+from tests.assembler.steps import answering, asking, calling, saying
 
 TURNS = 60
 HIDDEN = 90
@@ -25,54 +26,6 @@ TOOL: dict[str, Any] = {
     "parameters": {"type": "object", "properties": {"q": {}}},
 }
 
-Answer = Callable[[int, bool], list[dict[str, Any]]]
-"""What the model says at a turn, as that API's own messages: a call, or a text."""
-
-
-def chat(turn: int, calls: bool) -> list[dict[str, Any]]:
-    if not calls:
-        return [{"role": "assistant", "content": f"Answer {turn}."}]
-    call = {"id": f"c{turn}", "type": "function", "function": {"name": "find", "arguments": f'{{"q": {turn}}}'}}
-    return [{"role": "assistant", "content": None, "tool_calls": [call]}]
-
-
-def responses(turn: int, calls: bool) -> list[dict[str, Any]]:
-    if not calls:
-        return [
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": f"Answer {turn}."}]}
-        ]
-    return [{"type": "function_call", "call_id": f"c{turn}", "name": "find", "arguments": f'{{"q": {turn}}}'}]
-
-
-def claude(turn: int, calls: bool) -> list[dict[str, Any]]:
-    block: dict[str, Any] = {"type": "text", "text": f"Answer {turn}."}
-    if calls:
-        block = {"type": "tool_use", "id": f"c{turn}", "name": "find", "input": {"q": turn}}
-    return [{"role": "assistant", "content": [block]}]
-
-
-def gemini(turn: int, calls: bool) -> list[dict[str, Any]]:
-    part: dict[str, Any] = {"function_call": {"name": "find", "args": {"q": turn}}} if calls else {"text": f"A {turn}."}
-    return [{"role": "model", "parts": [part]}]
-
-
-RESULTS: dict[str, Callable[[int], dict[str, Any]]] = {
-    "openai_chat": lambda turn: {"role": "tool", "tool_call_id": f"c{turn}", "content": f"found {turn}"},
-    "openai_responses": lambda turn: {
-        "type": "function_call_output",
-        "call_id": f"c{turn}",
-        "output": f"found {turn}",
-    },
-    "anthropic": lambda turn: {
-        "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": f"c{turn}", "content": f"found {turn}"}],
-    },
-    "gemini": lambda turn: {
-        "role": "user",
-        "parts": [{"function_response": {"name": "find", "response": {"output": f"found {turn}"}}}],
-    },
-}
-
 
 @attrs.frozen
 class Provider:
@@ -80,7 +33,6 @@ class Provider:
 
     dialect: str
     model: str
-    answer: Answer
     usage: Callable[[int], dict[str, int]]
 
     def bill(self, request: dict[str, Any]) -> int:
@@ -89,15 +41,14 @@ class Provider:
 
 
 PROVIDERS = [
-    Provider("openai_chat", "gpt-4o", chat, lambda bill: {"prompt_tokens": bill, "completion_tokens": 5}),
-    Provider("openai_responses", "gpt-4o", responses, lambda bill: {"input_tokens": bill, "output_tokens": 5}),
+    Provider("openai_chat", "gpt-4o", lambda bill: {"prompt_tokens": bill, "completion_tokens": 5}),
+    Provider("openai_responses", "gpt-4o", lambda bill: {"input_tokens": bill, "output_tokens": 5}),
     Provider(
         "anthropic",
         "claude-sonnet-4-5",
-        claude,
         lambda bill: {"input_tokens": 20, "cache_read_input_tokens": bill - 20},
     ),
-    Provider("gemini", "gemini-2.5-pro", gemini, lambda bill: {"prompt_token_count": bill}),
+    Provider("gemini", "gemini-2.5-pro", lambda bill: {"prompt_token_count": bill}),
 ]
 
 
@@ -112,10 +63,7 @@ def test_sixty_turns_of_a_bot_that_anchors_every_call_stay_valid_and_within_the_
     bot.add_instruction("Be brief.").add_capability([TOOL])
     kept: list[int] = []
     for turn in range(TURNS):
-        question = {"role": "user", "content": f"Question {turn}, " + "please " * (turn % 7)}
-        bot.add_message(
-            question if provider.dialect != "gemini" else {"role": "user", "parts": [{"text": question["content"]}]}
-        )
+        bot.add_message(asking(dialect.name, f"Question {turn}, " + "please " * (turn % 7)))
         for calls in [True, False] if turn % 3 == 0 else [False]:
             context = bot.build()
             request = context.request()
@@ -125,9 +73,11 @@ def test_sixty_turns_of_a_bot_that_anchors_every_call_stay_valid_and_within_the_
                 assert bill <= WINDOW
             kept.append(context.first_kept)
             bot.anchor(calibrate(context, provider.usage(bill)))
-            for said in provider.answer(turn, calls):
-                bot.add_message(said)
             if calls:
-                bot.add_message(RESULTS[provider.dialect](turn))
+                call = None if dialect.name == "gemini" else f"c{turn}"
+                called = calling(dialect.name, [call], "find", {"q": turn})
+                bot.add_messages([*bot.messages, *called, answering(dialect.name, call, f"found {turn}", "find")])
+            else:
+                bot.add_message(saying(dialect.name, f"Answer {turn}."))
     assert kept == sorted(kept)
     assert kept[-1] > 0
