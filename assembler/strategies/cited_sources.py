@@ -168,7 +168,7 @@ class CitedSources:
             list(range(len(sources))) if self.per_document is None else cap_per_document(candidates, self.per_document)
         )
         allowed = may[: self.top_k]
-        tokens_left = self._tokens_left(regions, page)
+        tokens_left = self._tokens_left(regions, sources, page)
         if tokens_left is None:
             chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], page)
         else:
@@ -211,8 +211,14 @@ class CitedSources:
             sources = [source for at, source in enumerate(sources) if at not in gone]
         return sources, omitted
 
-    def _tokens_left(self, regions: Regions, page: Page) -> Tokens | None:
-        left = page.space.left(self._placed(regions, [], page))
+    def _left_around(self, regions: Regions, sources: Sequence[Source], page: Page) -> Tokens | None:
+        """The tokens left for the prices of sources, besides what stands around them."""
+        frame = self._placed(regions, page.frame(sources), page)
+        left = page.space.left(frame)
+        return None if left is None else left + page.cost(frame)
+
+    def _tokens_left(self, regions: Regions, sources: Sequence[Source], page: Page) -> Tokens | None:
+        left = self._left_around(regions, sources, page)
         return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
 
     def _fitted(self, regions: Regions, shelf: Shelf, tokens_left: Tokens, page: Page) -> tuple[list[int], Rendered]:
@@ -273,7 +279,8 @@ class CitedSources:
         self, regions: Regions, shelf: Shelf, picked: list[int], rendered: Rendered, page: Page
     ) -> tuple[list[int], Rendered]:
         """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one."""
-        whole, left = page.space.left(self._placed(regions, [], page)), page.space.left(rendered)
+        whole = self._left_around(regions, shelf.sources, page)
+        left = page.space.left(rendered) if picked else whole
         if whole is None or left is None:
             return picked, rendered
         taken, saved, tries = set(picked), left + shelf.cost(picked) - whole, 0

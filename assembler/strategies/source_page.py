@@ -51,6 +51,10 @@ class Page:
         bodies = [self._body(document, "source") for document in rendered.sources]
         return sum(self.space.price(bodies)) + sum(map(self.heading, range(1, len(bodies) + 1)))
 
+    def frame(self, sources: Sequence[Source]) -> Sequence[Source]:
+        """The sources without which it is unknown what stands around the others: none, as the words are known."""
+        return ()
+
     def _body(self, document: Document, name: str) -> Piece:
         return Piece("knowledge", name, self.layout.body(document))
 
@@ -70,6 +74,10 @@ class BlockPage(Page):
     def blocks(self, sources: Iterable[Source]) -> tuple[SourceBlock, ...]:
         """A block for each source."""
         return tuple([self._body(source.document, name_of(source)) for source in sources])
+
+    def frame(self, sources: Sequence[Source]) -> Sequence[Source]:
+        """The first: with it the API adds a prompt on citations."""
+        return sources[:1]
 
     def _body(self, document: Document, name: str) -> SourceBlock:
         origin, title = cast(BlockLayout, self.layout).named(document)

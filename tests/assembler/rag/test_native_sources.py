@@ -260,6 +260,21 @@ def test_a_text_that_compression_leaves_blank_is_sent_as_it_was() -> None:
     assert set(texts_of(blocks_in(context.request()))) < {"One.", "Two."}
 
 
+@pytest.mark.parametrize("nudge", range(-2, 3))
+def test_compression_is_asked_where_not_all_fit_and_not_where_they_do(nudge: int) -> None:
+    asked_for: list[str] = []
+    strategy = attrs.evolve(AT_QUESTION, compress=lambda text: asked_for.append(text) or text[:4])
+    history = asked(before=0)
+    whole = assembled(NATIVE[0], ["One one one.", "Two two two."], history=history).build().count.upper
+    made = assembled(
+        NATIVE[0], ["One one one.", "Two two two."], strategy=strategy, window=whole + nudge, history=history
+    )
+    context = made.build()
+    holds(context, NATIVE[0], whole + nudge)
+    assert len(context.sources) == 2
+    assert bool(asked_for) == (nudge < 0)
+
+
 def test_no_api_takes_blocks_in_the_system_text_so_that_placement_is_refused() -> None:
     with pytest.raises(BudgetError, match=r"NativeSources writes blocks.*placement=Placement\.QUESTION"):
         CitedSources(layout=NativeSources())
