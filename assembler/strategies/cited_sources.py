@@ -279,8 +279,7 @@ class CitedSources:
         self, regions: Regions, shelf: Shelf, picked: list[int], rendered: Rendered, page: Page
     ) -> tuple[list[int], Rendered]:
         """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one."""
-        whole = self._left_around(regions, shelf.sources, page)
-        left = page.space.left(rendered) if picked else whole
+        whole, left = self._left_around(regions, shelf.sources, page), page.space.left(rendered)
         if whole is None or left is None:
             return picked, rendered
         taken, saved, tries = set(picked), left + shelf.cost(picked) - whole, 0

@@ -416,14 +416,17 @@ def test_a_search_result_of_the_caller_s_without_citations_is_refused_beside_sou
     holds(assembled(NATIVE[0], [], history=history).build(), NATIVE[0], WIDE)
 
 
+@pytest.mark.parametrize("earlier", ["question", "result"])
 @pytest.mark.parametrize("place", ["question", "result"])
 @pytest.mark.parametrize("first", [*WITHOUT, WITH])
 @pytest.mark.parametrize("then", [*WITHOUT, WITH])
 def test_a_growing_session_takes_citations_on_all_search_results_or_on_none(
-    place: str, first: dict[str, Any], then: dict[str, Any]
+    earlier: str, place: str, first: dict[str, Any], then: dict[str, Any]
 ) -> None:
-    made = assembled(NATIVE[0], [], history=[result_in("question", **first)])
-    made.build()
+    made = Assembler(Budget(WIDE, model="claude-sonnet-4-5")).add_capability([SEARCH])
+    if earlier == "result":
+        made.add_message(("user", "Hi")).add_message(CALL)
+    made.add_message(result_in(earlier, **first)).build()
     if place == "question":
         made.add_message({"role": "assistant", "content": "So."})
     else:
