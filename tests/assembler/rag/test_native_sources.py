@@ -31,6 +31,7 @@ NATIVE = [
     ("anthropic", "claude-sonnet-4-5"),
     ("anthropic", "claude-opus-4-7"),
     ("anthropic", None),
+    ("anthropic", "claude-3-5-sonnet-20241022"),
     ("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
 ]
 OTHERS = [
@@ -38,6 +39,7 @@ OTHERS = [
     ("anthropic", "deepseek-chat"),
     ("bedrock", "amazon.nova-pro-v1:0"),
     ("bedrock", "anthropic.claude-3-haiku-20240307-v1:0"),
+    ("bedrock", "us.anthropic.claude-3-5-sonnet-20241022-v2:0"),
     *((name, "gpt-4o") for name in ("openai_chat", "openai_responses")),
     ("gemini", "gemini-2.5-pro"),
     ("mistral", "mistral-large-latest"),
@@ -286,7 +288,7 @@ def test_numbers_in_earlier_answers_are_not_noted_where_no_number_is_sent() -> N
         "earlier answer" in note for note in assembled(NATIVE[0], ["One."], history=history).build().report.notes
     )
     assert any(
-        "earlier answer" in note for note in assembled(OTHERS[4], ["One."], history=history).build().report.notes
+        "earlier answer" in note for note in assembled(OTHERS[5], ["One."], history=history).build().report.notes
     )
 
 
@@ -332,7 +334,7 @@ def test_every_build_costs_what_its_request_is_counted_and_fits_on_every_edge(
     assert texts_of(blocks_in(whole.request())) == [source.text for source in whole.sources]
     bare = assembled(api, [], strategy=strategy, history=history[-3:] if spelled else history).build()
     edge = bare.count.upper + round(share * (whole.count.upper - bare.count.upper))
-    for window in (whole.count.upper + nudge, edge + nudge):
+    for window in (whole.count.upper + nudge, edge + nudge, bare.count.upper // 2):
         try:
             context = assembled(
                 api, texts, strategy=strategy, history=history, window=max(1, window), limits=limits
@@ -342,6 +344,8 @@ def test_every_build_costs_what_its_request_is_counted_and_fits_on_every_edge(
             if least is not None:
                 fits = assembled(api, texts, strategy=strategy, history=history, window=least, limits=limits).build()
                 holds(fits, api, least)
+                with pytest.raises(ContextLengthError):
+                    assembled(api, texts, strategy=strategy, history=history, window=least - 1, limits=limits).build()
             continue
         holds(context, api, window)
         shown = texts_of(blocks_in(context.request()))
