@@ -11,7 +11,7 @@ import attrs
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import SEPARATOR, Document
 from assembler.regions.regions import Regions
-from assembler.strategies.source_page import COMPRESSED, Page, Shelf, name_of, page_for, pieces_of
+from assembler.strategies.source_writer import COMPRESSED, Shelf, SourceWriter, name_of, pieces_of, writer_for
 from assembler.strategies.sources.duplicates import Duplicates, SameText, SimilarVectors
 from assembler.strategies.sources.layout import BlockLayout, PlainSources, SourceLayout
 from assembler.strategies.sources.merging import MergeNeighbours, beside
@@ -161,25 +161,25 @@ class CitedSources:
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """Choose the sources that fit and lay them out. O(n log n), plus counting, duplicates and the selection."""
-        page = page_for(space, self.layout)
-        sources, gone = self._distinct(ranked_sources(regions.documents, self.reliability), page)
-        candidates = page.candidates(sources)
+        writer = writer_for(space, self.layout)
+        sources, gone = self._distinct(ranked_sources(regions.documents, self.reliability), writer)
+        candidates = writer.candidates(sources)
         may = (
             list(range(len(sources))) if self.per_document is None else cap_per_document(candidates, self.per_document)
         )
         allowed = may[: self.top_k]
-        tokens_left = self._tokens_left(regions, sources, page)
+        tokens_left = self._tokens_left(regions, sources, writer)
         if tokens_left is None:
-            chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], page)
+            chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], writer)
         else:
-            shelf = Shelf(sources, candidates, allowed, page.heading)
+            shelf = Shelf(sources, candidates, allowed, writer.heading)
             if self.compress is not None and len(shelf.picked(self.selection, tokens_left)) < len(allowed):
-                shelf = self._compressed(shelf, self.compress, page)
-            chosen, rendered = self._fitted(regions, shelf, tokens_left, page)
+                shelf = self._compressed(shelf, self.compress, writer)
+            chosen, rendered = self._fitted(regions, shelf, tokens_left, writer)
             if self.merging is not None:
-                chosen, rendered = self._refilled(regions, shelf, tokens_left, chosen, rendered, page)
+                chosen, rendered = self._refilled(regions, shelf, tokens_left, chosen, rendered, writer)
             if len(chosen) < len(allowed):
-                chosen, rendered = self._completed(regions, shelf, chosen, rendered, page)
+                chosen, rendered = self._completed(regions, shelf, chosen, rendered, writer)
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
         return attrs.evolve(rendered, omitted=(*gone, *_left_out(sources, candidates, reasons, chosen)))
 
@@ -199,8 +199,8 @@ class CitedSources:
             notes.append(f"{note}: take the markers out of old answers, or keep their sources in the system text")
         return tuple(notes)
 
-    def _distinct(self, sources: list[Source], page: Page) -> tuple[list[Source], list[Omitted]]:
-        blank = [source for source in sources if not page.can_write(source.document.text)]
+    def _distinct(self, sources: list[Source], writer: SourceWriter) -> tuple[list[Source], list[Omitted]]:
+        blank = [source for source in sources if not writer.can_write(source.document.text)]
         omitted = [Omitted(name_of(source), None, BLANK) for source in blank]
         sources = [source for source in sources if source not in blank] if blank else sources
         for rule in self.duplicates:
@@ -211,31 +211,33 @@ class CitedSources:
             sources = [source for at, source in enumerate(sources) if at not in gone]
         return sources, omitted
 
-    def _left_around(self, regions: Regions, sources: Sequence[Source], page: Page) -> Tokens | None:
+    def _left_around(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
         """The tokens left for the prices of sources, besides what stands around them."""
-        frame = self._placed(regions, page.frame(sources), page)
-        left = page.space.left(frame)
-        return None if left is None else left + page.cost(frame)
+        frame = self._placed(regions, writer.frame(sources), writer)
+        left = writer.space.left(frame)
+        return None if left is None else left + writer.cost(frame)
 
-    def _tokens_left(self, regions: Regions, sources: Sequence[Source], page: Page) -> Tokens | None:
-        left = self._left_around(regions, sources, page)
+    def _tokens_left(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
+        left = self._left_around(regions, sources, writer)
         return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
 
-    def _fitted(self, regions: Regions, shelf: Shelf, tokens_left: Tokens, page: Page) -> tuple[list[int], Rendered]:
+    def _fitted(
+        self, regions: Regions, shelf: Shelf, tokens_left: Tokens, writer: SourceWriter
+    ) -> tuple[list[int], Rendered]:
         """The choice and its layout. If the whole costs more than the sum of its pieces, choose for fewer tokens."""
-        picked, rendered, left = self._tried(regions, shelf, tokens_left, page)
+        picked, rendered, left = self._tried(regions, shelf, tokens_left, writer)
         promised = shelf.cost(picked)
         if left >= 0 or shelf.picked(self.selection, promised - 1) == picked:  # it fits, or never leaves anything out
             return picked, rendered
         # At `high` it does not fit; at `low` it does, or nothing is picked. Goes down in growing steps, then bisects.
         high, low = promised, max(promised + left, -1)
-        best = self._tried(regions, shelf, low, page)
+        best = self._tried(regions, shelf, low, writer)
         while best[2] < 0 and low >= 0:
             high, low = low, max(low - 2 * (high - low), -1)
-            best = self._tried(regions, shelf, low, page)
+            best = self._tried(regions, shelf, low, writer)
         while high - low > 1:
             middle = (low + high) // 2
-            tried = self._tried(regions, shelf, middle, page)
+            tried = self._tried(regions, shelf, middle, writer)
             if tried[2] < 0:
                 high = middle
             else:
@@ -243,17 +245,23 @@ class CitedSources:
         return best[0], best[1]
 
     def _refilled(
-        self, regions: Regions, shelf: Shelf, tokens_left: Tokens, picked: list[int], rendered: Rendered, page: Page
+        self,
+        regions: Regions,
+        shelf: Shelf,
+        tokens_left: Tokens,
+        picked: list[int],
+        rendered: Rendered,
+        writer: SourceWriter,
     ) -> tuple[list[int], Rendered]:
         """Fill the tokens that merging freed: choose again with more tokens left, then try neighbours one by one."""
 
         def laid(more: list[int]) -> Rendered | None:
-            found = self._laid(regions, [shelf.sources[at] for at in more], page)
-            left = page.space.left(found)
-            return found if (left is None or left >= 0) and page.cost(found) <= tokens_left else None
+            found = self._laid(regions, [shelf.sources[at] for at in more], writer)
+            left = writer.space.left(found)
+            return found if (left is None or left >= 0) and writer.cost(found) <= tokens_left else None
 
         for _ in range(_REFILLS):
-            freed = tokens_left - page.cost(rendered)
+            freed = tokens_left - writer.cost(rendered)
             more = shelf.picked(self.selection, shelf.cost(picked) + freed) if freed > 0 else picked
             if not set(more) > set(picked) or (wider := laid(more)) is None:
                 break
@@ -276,10 +284,10 @@ class CitedSources:
         return picked, rendered
 
     def _completed(
-        self, regions: Regions, shelf: Shelf, picked: list[int], rendered: Rendered, page: Page
+        self, regions: Regions, shelf: Shelf, picked: list[int], rendered: Rendered, writer: SourceWriter
     ) -> tuple[list[int], Rendered]:
         """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one."""
-        whole, left = self._left_around(regions, shelf.sources, page), page.space.left(rendered)
+        whole, left = self._left_around(regions, shelf.sources, writer), writer.space.left(rendered)
         if whole is None or left is None:
             return picked, rendered
         taken, saved, tries = set(picked), left + shelf.cost(picked) - whole, 0
@@ -292,49 +300,49 @@ class CitedSources:
             more = shelf.picked(self.selection, shelf.cost([*picked, at]))
             if not set(more) > taken:
                 continue
-            wider = self._laid(regions, [shelf.sources[at] for at in more], page)
-            after = page.space.left(wider)
-            if after is not None and after >= 0 and self._within(wider, page):
+            wider = self._laid(regions, [shelf.sources[at] for at in more], writer)
+            after = writer.space.left(wider)
+            if after is not None and after >= 0 and self._within(wider, writer):
                 picked, rendered, left = more, wider, after
                 taken, saved = set(picked), left + shelf.cost(picked) - whole
         return picked, rendered
 
-    def _within(self, rendered: Rendered, page: Page) -> bool:
-        return self.max_tokens is None or page.cost(rendered) <= self.max_tokens
+    def _within(self, rendered: Rendered, writer: SourceWriter) -> bool:
+        return self.max_tokens is None or writer.cost(rendered) <= self.max_tokens
 
     def _tried(
-        self, regions: Regions, shelf: Shelf, tokens_left: Tokens, page: Page
+        self, regions: Regions, shelf: Shelf, tokens_left: Tokens, writer: SourceWriter
     ) -> tuple[list[int], Rendered, Tokens]:
         picked = shelf.picked(self.selection, tokens_left)
-        rendered = self._laid(regions, [shelf.sources[at] for at in picked], page)
-        left = page.space.left(rendered)
+        rendered = self._laid(regions, [shelf.sources[at] for at in picked], writer)
+        left = writer.space.left(rendered)
         return picked, rendered, 0 if left is None else left
 
-    def _compressed(self, shelf: Shelf, compress: Callable[[str], str], page: Page) -> Shelf:
+    def _compressed(self, shelf: Shelf, compress: Callable[[str], str], writer: SourceWriter) -> Shelf:
         sources, candidates = list(shelf.sources), list(shelf.candidates)
         for at in shelf.allowed:
             document = sources[at].document
             text = checked_text(compress(document.text), field="compressed text")
             metadata = {**(document.metadata or {}), COMPRESSED: True}
             shorter = attrs.evolve(sources[at], document=attrs.evolve(document, text=text, metadata=metadata))
-            candidate = page.candidates([shorter])[0]
-            if candidate.cost < candidates[at].cost and page.can_write(text):
+            candidate = writer.candidates([shorter])[0]
+            if candidate.cost < candidates[at].cost and writer.can_write(text):
                 sources[at], candidates[at] = shorter, candidate
         return attrs.evolve(shelf, sources=sources, candidates=candidates)
 
-    def _laid(self, regions: Regions, chosen: Sequence[Source], page: Page) -> Rendered:
+    def _laid(self, regions: Regions, chosen: Sequence[Source], writer: SourceWriter) -> Rendered:
         """Lay out the chosen sources in order. Neighbours are merged, unless the result would not fit."""
         if self.merging is not None:
-            merged = self._placed(regions, order_sources(self.merging.merge(chosen), self.order) or None, page)
-            if (left := page.space.left(merged)) is None or left >= 0:
+            merged = self._placed(regions, order_sources(self.merging.merge(chosen), self.order) or None, writer)
+            if (left := writer.space.left(merged)) is None or left >= 0:
                 return merged
-        return self._placed(regions, order_sources(chosen, self.order) or None, page)
+        return self._placed(regions, order_sources(chosen, self.order) or None, writer)
 
-    def _placed(self, regions: Regions, sources: Sequence[Source] | None, page: Page) -> Rendered:
+    def _placed(self, regions: Regions, sources: Sequence[Source] | None, writer: SourceWriter) -> Rendered:
         """Lay out the sources with the words around them in their place. None leaves out these words too."""
-        if self.placement is Placement.SYSTEM or page.space.question is None:
+        if self.placement is Placement.SYSTEM or writer.space.question is None:
             return self._in_system(regions, sources)
-        if (blocks := page.blocks(sources or ())) is not None:
+        if (blocks := writer.blocks(sources or ())) is not None:
             around = Around(blocks=blocks) if blocks else None
             return Rendered(instruction_pieces(regions), around=around, sources=_documents(sources))
         lay = self._at_question if self.placement is Placement.QUESTION else self._at_result

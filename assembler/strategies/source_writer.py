@@ -20,7 +20,7 @@ COMPRESSED = "compressed"
 
 
 @attrs.frozen(eq=False)
-class Page:
+class SourceWriter:
     """Writes sources as text: a heading with the number, and a body, which has one price whatever its number."""
 
     space: Space
@@ -60,7 +60,7 @@ class Page:
 
 
 @attrs.frozen(eq=False)
-class BlockPage(Page):
+class BlockWriter(SourceWriter):
     """Writes each source as a block of the API's. The API numbers them itself, in this order."""
 
     def can_write(self, text: str) -> bool:
@@ -84,11 +84,11 @@ class BlockPage(Page):
         return SourceBlock("knowledge", name, document.text, origin, title)
 
 
-def page_for(space: Space, layout: SourceLayout) -> Page:
+def writer_for(space: Space, layout: SourceLayout) -> SourceWriter:
     """Blocks if the layout writes them and the API has them, else text."""
     if isinstance(layout, BlockLayout) and space.takes_blocks:
-        return BlockPage(space, layout)
-    return Page(space, layout)
+        return BlockWriter(space, layout)
+    return SourceWriter(space, layout)
 
 
 def pieces_of(layout: SourceLayout, sources: Iterable[Source]) -> list[Piece]:
