@@ -313,7 +313,7 @@ def test_in_the_system_text_it_is_priced_as_it_is_sent_wherever_pieces_meet(
 # ── what documents are in a template
 
 
-def test_metadata_is_printed_as_jinja_prints_it_and_no_name_of_ours_is_hidden() -> None:
+def test_metadata_is_printed_as_jinja_prints_it_and_no_name_of_this_library_is_hidden() -> None:
     metadata = {"title": "Weather", "day": datetime.date(2026, 11, 3), "text": "no", "tags": ["a", {"b": 1}], 7: "n"}
     template = "{% for d in documents %}{{ d.title }} {{ d.day }} {{ d.tags[1].b }} {{ d[7] }} {{ d.text }}{% endfor %}"
     made = Assembler(strategy=FittedTemplate(template)).add_knowledge("Oslo", type="rag", metadata=metadata)
@@ -535,7 +535,7 @@ class Unprintable:
         raise RuntimeError("secret")
 
 
-def test_metadata_that_cannot_be_printed_is_an_error_of_ours() -> None:
+def test_metadata_that_cannot_be_printed_is_an_error_of_this_library() -> None:
     loop: list[Any] = []
     loop.append(loop)
     for value, said in ((Unprintable(), "a method of its own raised RuntimeError"), (loop, "nested deeper than")):

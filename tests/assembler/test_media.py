@@ -602,7 +602,7 @@ def test_pages_and_seconds_have_the_published_rates() -> None:
 
 
 @pytest.mark.parametrize("kind", ["document", "audio", "video", "hologram"])
-def test_a_part_of_unknown_length_is_refused_by_name_and_with_a_cure(kind: str) -> None:
+def test_a_part_of_unknown_length_raises_an_error_that_names_it_and_says_what_to_pass(kind: str) -> None:
     facts = MediaFacts(kind=kind, mime="x/y", source=Source.FILE)
     for price in (
         lambda: openai.price_media(facts, "auto", "gpt-4o"),

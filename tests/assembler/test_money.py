@@ -147,7 +147,7 @@ def test_offers_leave_the_assembler_as_it_was_and_keep_its_reserves() -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_a_model_without_a_price_is_refused_with_the_cure() -> None:
+def test_a_model_without_a_price_raises_an_error_that_says_what_to_pass() -> None:
     with pytest.raises(BudgetError, match=r"pass Budget\.for_model\(name\)"):
         bill(Assembler(Budget(1_000)).add_message({"role": "user", "content": "Hi"}).build())
     with pytest.raises(UnknownModelError):

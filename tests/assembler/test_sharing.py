@@ -162,7 +162,7 @@ free.wait()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_process_forked_while_another_thread_imports_a_module_of_ours_imports_it_too(
+def test_a_process_forked_while_another_thread_imports_a_module_of_this_library_imports_it_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child inherited the module's lock closed, and its first build waited for ever."""

@@ -47,7 +47,7 @@ def test_the_error_for_a_file_that_is_not_a_tokenizer_names_it_and_quotes_nothin
         assert "secret" not in str(caught.value)
 
 
-def test_without_the_extra_it_says_which_one_is_missing() -> None:
+def test_without_the_extra_the_error_says_which_one_is_missing() -> None:
     script = (
         "import sys; sys.modules['tokenizers'] = None\n"
         "import budgets\n"

@@ -92,7 +92,7 @@ def test_a_fast_tokenizer_of_transformers_is_taken_by_its_backend() -> None:
     assert pickle.loads(pickle.dumps(count)) == count
 
 
-def test_a_slow_tokenizer_is_refused_with_the_cure() -> None:
+def test_a_slow_tokenizer_raises_an_error_that_says_what_to_pass() -> None:
     class Slow:
         name_or_path = "old/slow"
 
@@ -125,7 +125,7 @@ def test_an_engine_that_fails_is_a_count_error() -> None:
         count("text")
 
 
-def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = own_copy()
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'context-assembler\[transformers\]'"):

@@ -134,7 +134,7 @@ def is_typed(door: Door, kind: Any) -> None:
 @pytest.mark.parametrize("method", OF_MAPPINGS)
 @pytest.mark.parametrize("kind", [dict, Fields])
 @pytest.mark.parametrize("door", MAPPINGS)
-def test_a_mapping_whose_method_raises_is_taken_or_refused_with_an_error_of_ours(
+def test_a_mapping_whose_method_raises_is_taken_or_refused_with_an_error_of_this_library(
     door: str, kind: type[Any], method: str
 ) -> None:
     is_typed(MAPPINGS[door], raising(kind, method))
@@ -142,13 +142,13 @@ def test_a_mapping_whose_method_raises_is_taken_or_refused_with_an_error_of_ours
 
 @pytest.mark.parametrize("method", OF_TEXTS)
 @pytest.mark.parametrize("door", TEXTS)
-def test_a_text_whose_method_raises_is_taken_or_refused_with_an_error_of_ours(door: str, method: str) -> None:
+def test_a_text_whose_method_raises_is_taken_or_refused_with_an_error_of_this_library(door: str, method: str) -> None:
     is_typed(TEXTS[door], raising(str, method))
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("door", LISTS)
-def test_a_list_whose_method_raises_is_taken_or_refused_with_an_error_of_ours(door: str, method: str) -> None:
+def test_a_list_whose_method_raises_is_taken_or_refused_with_an_error_of_this_library(door: str, method: str) -> None:
     is_typed(LISTS[door], raising(list, method))
 
 

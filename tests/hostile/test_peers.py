@@ -236,7 +236,7 @@ def test_a_huge_tool_result_is_in_the_budget() -> None:
     assert kept == grown[-1:]
 
 
-def test_a_target_of_one_token_is_an_error_of_ours() -> None:
+def test_a_target_of_one_token_is_an_error_of_this_library() -> None:
     """D-39."""
     for pattern in ("su", "s", "uaua", "suct"):
         with pytest.raises(ContextLengthError):

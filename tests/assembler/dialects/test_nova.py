@@ -73,7 +73,7 @@ def test_a_picture_costs_about_what_amazons_table_says(width: int, height: int, 
     assert seen.upper - words.upper >= published * 1.5
 
 
-def test_a_document_or_picture_of_unknown_size_is_refused_with_the_cure() -> None:
+def test_a_document_or_picture_of_unknown_size_raises_an_error_that_says_what_to_give() -> None:
     unknown = {"image": {"format": "png", "source": {"bytes": b"x"}}}
     with pytest.raises(UnsupportedContentError, match="width"):
         cost("amazon.nova-lite-v1:0", [unknown, {"text": "q"}])

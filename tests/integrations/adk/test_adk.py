@@ -300,7 +300,7 @@ def test_a_built_in_tool_is_priced_or_stands_in_the_overhead() -> None:
     assert request.config.tools == [search]
 
 
-def test_an_overflow_reaches_the_user_of_the_callback_as_ours() -> None:
+def test_an_overflow_reaches_the_user_of_the_callback_as_an_error_of_this_library() -> None:
     model = Scripted()
     agent = agent_of(model, before_model_callback=AssemblerPlugin(base(400, Refuse())).before_model_callback)
     with pytest.raises(ContextLengthError) as caught:

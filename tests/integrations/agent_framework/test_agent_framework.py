@@ -209,7 +209,7 @@ def test_reasoning_and_hosted_calls_are_priced_as_the_responses_client_sends_the
     assert wire.upper <= middleware.last_context.count.upper
 
 
-def test_an_overflow_reaches_the_caller_as_ours(wire: Wire) -> None:
+def test_an_overflow_reaches_the_caller_as_an_error_of_this_library(wire: Wire) -> None:
     agent = agent_of(wire, AssemblerMiddleware(base(300)))
     with pytest.raises(ContextLengthError):
         asyncio.run(talk_once(agent, "much too long " * 300))

@@ -171,7 +171,7 @@ def test_a_bare_schema_asked_for_is_priced_as_a_tool() -> None:
     assert bare.last_context.costs.capability < answered.last_context.costs.capability
 
 
-def test_a_value_that_is_not_an_assembler_is_refused_with_the_cure() -> None:
+def test_a_value_that_is_not_an_assembler_raises_an_error_that_says_what_to_pass() -> None:
     with pytest.raises(BudgetError, match="Assembler"):
         AssemblerMiddleware("assembler")  # type: ignore[arg-type]
     assert AssemblerMiddleware(base()).report is None
@@ -265,12 +265,12 @@ def test_a_tool_of_the_provider_is_priced_or_stands_in_the_overhead() -> None:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_an_overflow_reaches_the_caller_as_ours(run: Callable[[Any, str, Any], None]) -> None:
+def test_an_overflow_reaches_the_caller_as_an_error_of_this_library(run: Callable[[Any, str, Any], None]) -> None:
     agent = create_agent(Scripted(), [look_up], middleware=[AssemblerMiddleware(base(300))])
     assert_overflows(lambda: run(agent, "much too long " * 200, {}))
 
 
-def test_a_broken_history_reaches_the_caller_as_ours() -> None:
+def test_a_broken_history_reaches_the_caller_as_an_error_of_this_library() -> None:
     orphan = [HumanMessage("q"), ToolMessage("r", tool_call_id="nobody"), HumanMessage("q")]
     agent = create_agent(Scripted(), [look_up], middleware=[AssemblerMiddleware(base())])
     assert_orphaned("nobody", lambda: agent.invoke({"messages": orphan}))

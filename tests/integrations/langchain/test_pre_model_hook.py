@@ -44,7 +44,7 @@ def test_fifty_turns_stay_valid_and_within_budget(mode: str) -> None:
     assert sum(isinstance(message, HumanMessage) for message in kept) == TURNS
 
 
-def test_an_overflow_reaches_the_caller_as_ours() -> None:
+def test_an_overflow_reaches_the_caller_as_an_error_of_this_library() -> None:
     agent = agent_of(Scripted(), PreModelHook(base(300)))
     with pytest.raises(ContextLengthError):
         agent.invoke({"messages": [HumanMessage("much too long " * 200)]}, THREAD)

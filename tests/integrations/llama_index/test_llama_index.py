@@ -264,7 +264,7 @@ def test_instruction_and_knowledge_follow_the_prompt_of_the_agent() -> None:
     assert "Mondays &amp; Tuesdays" in second.content
 
 
-def test_an_overflow_reaches_the_user_as_ours_before_the_model_is_asked() -> None:
+def test_an_overflow_reaches_the_user_as_an_error_of_this_library_before_the_model_is_asked() -> None:
     agent, model = agent_of(base(400, Refuse()))
     with pytest.raises(ContextLengthError) as caught:
         asyncio.run(session(agent, ["word " * 2_000]))
@@ -272,7 +272,7 @@ def test_an_overflow_reaches_the_user_as_ours_before_the_model_is_asked() -> Non
     assert caught.value.available == 300
 
 
-def test_a_memory_raises_ours_in_an_engine_and_in_an_agent() -> None:
+def test_a_memory_raises_an_error_of_this_library_in_an_engine_and_in_an_agent() -> None:
     memory = AssemblerMemory.from_defaults(assembler=base(200, Refuse()))
     with pytest.raises(ContextLengthError):
         SimpleChatEngine.from_defaults(llm=Scripted(), memory=memory).chat("word " * 2_000)
@@ -280,7 +280,7 @@ def test_a_memory_raises_ours_in_an_engine_and_in_an_agent() -> None:
         asyncio.run(session(FunctionAgent(llm=Scripted(), tools=[TOOL]), ["Hello?"], memory=memory))
 
 
-def test_a_malformed_history_is_refused_as_ours() -> None:
+def test_a_malformed_history_raises_an_error_of_this_library() -> None:
     orphan = ChatMessage("x", role="tool", additional_kwargs={"tool_call_id": "nobody"})
     memory = AssemblerMemory.from_defaults([ChatMessage("Hello?"), orphan], assembler=base())
     with pytest.raises(ConversationError):

@@ -240,7 +240,7 @@ def test_a_value_that_is_not_an_assembler_is_refused_by_its_type() -> None:
         FitInput(Budget(100))  # type: ignore[arg-type]
 
 
-def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_sdk_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "agents.run_config", None)
     monkeypatch.delitem(sys.modules, "assembler.integrations.openai_agents")
     with pytest.raises(MissingExtraError, match=r"pip install 'context-assembler\[openai-agents\]'"):
@@ -282,12 +282,12 @@ def test_items_of_hosted_tools_are_sent_in_the_next_call() -> None:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_an_overflow_reaches_the_caller_as_ours(run: Callable[..., None]) -> None:
+def test_an_overflow_reaches_the_caller_as_an_error_of_this_library(run: Callable[..., None]) -> None:
     config = RunConfig(call_model_input_filter=FitInput(base(300)))
     assert_overflows(lambda: run(agent_of(Scripted()), "much too long " * 200, config))
 
 
-def test_a_broken_history_reaches_the_caller_as_ours() -> None:
+def test_a_broken_history_reaches_the_caller_as_an_error_of_this_library() -> None:
     orphan = [
         {"role": "user", "content": "q"},
         {"type": "function_call_output", "call_id": "nobody", "output": "r"},

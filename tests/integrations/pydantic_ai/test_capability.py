@@ -206,12 +206,12 @@ def test_an_image_is_priced_as_one() -> None:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_an_overflow_reaches_the_caller_as_ours(run: Callable[..., list[ModelMessage]]) -> None:
+def test_an_overflow_reaches_the_caller_as_an_error_of_this_library(run: Callable[..., list[ModelMessage]]) -> None:
     agent = agent_of(Script().model, FitContext(base(300)))
     assert_overflows(lambda: run(agent, "much too long " * 200, []))
 
 
-def test_a_broken_history_reaches_the_caller_as_ours() -> None:
+def test_a_broken_history_reaches_the_caller_as_an_error_of_this_library() -> None:
     orphan: list[ModelMessage] = [
         ModelRequest([UserPromptPart("q")]),
         ModelRequest([ToolReturnPart("look_up", "r", tool_call_id="nobody"), UserPromptPart("q")]),

@@ -247,7 +247,7 @@ def test_tools_and_prompt_are_priced_with_the_history() -> None:
     assert abs(room["with"].knowledge - room["without"].knowledge) <= 1 < room["with"].knowledge
 
 
-def test_an_overflow_reaches_the_user_as_ours_before_the_model_is_asked() -> None:
+def test_an_overflow_reaches_the_user_as_an_error_of_this_library_before_the_model_is_asked() -> None:
     agent, model, _ = agent_of(base(1_000, Refuse()))
     with pytest.raises(ContextLengthError) as caught:
         agent("word " * 2_000)
@@ -255,7 +255,7 @@ def test_an_overflow_reaches_the_user_as_ours_before_the_model_is_asked() -> Non
     assert caught.value.available == 900
 
 
-def test_an_overflow_after_a_tool_result_reaches_the_user_as_ours() -> None:
+def test_an_overflow_after_a_tool_result_reaches_the_user_as_an_error_of_this_library() -> None:
     @tool
     def look_up(topic: str, depth: int) -> str:
         """Look a topic up."""
@@ -268,7 +268,7 @@ def test_an_overflow_after_a_tool_result_reaches_the_user_as_ours() -> None:
     assert "toolResult" in agent.messages[-1]["content"][0]
 
 
-def test_a_malformed_history_is_refused_as_ours() -> None:
+def test_a_malformed_history_raises_an_error_of_this_library() -> None:
     orphan = {"toolResult": {"toolUseId": "nobody", "status": "success", "content": [{"text": "x"}]}}
     agent, _, _ = agent_of(base(), messages=[{"role": "user", "content": [orphan]}])
     with pytest.raises(ConversationError):
