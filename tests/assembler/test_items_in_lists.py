@@ -212,14 +212,18 @@ def test_the_arguments_of_a_call_in_a_content_can_be_edited(kind: str) -> None:
     }
 
 
+GROWN = {kind: [calling(kind, "behind a text"), ANSWERED] for kind in CALLED}
+GROWN["search"] = [{"role": "assistant", "content": [SAID["text"], SEARCHED]}]
+
+
 @pytest.mark.parametrize("home", DIALECTS)
-@pytest.mark.parametrize("kind", CALLED)
-def test_a_conversation_that_grows_by_a_call_in_a_content_is_written_as_a_whole_one(kind: str, home: str) -> None:
-    history = [ASKED, calling(kind, "behind a text"), ANSWERED, ASKED]
+@pytest.mark.parametrize("kind", GROWN)
+def test_a_conversation_that_grows_by_an_item_in_a_content_is_written_as_a_whole_one(kind: str, home: str) -> None:
+    history = [ASKED, *GROWN[kind], ASKED]
     growing = Assembler(dialect=home).add_capability([TOOL])
     for message in history:
         growing.add_message(message)
-        if message is not history[1]:
+        if message["role"] != "assistant":
             growing.build()
     whole = Assembler(dialect=home).add_capability([TOOL]).add_messages(history).build()
     assert growing.build().request() == whole.request()
@@ -248,14 +252,3 @@ def test_an_item_in_the_content_of_an_item_is_lifted_out() -> None:
     context = built("openai_responses", message)
     assert context.request()["input"][1:3] == [{"role": "assistant", "content": "so"}, SEARCHED]
     assert verify(context.request(), dialect="openai_responses") == []
-
-
-@pytest.mark.parametrize("home", DIALECTS)
-def test_a_conversation_that_grows_by_an_item_in_a_content_is_written_as_a_whole_one(home: str) -> None:
-    history = [ASKED, {"role": "assistant", "content": [SAID["text"], SEARCHED]}, ASKED]
-    growing = Assembler(dialect=home)
-    for message in history:
-        growing.add_message(message)
-        if message is ASKED:
-            growing.build()
-    assert growing.build().request() == Assembler(dialect=home).add_messages(history).build().request()
