@@ -139,21 +139,18 @@ def test_anthropic_gets_search_results_before_the_text_of_the_question() -> None
     made.add_knowledge("It is 330 m tall.", type="rag", source="https://a.example/t", metadata={"page_number": 3})
     made.add_knowledge("It is in Paris.", type="entity")
     context = made.add_message({"role": "user", "content": "How tall?"}).build()
-    one = {
-        "type": "search_result",
-        "source": "https://a.example/t",
-        "title": "https://a.example/t, page 3",
-        "content": [{"type": "text", "text": "It is 330 m tall."}],
-        "citations": {"enabled": True},
-    }
-    other = {
-        "type": "search_result",
-        "source": "entity",
-        "title": "entity",
-        "content": [{"type": "text", "text": "It is in Paris."}],
-        "citations": {"enabled": True},
-    }
-    content = [one, other, {"type": "text", "text": "How tall?"}]
+    told = {"https://a.example/t": ("https://a.example/t, page 3", "330 m tall"), "entity": ("entity", "in Paris")}
+    found = [
+        {
+            "type": "search_result",
+            "source": source,
+            "title": title,
+            "content": [{"type": "text", "text": f"It is {text}."}],
+            "citations": {"enabled": True},
+        }
+        for source, (title, text) in told.items()
+    ]
+    content = [*found, {"type": "text", "text": "How tall?"}]
     assert context.request() == {"messages": [{"role": "user", "content": content}]}
     assert context.messages == [{"role": "user", "content": content}]
     assert [document.text for document in context.sources] == ["It is 330 m tall.", "It is in Paris."]
