@@ -424,7 +424,7 @@ FOLLOWED: dict[str, Callable[[], object]] = {
     ],
     "a policy by another name": lambda: Assembler(SMALL, on_overflow=TrimOldest()),
     "turns to keep by another name": lambda: TrimOldest(keep_turns=2),
-    "a model without a table": lambda: Budget(context_window=4_096, max_output_tokens=100, model="my-finetune-7b"),
+    "a model without a table": lambda: Budget.for_model("my-finetune-7b", context_window=4_096, max_output_tokens=100),
     "an answer larger than the window": lambda: [
         Budget(3_000, max_output_tokens=2_000),
         Budget(1_000, max_output_tokens=200),

@@ -532,6 +532,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "budgets.models.dialect_of": over(TEXTS, models.dialect_of),
     "budgets.models.encoding_of": over(TEXTS, models.encoding_of),
     "budgets.models.facts": over(TEXTS, models.facts),
+    "budgets.models.facts_or_none": over(TEXTS, models.facts_or_none),
     "budgets.models.family_of": over(TEXTS, models.family_of),
     "budgets.models.nearly": over(TEXTS, models.nearly),
 }
