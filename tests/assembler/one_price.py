@@ -108,6 +108,11 @@ def billed(context: Context, api: Api) -> Count:
 def costs_its_request(context: Context, api: Api) -> None:
     """Holds the law, and that the report and the regions add up to it."""
     assert context.count == billed(context, api)
+    adds_up(context)
+
+
+def adds_up(context: Context) -> None:
+    """Holds that the rows of the report and the costs of the regions are parts of the count."""
     rows = context.report.rows
     assert sum(row.after for row in rows) == context.count.tokens == context.costs.total
     for region, tokens in context.costs.to_dict().items():

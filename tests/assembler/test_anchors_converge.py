@@ -29,6 +29,7 @@ from assembler.dialects import DIALECTS
 from assembler.pricing.calibration import MOST_DRIFT
 from assembler.strategies import Strategy
 from budgets import Budget, Grade
+from tests.assembler.one_price import adds_up
 from tests.scaled import scaled
 
 from .drawn import STRATEGIES
@@ -185,15 +186,6 @@ def bytes_of(context: Context) -> str:
     return json.dumps(context.request(), sort_keys=True)
 
 
-def rows_add_up(context: Context) -> None:
-    report = context.report
-    assert sum(row.after for row in report.rows) == context.count.tokens == context.costs.total
-    for region, tokens in context.costs.to_dict().items():
-        assert tokens >= 0
-        assert sum(row.after for row in report.rows if row.region == region) == tokens
-    assert all(row.after >= 0 for row in report.rows)
-
-
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.dialect)
 def test_the_oracle_bills_as_the_rules_count(api: Api) -> None:
     context = assembled(api, 10_000, TrimOldest()).add_messages(talk(3, [5, 9])[:-1]).build()
@@ -235,7 +227,7 @@ class Caller:
                     self.keeps_its_prefix(context)
             if number % 9 == 0 or (context.first_kept and not self.first):
                 self.is_built_cold_too(context, history)
-                rows_add_up(context)
+                adds_up(context)
             grown = bill - context.by_rule.tokens - self.anchor.billed + self.anchor.ours.tokens
             self.drift = max(self.drift, grown if grown <= MOST_DRIFT else 0)
         self.first, self.before = context.first_kept, listed(context.request())
@@ -337,7 +329,7 @@ def test_a_cold_process_keeps_the_whole_that_a_live_one_keeps() -> None:
     cold = assembled(api, window, TrimOldest()).anchor(bill).add_messages(history).build()
     assert len(cold.messages) == len(history)
     assert cold.count.upper <= window
-    rows_add_up(cold)
+    adds_up(cold)
 
 
 def working(turns: int) -> list[dict[str, Any]]:

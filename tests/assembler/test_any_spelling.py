@@ -16,6 +16,7 @@ from assembler import Assembler, ContextLengthError, ConversationError, TrimOlde
 from assembler.policies import ClearToolResults, KeepRelevant, Offload, Policy, TrimSteps, Truncate
 from assembler.verify import verify
 from budgets import Budget, Limit
+from tests.assembler.one_price import adds_up
 from tests.scaled import scaled
 
 from .loosely_spelled import SHAPES, Message, talk, words
@@ -85,7 +86,7 @@ class Session:
         assert context.count.upper <= window
         assert count_request(request, dialect=self.dialect, model=self.model) == context.count
         assert not verify(request, dialect=self.dialect)
-        assert sum(row.after for row in context.report.rows) == context.count.tokens
+        adds_up(context)
         grown = self.grown(window, draw).build()
         assert (grown.request(), grown.count) == (request, context.count)
 

@@ -37,6 +37,7 @@ from tests.assembler.one_price import (
     OF_EACH,
     SHARES,
     Api,
+    adds_up,
     assembled,
     billed,
     costs_its_request,
@@ -281,7 +282,7 @@ def test_a_prompt_of_a_chat_template_costs_its_ids_in_every_function(
     request = context.request()
     assert count_request(request, dialect=dialect) == context.count == Count(len(request["prompt_token_ids"]))
     assert dialect.emit(dialect.parse(request)).request == request
-    assert sum(row.after for row in context.report.rows) == context.count.tokens == context.costs.total
+    adds_up(context)
 
 
 def test_ids_that_are_not_a_list_are_refused() -> None:

@@ -18,6 +18,7 @@ from assembler.drawn.spelling import SPELLINGS
 from assembler.regions.output_schema import written_by_the_sdk
 from budgets import Budget
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
+from tests.assembler.one_price import Api, costs_its_request
 from tests.scaled import scaled
 
 SCHEMA = {
@@ -74,11 +75,7 @@ def test_a_build_costs_what_its_own_request_costs(
     name: str, schema: object, choice: str | None, tools: list[Any], instruction: str
 ) -> None:
     context = built(name, schema, choice, tools, instruction)
-    recounted = count_request(context.request(), dialect=DIALECTS[name], model=SPELLINGS[name].models[0])
-    assert recounted == context.count
-    assert context.costs.total == context.count.tokens
-    rows = sum(row.after for row in context.report.rows)
-    assert rows == context.count.tokens
+    costs_its_request(context, Api(name, SPELLINGS[name].models[0]))
 
 
 def schemas(tree: Any) -> Iterator[dict[str, Any]]:

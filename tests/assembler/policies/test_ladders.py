@@ -30,6 +30,7 @@ from assembler.verify import verify
 from budgets import Budget, ContextLengthError, tiktoken_counter
 from tests.assembler import by_hand
 from tests.assembler.by_hand import History, step, talk
+from tests.assembler.one_price import adds_up
 from tests.scaled import scaled
 
 from .build import assembler_of, built, check, sent
@@ -129,7 +130,7 @@ def test_the_request_of_an_api_fits_as_counted_from_its_own_bytes(
     assert anew == context.count.upper or dialect is anthropic  # which makes one of two messages side by side
     assert anew <= context.count.upper <= limit
     assert not verify(request, dialect=dialect)
-    assert sum(row.after for row in context.report.rows) == context.count.tokens == context.costs.total
+    adds_up(context)
     assert by_hand.canonical(assembler.fork().build().request()) == by_hand.canonical(request)
 
 

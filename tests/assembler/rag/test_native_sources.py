@@ -17,12 +17,12 @@ from assembler import (
     ConversationError,
     Placement,
     TrimOldest,
-    count_request,
     verify,
 )
-from assembler.dialects import DIALECTS
 from assembler.rag import Best, Everything, Greedy, MergeNeighbours, NativeSources, Order, TaggedSources
 from budgets import Budget, BudgetError, Limit
+from tests.assembler.one_price import Api, costs_its_request
+from tests.assembler.steps import step
 from tests.scaled import scaled
 
 WIDE = 1_000_000
@@ -57,26 +57,17 @@ def asked(question: str = "How tall is it?", before: int = 1) -> list[dict[str, 
 
 def searched(*results: str) -> list[dict[str, Any]]:
     """A question, and a search with its results, in Chat's spelling."""
-    calls = [
-        {"id": f"c{at}", "type": "function", "function": {"name": "search", "arguments": "{}"}}
-        for at in range(len(results))
-    ]
-    answers = [{"role": "tool", "tool_call_id": f"c{at}", "content": text} for at, text in enumerate(results)]
-    return [*asked(), {"role": "assistant", "content": None, "tool_calls": calls}, *answers]
+    return [*asked(), *step("openai_chat", results)]
 
 
 def in_blocks(*results: str) -> list[dict[str, Any]]:
     """The same in Anthropic's."""
-    calls = [{"type": "tool_use", "id": f"c{at}", "name": "search", "input": {}} for at in range(len(results))]
-    answers = [{"type": "tool_result", "tool_use_id": f"c{at}", "content": text} for at, text in enumerate(results)]
-    return [*asked(), {"role": "assistant", "content": calls}, {"role": "user", "content": answers}]
+    return [*asked(), *step("anthropic", results, apart=False)]
 
 
 def in_converse(*results: str) -> list[dict[str, Any]]:
     """The same in Converse's."""
-    calls = [{"toolUse": {"toolUseId": f"c{at}", "name": "search", "input": {}}} for at in range(len(results))]
-    answers = [{"toolResult": {"toolUseId": f"c{at}", "content": [{"text": text}]}} for at, text in enumerate(results)]
-    return [*asked(), {"role": "assistant", "content": calls}, {"role": "user", "content": answers}]
+    return [*asked(), *step("bedrock", results, apart=False)]
 
 
 def assembled(
@@ -119,19 +110,11 @@ def texts_of(blocks: list[dict[str, Any]]) -> list[str]:
     return [content["text"] for block in blocks for content in block["content"]]
 
 
-def billed(context: Context, api: tuple[str, str | None]) -> Any:
-    return count_request(context.request(), dialect=DIALECTS[api[0]], model=api[1])
-
-
 def holds(context: Context, api: tuple[str, str | None], window: int) -> None:
     """The laws of any build."""
-    assert context.count == billed(context, api)
+    costs_its_request(context, Api(*api))
     assert context.count.upper <= window
     assert verify(context.request(), dialect=api[0], model=api[1]) == []
-    rows = context.report.rows
-    assert sum(row.after for row in rows) == context.count.tokens == context.costs.total
-    for region, tokens in context.costs.to_dict().items():
-        assert tokens == sum(row.after for row in rows if row.region == region) >= 0
 
 
 def test_anthropic_gets_search_results_before_the_text_of_the_question() -> None:
