@@ -89,11 +89,12 @@ _WHOLE: Mapping[str, frozenset[str]] = {
 def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
     """Note the fields in the messages that the API of the shape `own` does not get.
 
-    A message of plain texts costs nothing.
+    A message of plain texts costs nothing, nor one that Chat Completions was sent as it came.
     """
     taken = _TAKEN.get(own, ())
     for message in messages:
-        if message.beside or not message.shallow or message.shape == RESPONSES:
+        whole = message.shallow or (own == "openai" and message.sent is message.seen is not None)
+        if message.beside or not whole or message.shape == RESPONSES:
             notes[FIELDS] += _lost_fields(message, own)
             notes[MARKS] += _stray_marks(message, own)
             if message.shape not in taken:
