@@ -6,9 +6,7 @@ import hashlib
 import re
 import string
 
-CALL_ID_LIMIT = 40
-"""Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
-maximum length 40`: vercel/ai#5171, read 2026-11."""
+from assembler.conversation.messages.dicts import CALL_ID_LIMIT
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}")
 """A call id. `Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9`: models before tokenizer v13."""

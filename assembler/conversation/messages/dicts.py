@@ -47,6 +47,10 @@ CALL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """A tool's name that OpenAI accepts in a history: `Invalid 'messages[2].tool_calls[0].function.name': string does not
 match pattern` (OpenAI API reference, function tools, read 2026-11)."""
 
+CALL_ID_LIMIT = 40
+"""Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
+maximum length 40`: vercel/ai#5171, read 2026-11."""
+
 CONTAINERS = frozenset({dict, list, tuple})
 """The types of JSON-like data that are mutable or may hold mutable values."""
 
@@ -138,6 +142,8 @@ def _of_no_model(part: Part) -> Part:
 def read_usual(raw: dict[str, Any], source: object, index: int) -> Message | None:
     """Read the most frequent messages fast: a text, a tool result of one text, or OpenAI function calls. None for any
     other. `source` is the caller's object.
+
+    Chat Completions is sent them as they came, unless an id is too long or the role is another API's.
     """
     size, word, content = len(raw), raw.get("role"), raw.get("content")
     if type(word) is not str:
@@ -150,14 +156,22 @@ def read_usual(raw: dict[str, Any], source: object, index: int) -> Message | Non
             return None
         if not content.isascii():
             refuse_surrogates(content, field=f"conversation[{index}]")
+        if word != role:
+            return Message(role, (content,), source, FOREIGN, raw.copy(), shallow=True)
         # Positional arguments, because keywords would take a fifth of the time here.
-        return Message(role, (content,), source, NEUTRAL if word == role else FOREIGN, raw.copy(), None, False, True)
+        message = Message(role, (content,), source, NEUTRAL, raw.copy(), None, False, True)
+        if content or role != "assistant":
+            message.sent = message.seen
+        return message
     call_id = raw.get("tool_call_id")
     if size != 3 or word != "tool" or type(call_id) is not str or not call_id.isascii():
         return None
     if not content.isascii():
         refuse_surrogates(content, field=f"conversation[{index}]")
-    return Message("tool", (Result(call_id or None, (content,)),), source, "openai", raw.copy(), None, False, True)
+    message = Message("tool", (Result(call_id or None, (content,)),), source, "openai", raw.copy(), None, False, True)
+    if len(call_id) <= CALL_ID_LIMIT:
+        message.sent = message.seen
+    return message
 
 
 def _calling(raw: dict[str, Any], content: object, source: object) -> Message | None:
@@ -169,6 +183,7 @@ def _calling(raw: dict[str, Any], content: object, source: object) -> Message | 
         return None
     copies: list[dict[str, Any]] = []
     parts: list[Part] = [] if content is None else [content]
+    longest = 0
     for call in listed:
         call_id, kind, function = call.get("id"), call.get("type"), call.get("function")
         if (len(call), type(call_id), type(kind), type(function)) != (3, str, str, dict):
@@ -182,7 +197,11 @@ def _calling(raw: dict[str, Any], content: object, source: object) -> Message | 
             return None
         parts.append(Call(call_id, name, arguments))
         copies.append({**call, "function": function.copy()})
-    return Message("assistant", tuple(parts), source, "openai", {**raw, "tool_calls": copies})
+        longest = max(longest, len(call_id))
+    message = Message("assistant", tuple(parts), source, "openai", {**raw, "tool_calls": copies})
+    if longest <= CALL_ID_LIMIT:
+        message.sent = message.seen
+    return message
 
 
 _DICTS_ALONE = {dict}

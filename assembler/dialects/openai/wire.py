@@ -13,14 +13,14 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, drop_marks, drop_marks_of_tool, stray_marks
 from assembler.conversation.messages.custom_tools import is_custom
-from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
+from assembler.conversation.messages.dicts import CALL_ID_LIMIT, CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of, without_nothing
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
-from assembler.dialects.call_ids import CALL_ID_LIMIT, legal_id
+from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import named_tool, object_schema, own_fields
 from assembler.dialects.notes import ANSWERS_FIRST, FAILED, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.shown_beside import all_shown_beside, shown_media
@@ -68,20 +68,16 @@ def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai"
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
     """Return the dict that is sent for a message, if it depends on no other message, else None. Computed once."""
     if message.sent is None:
-        seen: dict[str, Any] = message.seen
-        if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
-            stands = len(seen.get("tool_call_id", "")) <= CALL_ID_LIMIT and PIN not in seen  # the rest are texts
-            message.sent = seen if stands else _as_it_came(message)
-        else:
-            message.sent = _spelled_alone(message, seen)
+        message.sent = _spelled_alone(message)
     return message.sent
 
 
-def _spelled_alone(message: Message, seen: dict[str, Any]) -> dict[str, Any] | None:
+def _spelled_alone(message: Message) -> dict[str, Any] | None:
     if not _MOST.issuperset(map(type, message.parts)) and (holds_opaque(message) or shown_media(message)):
         return None  # these are written differently for different APIs
     if not _goes_as_it_came(message):
         return None
+    seen: dict[str, Any] = message.seen
     if _stands(seen):
         return seen
     return None if _has_strays(message) else _as_it_came(message)
@@ -143,7 +139,7 @@ def is_foreign_thought(part: Part) -> bool:
 
 def _goes_as_it_came(message: Message) -> bool:
     spoken = message.shape in _SPOKEN and not says_nothing(message)
-    return spoken and not _has_calls_to_respell(message)
+    return spoken and not ("tool_calls" in message.seen and _has_calls_to_respell(message))
 
 
 def _has_strays(message: Message) -> bool:
