@@ -75,7 +75,7 @@ def test_a_list_in_the_docs_matches_the_code(page: Path) -> None:
 
 
 def test_the_pages_that_list_policies_and_strategies_show_each() -> None:
-    """Also where somebody takes the comments out of a page between which a list is written."""
+    """Also if the comments around a generated list were removed from a page."""
     for name, rows in {
         "how-it-cuts.md": [f"`{name}(" for name in dir(policies)],
         "request-file.md": [f"| `{name}` | " for name in (*POLICIES, *STRATEGIES)],
@@ -195,7 +195,7 @@ def test_every_public_name_can_be_looked_up() -> None:
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"^::: ([\w.]+)$", REFERENCE, re.MULTILINE))))
 def test_names_on_a_reference_page_are_visible_to_static_tools(path: str) -> None:
-    """As the builder of the site does: it imports nothing, so that no framework need be installed."""
+    """Like the builder of the site, this imports nothing, so no framework must be installed."""
     assert is_defined(path.split("."), ROOT), f"{path} is in docs/reference, and in no module"
 
 

@@ -54,7 +54,7 @@ def test_the_bill_of_one_model_is_not_used_for_another(model: str) -> None:
 
 
 def test_cache_marks_move_and_leave_a_request_the_one_that_was_billed() -> None:
-    """A mark costs nothing, and each call sets it further on: in the hash it would make every request another."""
+    """A mark costs nothing and moves at each call. Its place is not in the hash by which a billed request is found."""
     budget = Budget.for_model("claude-sonnet-4-5", counter=len)
     assembler = Assembler(budget, cache_marks=CacheMarks()).add_instruction("x" * 9_000).add_message(QUESTION)
     first = assembler.build()
@@ -65,7 +65,7 @@ def test_cache_marks_move_and_leave_a_request_the_one_that_was_billed() -> None:
 
 @pytest.mark.parametrize("nudge", [-1, 0, 1])
 def test_the_budget_is_held_against_the_anchored_count(nudge: int) -> None:
-    """By rule 47 + 88: 60 + 88 if the rules miss as much again; under 135 * 61 / 47 for a share that is rounded."""
+    """47 + 88 tokens by rule. After a bill of 60 for the 47: 60 + 88, at most 135 * 61 / 47 if the error is a share."""
     roomy = priced()
     bill = calibrate(roomy.build(), 60)
     tight = priced(175 + nudge).anchor(bill).add_message(ANSWER).add_message(QUESTION)
@@ -141,7 +141,7 @@ def words(turns: int, size: int = 10) -> list[dict[str, str]]:
 
 
 def test_a_wider_window_drops_nothing_that_fits_by_the_bill() -> None:
-    """By rule 60 of 51 tokens: a bill of three fifths leaves room for all of it, and by rule a turn would go."""
+    """By rule it costs 60 tokens of 51, so a turn would be dropped; by a bill of three fifths all of it fits."""
     narrow = Assembler(Budget(50, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(words(5))
     bill = calibrate(narrow.build(), 30)
     wide = Assembler(Budget(51, counter=len), dialect=plain, on_overflow=TrimOldest()).anchor(bill)
@@ -180,7 +180,7 @@ def test_a_limit_learned_from_a_refusal_survives_bills_of_its_own_model_only(mod
 
 
 def test_the_required_tokens_of_a_billed_request_are_its_bill_and_not_its_bound() -> None:
-    """Counted as 46 and at most 47: of what was billed nothing is open."""
+    """By rule the request costs 46 tokens, at most 47; the billed part has no such range."""
 
     def at(window: int, bill: CalibratedCounter | None = None) -> Context:
         budget = Budget(window, counter=len, model="nobody-knows-it")

@@ -288,7 +288,7 @@ def test_from_the_second_call_on_no_bill_exceeds_the_limit_and_no_cut_is_undone(
     spare: int,
     knows: tuple[Strategy, int],
 ) -> None:
-    """Nothing is kept free beside what the bills have shown. Tools change every seventeen calls."""
+    """No tokens are kept free beyond the errors that bills have shown. Tools change every seventeen calls."""
     window = hidden.most(LEAST[max(tools) > 0] + WORDS_AROUND) + spare
     said = talk(CALLS + 1, sizes)
     caller = Caller(api, hidden, policy, window, assembled(api, window, policy, *knows), *knows)
@@ -299,7 +299,7 @@ def test_from_the_second_call_on_no_bill_exceeds_the_limit_and_no_cut_is_undone(
 
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.dialect)
 def test_300_hidden_tokens_are_never_forgotten_by_the_call_after_the_next(api: Api) -> None:
-    """Anchored at a count that was anchored, every second count was 300 too low, and 19 of 40 requests too large."""
+    """An anchor at an anchored count left out the 300 at every second call: 19 of 40 requests were too large."""
     budget = Budget(1_200, counter=len, model=api.model)
     live = Assembler(budget, dialect=DIALECTS[api.dialect], on_overflow=TrimOldest())
     kept: list[int] = []
@@ -319,7 +319,7 @@ def test_300_hidden_tokens_are_never_forgotten_by_the_call_after_the_next(api: A
 
 
 def test_a_cold_process_keeps_the_whole_that_a_live_one_keeps() -> None:
-    """A bill below the rules makes the whole cheaper than the rest of it after a cut: the whole is weighed first."""
+    """A bill below the rules can make the whole cheaper than what a cut leaves, so the whole is tried first."""
     history = talk(8, [40])[:-1]
     api = APIS[0]
     roomy = assembled(api, 2_000, TrimOldest()).add_messages(history[:-2])
@@ -359,7 +359,7 @@ def working(turns: int) -> list[dict[str, Any]]:
     ids=["trimming", "auto", "noting", "clearing", "of four"],
 )
 def test_a_bill_leaves_a_mark_with_few_cuts(policy: Policy, renewed: bool) -> None:
-    """A ladder that clears was asked anew at each bill, and one bill for a whole session made each build cut."""
+    """A ladder that clears results chose again at each bill; a single bill made each later build cut."""
     assembler, before, first, moved = assembled(APIS[0], 1_200, policy), list[dict[str, Any]](), 0, 0
     for number in range(40):
         context = assembler.add_messages(working(40)[: 4 * number + 1]).build()
@@ -372,7 +372,7 @@ def test_a_bill_leaves_a_mark_with_few_cuts(policy: Policy, renewed: bool) -> No
 
 
 def test_the_work_after_a_bill_does_not_grow_with_the_calls() -> None:
-    """A ladder without a mark changes something at each call: 200 calls later a build made 200 passes."""
+    """A ladder without a mark changes the request at each call: after 200 calls a build made 200 passes."""
     assembler = assembled(APIS[0], 700, (ClearToolResults(1), TrimSteps(1), TrimOldest()))
     assembler.add_message({"role": "user", "content": "q"})
     times: list[int] = []
@@ -394,7 +394,7 @@ def _step(number: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("hidden", [-20, 30, 150])
 @pytest.mark.parametrize("sizes", [[30, 50], [10, 90, 40], [25]])
 def test_a_cut_is_not_taken_back_where_the_words_around_the_question_move_on(hidden: int, sizes: list[int]) -> None:
-    """The question of the call before is sent without them, so that no request begins as the billed one did."""
+    """The question of the call before is sent without the words, so no later request begins like the billed one."""
     budget, policy = Budget(1_200, counter=len), TrimOldest(low_water=0.3)
     live = Assembler(budget, dialect=APIS[0].dialect, on_overflow=policy, strategy=QuestionChunks())
     first = 0

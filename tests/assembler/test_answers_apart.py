@@ -69,7 +69,7 @@ def _by_quarters(text: str) -> int:
 def test_many_answers_of_one_step_cost_as_one_list_what_they_are_sent_as(
     spelling: str, counter: Any, policy: Any
 ) -> None:
-    """Each was priced beside its nearest neighbours alone, and the bound of the whole list is rounded once."""
+    """Each answer was priced beside its neighbours alone, but the bound of the whole list is rounded once."""
     for many in range(8, 16):
         answers = ["It is as sunny as it was yesterday. " * 9] * many
         history = [asking(spelling, "Find it."), *step(spelling, answers)]

@@ -442,7 +442,7 @@ def test_a_closed_output_is_not_written_to(folder: Path, monkeypatch: pytest.Mon
 def test_a_full_device_is_one_line_and_no_violation(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The interpreter's own exit code for a traceback is 1, which `check` gives for a request that breaks a rule."""
+    """A traceback would exit with 1, which `check` uses for a request that breaks a rule."""
     monkeypatch.chdir(folder)
     with open("/dev/full", "w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)

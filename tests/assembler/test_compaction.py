@@ -53,7 +53,7 @@ def test_messages_before_a_servers_summary_are_neither_sent_nor_billed(dialect: 
 
 @pytest.mark.parametrize("dialect", [ANTHROPIC, RESPONSES])
 def test_sources_are_chosen_for_what_a_summary_leaves(dialect: Dialect) -> None:
-    """The summary stays whatever is cut, so the sources are given no token of its turn."""
+    """The summary stays whatever is cut, so sources cannot use its tokens."""
     history, floor = compacted(dialect, after=6)
     for window in range(500, 1_400, 50):
         assembler = Assembler(Budget(window), dialect=dialect, strategy=CitedSources(), on_overflow=TrimOldest())

@@ -35,7 +35,7 @@ def test_no_count_for_an_unknown_model_is_exact(name: str, model: str, history: 
 def test_the_bound_for_an_unknown_model_holds_a_vocabulary_of_more_than_twice_as_many_tokens(
     history: list[dict[str, Any]],
 ) -> None:
-    """A template of its own writes eight tokens around each message and sixty around the request."""
+    """The model's template adds eight tokens to each message and sixty to the request."""
     context = Assembler(Budget(100_000, model="unknown/model")).add_messages(history).build()
     texts = count_request(context.request(), dialect=plain).tokens
     assert context.count.upper >= 2.2 * texts + 8 * len(history) + 60
@@ -84,7 +84,7 @@ def test_a_dropped_message_no_longer_affects_the_grade(policy: Policy) -> None:
 
 
 def test_reasoning_that_is_cleared_takes_its_grade_from_the_items_beside_it() -> None:
-    """Each was graded together with the reasoning, and kept that grade once the reasoning was gone."""
+    """Items were graded together with the reasoning, and kept that grade after it was cleared."""
     thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "Z0FB" * 100}
     said = [{"type": "output_text", "text": "I look."}]
     answer = {"type": "message", "role": "assistant", "id": "msg_1", "content": said}

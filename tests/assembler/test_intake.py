@@ -127,7 +127,7 @@ def test_every_spelling_of_a_result_reads_alike(raw: Any, call_id: str | None, n
 @pytest.mark.parametrize("role", ["tool", "function"])
 @pytest.mark.parametrize("name", list(DIALECTS))
 def test_text_beside_gemini_results_is_the_users_in_every_api(name: str, role: str) -> None:
-    """It went to Chat as a tool's message that answers no call, and was a `KeyError` for Mistral."""
+    """Chat was sent a tool message that answers no call, and Mistral's dialect raised a `KeyError`."""
     call = {"function_call": {"id": "a", "name": "f", "args": {}}}
     result = {"function_response": {"id": "a", "name": "f", "response": {"output": "42"}}}
     history = [
@@ -144,7 +144,7 @@ def test_text_beside_gemini_results_is_the_users_in_every_api(name: str, role: s
 
 @pytest.mark.parametrize("name", list(DIALECTS))
 def test_a_result_in_a_message_of_the_models_is_refused_and_the_repair_that_the_error_names_works(name: str) -> None:
-    """It went out as it stood, and every API refuses it."""
+    """It was sent unchanged, which every API refuses."""
     use = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
     history = [
         {"role": "user", "content": "q"},

@@ -99,7 +99,7 @@ def test_reasoning_in_a_content_that_nothing_follows_is_left_out_and_noted(conte
 
 
 def test_a_reasoning_item_that_nothing_follows_is_reported_as_dropped_if_it_is_left_out() -> None:
-    """It was noted, and in no list: what is sent was judged message by message."""
+    """A note named it, but `dropped` did not."""
     for torn in (REASONED, {"role": "assistant", "content": [REASONED]}):
         context = built("openai_responses", torn)
         assert context.request()["input"] == [ASKED, ASKED]
@@ -151,7 +151,7 @@ def calling(kind: str, name: str) -> Dict:
 @pytest.mark.parametrize("kind", CALLED)
 @pytest.mark.parametrize("name", CONTENTS)
 def test_a_call_in_the_content_alone_is_a_call_in_every_api(name: str, kind: str, home: str) -> None:
-    """It was an item without a meaning, and its answer was refused as one to no call."""
+    """The call was not read, so its answer was refused as one to no call."""
     context = built(home, calling(kind, name), ANSWERED)
     request = context.request()
     assert verify(request, dialect=home) == []

@@ -124,7 +124,7 @@ def test_a_text_after_a_servers_item_costs_what_it_costs_in_one_message_with_it(
 @pytest.mark.parametrize("model", ["gpt-4o", "deepseek-chat", "nobody-knows-this-model", "claude-sonnet-4-5"])
 @pytest.mark.parametrize("thought", [True, False])
 def test_an_answer_after_an_item_is_billed_with_it(model: str, thought: bool) -> None:
-    """It was priced alone, and goes out in one message with the words before the item."""
+    """It was priced alone, but is sent in one message with the text before the item."""
     words = [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b c"}]
     history: list[dict[str, Any]] = [{"role": "user", "content": "q"}, {"role": "assistant", "content": words}]
     history += [{"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}]}] * thought

@@ -166,7 +166,7 @@ class Boasting(list[Any]):
 
 
 def test_a_list_with_a_false_length_gets_only_what_it_holds() -> None:
-    """By its `len` it took 46 seconds and eight gigabytes."""
+    """A list that trusted that `len` took 46 seconds and eight gigabytes."""
     assembler = Assembler(strategy=CitedSources())
     for text in ("one", "two"):
         assembler.add_knowledge(text, type="rag", score=1.0, embedding=Boasting([1.0, 0.0]))

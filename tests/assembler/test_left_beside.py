@@ -198,7 +198,7 @@ def test_a_template_gets_the_fields_that_it_may_read_and_no_mark() -> None:
 
 
 def test_a_mark_inside_a_result_does_not_hide_its_words_from_a_template() -> None:
-    """It was refused as a part that no text can carry; Gemini refused it too."""
+    """A template and Gemini refused such a result, as if it held a part that is no text."""
     dialect = chat_template(TOKENIZERS["chatml"])
     context = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(_BY_KEY["a result of Bedrock's"]).build()
     assert context.notes() == (f"9 {MARKS}",)
@@ -272,7 +272,7 @@ def test_a_lost_citation_inside_an_opaque_part_is_noted_like_one_of_a_text(spell
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("kind", ["citationsContent", "guardContent"])
 def test_a_text_of_bedrocks_own_kind_is_plain_text_for_another_api(kind: str, name: str) -> None:
-    """The model read its own words under the heading `[citationsContent]`."""
+    """Other APIs got the text under the heading `[citationsContent]`."""
     role, held = ("assistant", {"content": [{"text": "walrus"}]})
     if kind == "guardContent":
         role, held = ("user", {"text": {"text": "walrus", "qualifiers": ["query"]}})
@@ -477,7 +477,7 @@ def test_a_cache_mark_in_a_definition_is_sent_only_to_apis_that_have_it_there(sp
 
 @pytest.mark.parametrize("name", APIS)
 def test_an_extra_field_of_a_bedrock_result_is_noted_whatever_its_type(name: str) -> None:
-    """A `type` inside `toolResult` made the others be taken for a part's that is read elsewhere."""
+    """With a `type` inside `toolResult` the other fields were not noted."""
     use: Dict = {"toolUseId": "c", "name": "ask", "input": {}}
     answer: Dict = {"toolUseId": "c", "content": [{"text": "r"}], "type": "novel", "x_new": LOST}
     history: list[Dict] = [

@@ -151,7 +151,7 @@ HEARD = {"type": "input_audio", "input_audio": "https://a.example/a.mp3"}
 )
 @pytest.mark.parametrize("limited", [False, True])
 def test_a_given_size_is_counted_even_if_messages_are_merged(dialect: str, part: Dict, key: str, limited: bool) -> None:
-    """A request is read again there, and an API is not sent the size: what an error advises had no effect."""
+    """If messages are merged, the sent request is read again, in which the size is missing."""
 
     def made(number: int) -> Any:
         given = {"width": number * 8, "height": number * 8} if key == "size" else {key: number}

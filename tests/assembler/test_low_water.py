@@ -55,7 +55,7 @@ def test_the_cut_is_the_one_that_replaying_the_session_gives(costs: list[list[in
 def test_a_policy_that_has_nothing_to_drop_changes_neither_the_mark_nor_its_note(
     costs: list[list[int]], room: int, low: float, note: str | None
 ) -> None:
-    """The note that stands was given its tokens twice in a ladder, and a turn too many went."""
+    """In a ladder the tokens of the note were counted twice, so one turn too many was dropped."""
 
     def sent(*ladder: Policy) -> list[Any] | None:
         assembler = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=ladder)
@@ -135,7 +135,7 @@ def test_an_automatic_mark_moves_at_cuts_only(costs: list[list[int]], room: int)
 
 
 def test_an_automatic_mark_fills_a_window_of_large_turns_as_well_as_one_of_small_turns() -> None:
-    """Their cuts overshoot: under one fixed mark their windows are emptier."""
+    """A cut of large turns frees more than needed, so a fixed mark would leave their windows emptier."""
     large, small = [[130 + place * 37 % 90, 20] for place in range(40)], [[5, 3]] * 600
     fixed = [fill(costs, 0.5) for costs in (large, small)]
     auto = [fill(costs, "auto") for costs in (large, small)]
@@ -237,7 +237,7 @@ def test_a_ladder_at_a_mark_leaves_the_same_whatever_was_left_before(
 
 @pytest.mark.parametrize("behind", [[], [Truncate(500)]])
 def test_a_message_of_no_tokens_cuts_nothing_from_a_window_that_is_full_to_the_token(behind: list[Policy]) -> None:
-    """The second turn overflows the room and fills it alone; the third adds no token to it."""
+    """The second turn overflows and then fills the window alone; the third adds no token."""
     ladder = [TrimOldest(low_water=0.5), *behind]
     assembler = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=ladder)
     for sizes, kept in (([[5], [20]], 1), ([[5], [20], [0]], 2), ([[5], [20], [0], [1]], 2)):

@@ -554,7 +554,7 @@ def test_a_medium_of_unknown_size_is_refused_with_the_key_that_would_give_it(pro
 
 @given(width=st.integers(1, 9_000), height=st.integers(1, 9_000))
 def test_a_claude_image_is_scaled_down_as_little_as_possible(width: int, height: int) -> None:
-    """By hand: the largest long side, tried one after the other from above in steps of 28 and less."""
+    """By brute force: the largest long side that fits, tried from above."""
     long, short = max(width, height), min(width, height)
 
     def patches(side: int) -> int:

@@ -170,7 +170,7 @@ def test_the_published_list_prices_a_cached_prefix_lower() -> None:
 
 @pytest.mark.usefixtures("asked")
 def test_an_offer_keeps_as_much_free_for_an_answer_as_the_assembler_does() -> None:
-    """A long answer that may be shorter was taken for one that must have all its tokens."""
+    """An answer that may be shorter was offered only windows with all its tokens."""
     budget = Budget.for_model("gpt-4o", max_output_tokens=16_000, least_output_tokens=500)
     assembler = Assembler(budget).add_message({"role": "user", "content": "word " * 115_000})
     (offer,) = fits(assembler, ["gpt-4o"])

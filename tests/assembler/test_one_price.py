@@ -245,7 +245,7 @@ def test_the_window_that_the_whole_fills_exactly_holds_the_whole(
 
 @pytest.mark.parametrize("api", APIS, ids=str)
 def test_a_long_thought_that_is_not_sent_takes_no_tokens_of_the_window_that_the_rest_fills(api: Api) -> None:
-    """Nova's list priced the reasoning of another model, which Converse is not sent: a mark then let a turn go."""
+    """Nova priced another model's reasoning, which Converse is not sent, so a ladder with a mark dropped a turn."""
     thought = {"role": "model", "parts": [{"text": "a" * 1_500, "thought": True}, {"text": "b"}]}
     question = {"role": "user", "parts": [{"text": "a"}]}
     history = [question, {"role": "model", "parts": [{"text": "b"}]}, question, thought, question]

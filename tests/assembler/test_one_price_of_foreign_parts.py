@@ -61,7 +61,7 @@ FOLDED: dict[str, list[Dict]] = {
 @pytest.mark.parametrize("folded", FOLDED)
 @pytest.mark.parametrize("api", APIS, ids=str)
 def test_a_part_that_is_sent_as_text_costs_what_an_answer_format_adds_to_a_text(folded: str, api: Api) -> None:
-    """The models of OpenAI are shown more with each text of theirs if the request has an answer format."""
+    """With an answer format, OpenAI bills more for each text of the model."""
     costs_what_it_is_sent_as([ASKED, *FOLDED[folded], ASKED], api, SCHEMA)
 
 

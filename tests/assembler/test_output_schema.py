@@ -219,7 +219,7 @@ def test_a_model_as_openais_sdk_writes_it_keeps_its_titles_and_its_docstring_ins
 def test_the_answer_format_costs_as_much_less_beside_a_system_message_as_beside_an_instruction(
     dialect: str, model: str, alone: int
 ) -> None:
-    """The one in the history's head: its server writes the format into the system text that it finds there."""
+    """For a system message in the history's head: the server writes the format into it."""
 
     def added(instruction: str | None, *head: tuple[str, str]) -> int:
         made = Assembler(Budget(100_000, model=model), dialect=DIALECTS[dialect]).set_instruction(instruction)

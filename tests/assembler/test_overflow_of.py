@@ -116,7 +116,7 @@ def test_a_recorded_refusal_is_read_with_other_numbers_and_with_separators(row: 
 
 
 def test_an_error_that_was_met_while_another_was_handled_is_not_read() -> None:
-    """What was refused before is no refusal of this request."""
+    """An earlier refusal says nothing of this request."""
     error = SdkError("Rate limit reached")
     error.__context__ = SdkError(RECORDED[0]["says"])
     assert overflow_of(error) is None
@@ -256,7 +256,7 @@ WORDS = [
 def test_the_second_build_after_a_refusal_is_accepted(
     turns: int, size: int, factor: float, frame: int, window: float, words: str, low_water: float | None
 ) -> None:
-    """The server bills more than is counted, by a share and by a frame, and its window may be another than is known."""
+    """The server bills a share and a constant more than is counted, and its window may differ from the known one."""
     takes = max(int(200 * window), 1)
 
     def serve(request: dict[str, Any]) -> str | None:

@@ -41,7 +41,7 @@ def name_of(tool: Dict) -> str:
 @pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
 @pytest.mark.parametrize("choice", CHOICES)
 def test_tools_of_which_one_must_or_none_may_be_called_cost_what_is_sent(api: Api, choice: str | None) -> None:
-    """A saving of all the tools was taken from what stands around them alone, which costs less than they do."""
+    """What the choice saves is that of all tools, and was subtracted from their frame alone, which costs less."""
     costs_its_request(with_tools(api, [ASK, SEARCH], choice).build(), api)
 
 

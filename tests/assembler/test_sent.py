@@ -99,7 +99,7 @@ def comparisons(turns: int) -> int:
 
 
 def test_equal_turns_are_compared_no_more_often_each_in_a_long_request() -> None:
-    """Each place where known steps might stand was tried, and all but the last were found wanting late."""
+    """All places at which known steps might begin were compared, most of them far before they differed."""
     assert comparisons(800) <= 3 * comparisons(400)
 
 

@@ -157,7 +157,7 @@ def _or_why(ask: Any) -> Any:
 def test_a_growing_session_ends_like_one_that_is_built_at_once(
     wish: Wish, history: list[Message], looks: list[Any]
 ) -> None:
-    """`looks`: whether anybody looks after a message, and how much higher the bill is that it is anchored at then."""
+    """`looks`: None for no build after a message, a number for a build that is billed so many tokens more."""
     try:
         lived = wish.assembled()
     except BudgetError:

@@ -165,7 +165,7 @@ free.wait()
 def test_a_process_forked_while_another_thread_imports_a_module_of_this_library_imports_it_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The child inherited the module's lock closed, and its first build waited for ever."""
+    """The child inherited the locked lock of the module, and its first build waited for ever."""
     entered, free = threading.Event(), threading.Event()
     events = ModuleType("slow_doors")
     events.__dict__["events"] = entered, free

@@ -67,7 +67,7 @@ def smallest_from(drawn: Drawn, window: int) -> int | None:
     ],
 )
 def test_a_window_is_found_below_the_one_at_which_a_floor_exceeds_its_cap(limit: Limit, more: dict[str, Any]) -> None:
-    """Each window that is tried is twice the last one, and from some window on the floor is above its cap."""
+    """The search doubles the window, and from some window on the floor is above its cap."""
     drawn = Drawn({"instruction": Limit(cap=0.3), "knowledge": limit}, instruction=54, messages=(3,), more=more)
     window = smallest_from(drawn, 87)
     assert window is not None

@@ -181,7 +181,7 @@ class LaysOutNothing:
 
 
 def test_the_error_for_a_strategy_that_loses_documents_names_them() -> None:
-    """Only the check of contracts said so, and a build sent the question alone."""
+    """Only the contract's check reported it; a build sent the question without the documents."""
     knowing = Assembler(strategy=LaysOutNothing()).add_knowledge("A fact.", type="fact")
     with pytest.raises(BudgetError, match=r"LaysOutNothing: it lost 1 document\(s\).*in omitted"):
         knowing.build()

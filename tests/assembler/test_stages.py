@@ -137,7 +137,7 @@ def test_a_continued_ladder_begins_with_what_stayed_and_forgets_old_failures() -
 
 @pytest.mark.parametrize(("summary", "first"), [("nnnnn", 2), ("sssss", 3)])
 def test_a_note_that_is_there_already_gets_its_tokens_once(summary: str, first: int) -> None:
-    """Of 25 tokens two turns of 10 stay beside the policy's own note of 5, one where another's summary stands too."""
+    """25 tokens hold two turns of 10 and the policy's own note of 5, or one turn if another summary stands too."""
     ledger, standing = ledger_of(10, 10, 10, 10), spoken(summary)
     rungs = (rung_of(TrimOldest(note="nnnnn")),)
     kept = trim_by_rungs(ledger, rungs, 25, Trimmed(Cut(1, "as it was", standing)))
@@ -342,7 +342,7 @@ def test_one_weighing_and_a_promise_prove_that_no_further_turn_fits() -> None:
 
 
 def test_a_turn_that_may_have_become_lighter_is_weighed_again() -> None:
-    """Ten turns were weighed of which the newest held a thought of 20 tokens; with the next turn nobody pays for it."""
+    """The newest of ten turns held a thought of 20 tokens, which costs nothing after the next turn."""
     ledger = ledger_of(*[10] * 11)
 
     class Forgetting(Scales):

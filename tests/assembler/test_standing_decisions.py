@@ -227,7 +227,7 @@ def test_under_limits_a_decision_is_for_what_the_cap_and_the_regions_leave(
 
 
 def test_no_decision_is_kept_if_limits_give_the_conversation_more_once_it_asks_for_more() -> None:
-    """A document had to go for a floor that the conversation does not use yet."""
+    """A document was dropped for a floor that the conversation does not use yet."""
     limits = {"knowledge": Limit(cap=0.1), "conversation": Limit(floor=50)}
     made = Assembler(Budget(200, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
     gathered = made.add_knowledge("d" * 30, type="t").set_messages([("user", "q")])
@@ -327,7 +327,7 @@ def test_a_plan_with_another_decision_knows_the_messages_seen_and_no_counts() ->
 
 
 def test_a_forks_state_holds_the_summary_of_the_messages_that_it_has() -> None:
-    """The summary speaks of the first six of eight messages: a fork of six has all of them, one of five has not."""
+    """The summary covers the first six of eight messages: all of a fork of six, and more than a fork of five has."""
     told: list[Any] = []
 
     def summarizer(dropped: Any, *_: Any) -> str:

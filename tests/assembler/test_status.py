@@ -99,7 +99,7 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
 def test_status_raises_what_a_plan_raises_except_for_an_overflow(
     dialect: str, state: str, policy: Any, window: int
 ) -> None:
-    """No bound would be honest of a part that has no price; only how much a request is too much can be said."""
+    """A part without a price has no bound. An overflow is no error of `status`: it returns the excess."""
 
     def raised(ask: Callable[[Assembler[Any]], object]) -> type[Exception] | None:
         made = Assembler(Budget(window), dialect=dialect, on_overflow=policy).add_messages((STATES | FAULTS)[state])

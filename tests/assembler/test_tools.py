@@ -358,7 +358,7 @@ def deliver(
 
 
 def test_models_in_annotations_agree_with_pydantics_own_reading_of_the_call() -> None:
-    """Pydantic reads a whole call as well; where it adds, ours takes away: titles, and additionalProperties."""
+    """Pydantic's schema of the whole call has titles and additionalProperties as well, which ours leaves out."""
     theirs = pydantic.TypeAdapter(deliver).json_schema()
     ours = read_tool(deliver).parameters
 

@@ -142,7 +142,7 @@ THEN = [{"role": "user", "content": "And then?"}]
 def test_messages_that_cost_much_more_separately_than_together_all_stay(
     api: tuple[str, str], ladder: Ladder, history: list[Message]
 ) -> None:
-    """Only a conversation over the tokens left by a quarter and 64 tokens was counted as it is sent."""
+    """Only a conversation that exceeds the tokens left by more than a quarter and 64 was counted as it is sent."""
     whole, context = all_of_it(api, ladder, history)
     assert not context.dropped
     assert context.request() == whole.request()
@@ -164,7 +164,7 @@ FACTS = [f"Fact number {number}. " * (3 + number % 4) for number in range(6)]
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=range(len(STRATEGIES)))
 @pytest.mark.parametrize("api", APIS, ids="{0[0]} {0[1]}".format)
 def test_sources_are_chosen_by_what_the_request_costs_as_it_is_sent(api: tuple[str, str], strategy: Strategy) -> None:
-    """A source was left out up to fifteen tokens before all fitted: messages were priced apart, and so were pieces."""
+    """A source was left out up to fifteen tokens before all fitted, because messages were priced separately."""
     said = [{"role": "user", "content": text} for text in ("Hello.", "More.", "And what of fact number two?")]
     whole, context = all_of_it(api, Refuse(), said, (strategy, FACTS))
     assert context.request() == whole.request()
@@ -189,7 +189,7 @@ def test_all_sources_are_sent_if_the_whole_fits_with_them(
 @scaled(0.5)
 @given(data=st.data(), form=st.sampled_from(["openai", "anthropic"]), api=st.sampled_from(APIS))
 def test_each_further_message_fits_as_in_a_fresh_build(data: st.DataObject, form: str, api: tuple[str, str]) -> None:
-    """What was found too large once is remembered, and must not say so of a conversation that costs less by then."""
+    """A remembered overflow must not be applied to a conversation that costs less by then."""
     history = [*data.draw(sessions(form, marks=(0,))), *THEN]
     whole = assembled(api, 1_000_000, TrimOldest(), history).build()
     live = assembled(api, whole.count.upper, (TrimSteps(0), TrimOldest()), [])

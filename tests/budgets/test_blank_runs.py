@@ -96,7 +96,7 @@ def test_a_run_too_long_for_tiktoken_costs_its_pieces(name: str) -> None:
 
 
 def test_tiktoken_alone_panics_on_the_run() -> None:
-    """When this fails, the engine was mended and `blank_runs` may go."""
+    """When this fails, the engine was repaired and `blank_runs` may be removed."""
     with pytest.raises(ValueError, match="Regex error"):
         tokens_of("o200k_base", " " * (BEARABLE + 2))
 

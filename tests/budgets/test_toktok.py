@@ -82,7 +82,7 @@ def test_a_character_newer_than_one_engine_is_left_to_tiktoken(name: str, charac
 
 @needs_toktok
 def test_without_the_routing_the_engines_differ() -> None:
-    """The mutant. When this fails, both engines have the same tables and the routing may go."""
+    """The mutant. When this fails, both engines have the same tables and the routing may be removed."""
     text = "\u088f's"
     assert subject._count_of("o200k_base")(text) != tokens_of("o200k_base", text)
 
@@ -112,7 +112,7 @@ def test_a_lone_surrogate_is_refused_as_tiktoken_refuses_it(text: str) -> None:
 
 @needs_toktok
 def test_the_public_function_counts_like_the_private_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later toktok-rs may have no private face any more."""
+    """A later toktok-rs may not have the private function any more."""
     engine = importlib.import_module("toktok")
     face = types.SimpleNamespace(batch_count=engine.batch_count)
     monkeypatch.setitem(sys.modules, "toktok", face)
@@ -180,7 +180,7 @@ def test_an_encoding_that_it_does_not_hold_is_refused() -> None:
 
 @given(text=st.text(st.characters(exclude_categories=["Cs", "Cn"], max_codepoint=0xFFFF)))
 def test_an_old_text_is_left_to_the_second_engine(text: str) -> None:
-    """Python 3.11 knows Unicode 14: what it knows is older than 15. A later Python knows more than is settled."""
+    """Python 3.11 knows Unicode 14, so all that it knows is older than 15. A later Python knows more."""
     if unicodedata.unidata_version <= "15.0.0":
         assert all_settled(text.replace(RECLASSED, ""))
 

@@ -559,7 +559,7 @@ def body_with(system: object, dialect: str) -> dict[str, Any]:
 @pytest.mark.parametrize("system", SAYS_NOTHING, ids=lambda system: type(system).__name__)
 @pytest.mark.parametrize("dialect", SYSTEM_FIELDS)
 def test_a_system_field_of_a_wrong_type_is_refused(dialect: str, system: object) -> None:
-    """Claude's was counted as if it were not there and sent; the plain one broke a join where it was fitted."""
+    """Claude's was sent and not counted; the plain one failed in `fit_request`."""
     body = body_with(system, dialect)
     for read in (count_request, partial(fit_request, assembler=Assembler())):
         with pytest.raises(ConversationError):
@@ -625,7 +625,7 @@ def test_an_object_that_raises_when_it_is_read_is_refused_without_being_quoted(o
 
 
 def test_an_item_between_a_call_of_another_spelling_and_its_result_is_refused() -> None:
-    """Responses lists a turn of the model item by item; no other API lets it speak before its call is answered."""
+    """Responses lists a turn item by item; no other API allows a text between a call and its answer."""
     call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "find", "input": {}}}]}
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "wait"}]}
     answer = {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "found"}]}}]}

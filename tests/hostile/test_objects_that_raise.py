@@ -155,7 +155,7 @@ def test_a_list_whose_method_raises_is_taken_or_refused_with_an_error_of_this_li
 @pytest.mark.parametrize("method", OF_MAPPINGS)
 @pytest.mark.parametrize("kind", [dict, Fields])
 def test_verify_reports_an_object_that_raises_like_any_that_json_cannot_carry(kind: type[Any], method: str) -> None:
-    """It says of itself that other values are violations, never errors."""
+    """Its documentation says that other values are violations, never errors."""
     made = raising(kind, method)
     for body in (made({"messages": [MESSAGE]}), {"messages": [made(MESSAGE)]}):
         assert {one.rule for one in verify(body, dialect="openai_chat")} <= {"S1", "S2"}
@@ -178,5 +178,5 @@ def test_an_assertion_refuses_a_value_that_is_not_a_body_with_an_error_of_the_li
 
 
 def test_documents_can_be_ordered_by_an_id_of_any_length() -> None:
-    """Python writes no integer of more than 4,300 digits in base 10, and the order by identity raised ValueError."""
+    """Python writes no integer of more than 4,300 digits, so ordering by id raised ValueError."""
     cited(metadata={"document_id": 10**5_000})

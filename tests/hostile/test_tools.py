@@ -95,7 +95,7 @@ def test_a_definition_of_other_mappings_goes_out_as_plain_dicts() -> None:
 
 @cases("test_tools", having="unlisted")
 def test_a_schema_whose_parts_are_not_schemas_is_refused_when_it_is_added(case: Case) -> None:
-    """Gemini's price met it as an AttributeError; the other APIs would refuse it."""
+    """Gemini's price raised an AttributeError; the other APIs would refuse the schema."""
     assembler = Assembler(dialect=gemini).add_messages([("user", "x")])
     with pytest.raises(ToolError, match="not a dict of schemas") as caught:
         assembler.add_capability([{"name": "f", "parameters": case["input"]["unlisted"]}])

@@ -110,7 +110,7 @@ def test_a_lone_surrogate_in_a_smaller_field_never_reaches_a_request(place: str)
 @pytest.mark.parametrize("dialect", [*APIS, bedrock, mistral], ids=lambda each: each.name)
 @cases("test_unicode", having="escaped")
 def test_an_escaped_half_pair_of_a_model_is_sent_as_it_was_written(case: Case, dialect: Any) -> None:
-    """The arguments are ASCII and a JSON text: the API that got them from its model takes them again."""
+    """The arguments are JSON in ASCII, which the API that wrote them takes back."""
     spoken = history("x")
     spoken[1]["tool_calls"][0]["function"]["arguments"] = case["input"]["escaped"]
     request = Assembler(dialect=dialect).add_capability([{"name": "f"}]).add_messages(spoken).build().request()

@@ -346,7 +346,7 @@ def test_a_refused_call_of_which_nothing_may_go_raises_this_librarys_error_when_
 
 
 def test_serial_calls_are_priced_as_they_are_sent_if_that_costs_tokens() -> None:
-    """OpenAI's Responses tells gpt-5 about its tools once more then: 78 tokens in the recording."""
+    """OpenAI's Responses then describes the tools to gpt-5 once more: 78 tokens in the recording."""
     tool = {
         "type": "function",
         "name": "find",

@@ -277,7 +277,7 @@ def test_a_click_anywhere_on_a_row_opens_its_text_and_one_button_opens_all(look:
 def test_the_largest_rows_come_first_where_they_are_asked_for_and_each_names_its_largest_message(
     look: Callable[..., Any],
 ) -> None:
-    """Nobody found the large result among a thousand turns: a turn is a row, and rows stood in their order alone."""
+    """The large result was hard to find among a thousand turns, since rows had only their own order."""
     plan = plan_of(TrimOldest())
     looked = look(plan.report.to_html())
     page, button = looked.page, looked.page.locator("#largest")
@@ -301,7 +301,7 @@ def test_the_largest_rows_come_first_where_they_are_asked_for_and_each_names_its
 
 
 def test_an_emoji_and_a_word_that_need_joiners_keep_them_in_a_name(look: Callable[..., Any]) -> None:
-    """A family became three people and two replacement characters."""
+    """An emoji of a family became three people and two replacement characters."""
     names = ("\U0001f468\u200d\U0001f469\u200d\U0001f467.md", "می\u200cخواهم.md", "क्\u200dष.md", "a\u200db.md")
     assembler = Assembler(Budget(3_000, model="gpt-4o"))
     for name in names:
@@ -408,7 +408,7 @@ def test_the_bar_the_slider_and_the_names_share_one_axis(look: Callable[..., Any
 
 
 def test_every_control_is_named_by_what_can_be_read_on_it(look: Callable[..., Any]) -> None:
-    """WCAG 2.2, 2.5.3 and 4.1.2, at the width of a phone, where most of the words are gone."""
+    """WCAG 2.2, 2.5.3 and 4.1.2, at the width of a phone, where most labels are hidden."""
     for width in (1280, 390):
         looked = look(plan_of(TrimOldest()).report.to_html(texts=Texts()), width=width)
         for control in looked.page.locator("button:visible, input:visible, summary:visible").all():
@@ -435,7 +435,7 @@ def test_the_page_stays_inside_its_frame_in_a_notebook(look: Callable[..., Any])
 def test_the_page_fits_its_screen_and_is_legible_in_its_pictures(
     look: Callable[..., Any], width: int, scheme: str
 ) -> None:
-    """Saves what people will see, and refuses a page that is wider than its screen or too faint to read."""
+    """Saves screenshots, and fails for a page that is wider than its screen or too faint to read."""
     ARTEFACTS.mkdir(exist_ok=True)
     marked = plan_of(TrimOldest(), dialect=anthropic, model="claude-sonnet-4-5")
     for name, html in {

@@ -18,7 +18,7 @@ ROWS = census.rows()
 
 
 def test_the_page_names_each_type_of_the_installed_sdks_and_no_other() -> None:
-    """Where an SDK brings a new type, `python -m tests.sdks.census` prints the page anew: read what it says."""
+    """If an SDK has a new type, `python -m tests.sdks.census` prints the new page: read it before you commit it."""
     written = {line for line in PAGE.read_text().splitlines() if line.startswith("| ")}
     found = {line for line in census.page().splitlines() if line.startswith("| ")}
     assert written == found

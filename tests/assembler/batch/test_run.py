@@ -90,7 +90,7 @@ class Killed(BaseException):
 @given(st.data())
 @scaled(0.5)
 def test_a_run_that_is_killed_anywhere_resumes_to_the_same_bytes(data: st.DataObject) -> None:
-    """Each attempt writes some bytes more and dies, in mid-line or not; the last one lives."""
+    """Each attempt is killed after some more bytes, perhaps in the middle of a line; the last one runs to its end."""
     number = data.draw(st.integers(0, 9))
     whole = expected(number)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
@@ -136,7 +136,7 @@ if __name__ == "__main__":
 
 
 def test_a_run_that_is_killed_during_a_write_can_be_resumed(tmp_path: Path) -> None:
-    """SIGKILL, once alone and once with two workers. That the pipes end says that the orphaned workers ended too."""
+    """SIGKILL, once alone and once with two workers, which end too: their pipes are closed."""
     source = written_rows(tmp_path / "in.jsonl", 60)
     (tmp_path / "spec.yaml").write_text(SPEC)
     dying = tmp_path / "dying.py"

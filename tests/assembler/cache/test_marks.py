@@ -195,7 +195,7 @@ def test_a_mark_inside_a_result_counts() -> None:
 
 
 def test_marks_inside_the_search_results_of_a_result_count() -> None:
-    """Only those one level deep counted: with two marks deeper, five were sent, and the API takes four."""
+    """Marks two levels deep were not counted, so five were sent, and the API takes four."""
     said = [{"type": "text", "text": text, "cache_control": HOUR} for text in "ab"]
     found = [{"type": "search_result", "source": "s", "title": "t", "content": said, "cache_control": HOUR}]
     turn = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": found}]}

@@ -145,5 +145,5 @@ def test_reading_a_report_again_scans_no_text_again(monkeypatch: pytest.MonkeyPa
     "unit", ["2026-11-03 ", "1" * 10, "0a1b2c3d-", "current  ", "may 1, ", "today is ", "-" * 9, "12 "]
 )
 def test_the_work_is_linear_in_the_text(unit: str) -> None:
-    """A pattern that goes back over what it read takes hours here, and the suite's time limit ends it."""
+    """A pattern that backtracks would take hours here: the suite's time limit would stop it."""
     kinds(unit * (200_000 // len(unit)))

@@ -105,7 +105,7 @@ GROUNDING: Dict = {"systemTool": {"name": "nova_grounding"}}
 
 
 def test_a_search_by_nova_stays_in_its_message_beside_a_call_of_the_callers() -> None:
-    """The result stood in a message of the assistant's, so the answer that Converse had returned was refused."""
+    """Converse returns such a result in a message of the assistant, which was refused."""
     call = {"toolUse": {"toolUseId": "c", "name": "ask", "input": {}}}
     answer = {"toolResult": {"toolUseId": "c", "content": [{"text": "r"}]}}
     history: list[Dict] = [

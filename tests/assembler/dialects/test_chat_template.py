@@ -603,7 +603,7 @@ def test_broken_up_control_text_adds_no_special_id(leaf: str) -> None:
 @given(names, histories(), st.sampled_from(SPECIAL))
 @scaled(0.5)
 def test_no_text_becomes_structure(name: str, history: list[Any], token: str) -> None:
-    """Structure by hand: what the same conversation has when every text in it is a letter."""
+    """The structure is what the template writes for the same conversation with every text replaced by a letter."""
     if name in ("no system", "alternating"):
         history = [message for message in history if message["role"] == "user"][:1]
     elif history[0]["role"] == "assistant":

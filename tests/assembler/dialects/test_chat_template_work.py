@@ -321,7 +321,7 @@ def firsts(name: str, window: int, policy: Any, history: list[dict[str, Any]]) -
 
 @pytest.mark.parametrize("policy", [TrimOldest(0.5), TrimOldest(0.8), TrimOldest("auto")], ids=str)
 def test_a_mark_never_moves_back_under_a_template_that_repeats_each_text(policy: Any) -> None:
-    """Each text was priced once: what stayed was too large at each build, and a cut of its own was found for each."""
+    """A repeated text was priced once, so the kept messages were too large at each build, and each build cut again."""
     begins = firsts("wordy", 700, policy, talk(40))
     assert begins == sorted(begins)
     assert len(set(begins)) < len(begins) / 2
@@ -339,7 +339,7 @@ def test_a_mark_never_moves_back_in_a_session(
 @pytest.mark.parametrize("name", ["chatml", "merging", "trimming"])
 @pytest.mark.parametrize("mark", [0.5, "auto"])
 def test_a_mark_never_moves_back_from_the_cut_of_a_billed_request(name: str, mark: Any) -> None:
-    """Each bill leaves another number of tokens, and the replay of the history for that many cuts elsewhere."""
+    """Each bill leaves a different number of tokens, for which a replay of the history would cut elsewhere."""
     assembler = Assembler(Budget(500), dialect=OPEN[name], on_overflow=TrimOldest(mark))
     begins: list[int] = []
     for place, message in enumerate(talk(30), 1):

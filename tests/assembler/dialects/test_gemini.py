@@ -266,7 +266,7 @@ def test_an_empty_thought_without_a_signature_is_not_sent() -> None:
 
 @pytest.mark.parametrize("model", ["gemini-2.0-flash", "gemini-3-pro-preview"])
 def test_twice_the_declarations_in_one_tool_take_about_twice_the_calls(model: str) -> None:
-    """Each had the whole object copied to be sent, and with Gemini 2.0 looked through all of it for its own schema."""
+    """For each declaration the whole tool was copied, and with Gemini 2.0 searched for its schema."""
 
     def work(functions: int) -> int:
         given = [{"name": f"f{n}", "description": "d", "parameters": {"type": "OBJECT"}} for n in range(functions)]

@@ -84,7 +84,7 @@ def test_a_document_or_picture_of_unknown_size_raises_an_error_that_says_what_to
 
 @pytest.mark.parametrize("model", ["amazon.nova-pro-v1:0", "meta.llama3-1-70b-instruct-v1:0"])
 def test_escaped_arguments_cost_what_the_sent_object_costs(model: str) -> None:
-    """A history's own text of them was priced, so that a plan cut turns for tokens that nobody is billed for."""
+    """The escaped text was priced, so turns were cut for tokens that are not billed."""
     tool = {"name": "look", "description": "", "parameters": {"type": "object", "properties": {}}}
     budget = Budget(10_000, model=model, counter=len)
 

@@ -99,7 +99,7 @@ def test_adaptive_thinking_needs_no_loop_that_begins_with_it() -> None:
 def test_a_callers_body_asks_for_thinking_only_while_its_loop_begins_with_it(
     dialect: Anthropic | Bedrock, begins: bool, beside: Dict
 ) -> None:
-    """The step that held the thinking was dropped, and the caller's own option stayed: refused by the API."""
+    """The step with the thinking was dropped and the caller's option stayed, which the API refuses."""
     thoughts = [THOUGHT] if begins else []
     steps = [*_step("a", THOUGHT, result="word " * 300), *_step("b", result="word " * 300), *_step("c", *thoughts)]
     body = Assembler(dialect=dialect).add_capability([TOOL]).add_messages([ASKED, *steps]).build().request()

@@ -269,7 +269,7 @@ def test_a_joiner_that_a_script_needs_stays_in_a_name(name: str) -> None:
 
 
 def test_a_report_at_the_end_of_a_cell_writes_one_line_beside_its_page() -> None:
-    """Of a report of a thousand rows it wrote a hundred thousand characters into the notebook, and nobody read them."""
+    """A report of a thousand rows wrote a hundred thousand characters into the notebook."""
     history = [("user", f"question {at}") for at in range(200)]
     report = Assembler(Budget(100_000, counter=len), dialect=plain).add_messages(history).build().report
     assert len(repr(report)) < 80

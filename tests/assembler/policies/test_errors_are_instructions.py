@@ -248,7 +248,7 @@ def test_the_smallest_window_of_marks_and_of_refusals_works_too(draft: Draft, da
 
 
 def test_a_summary_that_has_tokens_left_is_not_called_hopeless() -> None:
-    """At 147 tokens the summarizer is not asked; at 184 it is, and its answer fits."""
+    """At 147 tokens the summarizer is not called; at 184 it is, and its summary fits."""
     call = {"id": "a", "type": "function", "function": {"name": "search", "arguments": '{"q": "a"}'}}
     history: History = [
         {"role": "user", "content": "a"},

@@ -48,7 +48,7 @@ class TestAPolicyOfTheLibrary:
         assert policy.__name__ in assembler.__all__
 
     def test_has_a_module_of_its_name(self, policy: type[Policy]) -> None:
-        """Which is its name in request files."""
+        """Request files name a policy by its module."""
         words = re.findall("[A-Z][a-z0-9]+", policy.__name__)
         assert policy.__module__ == f"assembler.policies.{'_'.join(words).lower()}"
 

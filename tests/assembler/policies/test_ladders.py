@@ -239,7 +239,7 @@ def cost_of_asking(strategy: Strategy) -> int:
 
 
 def test_a_question_that_carried_documents_is_replayed_with_them() -> None:
-    """A fresh assembler shortened the third question, which no build shortens while the words stand around it."""
+    """A fresh assembler shortened the third question; a session does not while the documents stand around it."""
     history: History = [
         {"role": "user", "content": letter * size} for letter, size in zip("abcd", [100] * 3 + [10], strict=True)
     ]

@@ -364,7 +364,7 @@ def test_a_policy_that_delegates_to_a_built_in_differs_from_it_by_name_alone(
 
 @pytest.mark.parametrize("policy", [Refuse(), TrimOldest(), TrimOldest(keep_turns=2)], ids=repr)
 def test_the_error_for_a_policy_without_advice_is_that_of_the_built_in_it_delegates_to(policy: Any) -> None:
-    """One that drops nothing was told to end with what another was told to pass."""
+    """The error for a policy that drops nothing gave the advice of another error."""
     history: History = [{"role": "user", "content": letter * 30} for letter in "abc"]
     beside = documents(Assembler(Budget(10_000, counter=len))).costs().total
     for window in range(beside, beside + 90, 10):

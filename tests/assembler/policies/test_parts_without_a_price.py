@@ -60,7 +60,7 @@ def assembled(window: int, policy: Policy | Sequence[Policy], history: Sequence[
 
 @pytest.mark.parametrize("policy", DROPPING, ids=str)
 def test_a_turn_that_is_dropped_at_any_price_needs_no_price(policy: Policy | Sequence[Policy]) -> None:
-    """Only TrimOldest without a mark did not ask for its price first."""
+    """All policies but TrimOldest without a low-water mark asked for its price first."""
     context = assembled(900, policy).build()
     assert context.count.upper <= 900
     assert LOOK[0] not in context.messages
@@ -101,7 +101,7 @@ def test_builds_refuse_it_until_it_is_dropped_and_then_equal_a_cold_build(
 
 
 def test_a_step_that_is_dropped_at_any_price_needs_no_price() -> None:
-    """What the turn would have cost with it is unknown."""
+    """What the turn would have cost with that step is unknown."""
     called = [
         {"role": "assistant", "content": [{"type": "tool_use", "id": f"t{n}", "name": "look", "input": {}}]}
         for n in range(3)

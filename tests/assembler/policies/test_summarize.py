@@ -273,7 +273,7 @@ def test_a_summary_is_a_user_message_so_that_any_api_can_begin_with_it() -> None
 
 @pytest.mark.parametrize("note", [None, "[gone]"])
 def test_a_note_never_replaces_a_current_summary(note: str | None) -> None:
-    """The summarizer writes once and fails from then on; what it wrote stands for as long as turns are cut."""
+    """The summarizer succeeds once and then fails: its summary stays as long as turns are cut."""
     writer = Writer()
 
     def once(dropped: Sequence[Any], previous: str | None, max_tokens: int) -> str:

@@ -492,7 +492,7 @@ QUADRATIC = {
 
 @pytest.mark.parametrize("text", QUADRATIC.values(), ids=QUADRATIC)
 def test_an_expression_of_quadratic_size_is_refused_at_once(text):
-    """Were one of them computed, it would take half a minute."""
+    """If one of them was computed, that would take half a minute."""
     with pytest.raises(PromptError, match=r"more than|adds up"):
         template(text).format(question=LONG, documents=[[1]] * 50_000)
 

@@ -437,7 +437,7 @@ PAGE = " ".join(str(number) for number in range(100, 200))
 @pytest.mark.parametrize("max_tokens", [None, 330])
 @pytest.mark.parametrize("placement", [Placement.SYSTEM, Placement.QUESTION])
 def test_tokens_freed_by_merging_are_filled_again(placement: Placement, max_tokens: int | None) -> None:
-    """Four chunks of 100, each 60 of them shared with the next: read as one they cost little more than two."""
+    """Four chunks of 100 tokens that overlap by 60: merged they cost little more than two."""
     found: list[dict[str, Any]] = [
         {
             "text": PAGE[at * 40 : at * 40 + 100],
@@ -475,7 +475,7 @@ def test_tokens_freed_by_merging_are_filled_again(placement: Placement, max_toke
     ids=["a place", "the first question", "a mark", "a note", "a note in a ladder"],
 )
 def test_sources_take_no_tokens_of_a_pinned_turn_or_a_note(policy: Policy, marked: bool, beside: int) -> None:
-    """They were given all that the newest turn left, and the pinned turn had no room in any window under the whole."""
+    """Sources took all that the newest turn left, so the pinned turn fitted no window but that of the whole."""
     first = {"role": "user", "content": "p" * 40, "pinned": marked}
     talk = [first, {"role": "user", "content": "o" * 40}, {"role": "user", "content": "q" * 20}]
 

@@ -113,5 +113,5 @@ def test_the_labels_of_an_own_template_are_guarded() -> None:
 
 @pytest.mark.parametrize("unit", ["[", "\u0301", "\u200b", ">", "\n", "[\u200b", "-", "source", "\\", "[source\u0301"])
 def test_a_text_without_separators_is_read_once(unit: str) -> None:
-    """Were a line read again from each of its places, this would take hours."""
+    """If a line was read again from each of its characters, this would take hours."""
     assert len(escape_forgeries(unit * (400_000 // len(unit)))) <= 800_000

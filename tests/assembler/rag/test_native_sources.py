@@ -343,7 +343,7 @@ def test_every_build_costs_what_its_request_is_counted_and_fits_on_every_edge(
 def test_no_source_that_was_left_out_fits_beside_those_that_stay(
     api: tuple[str, str | None], texts: list[str], share: float, cap: int | None
 ) -> None:
-    """By brute force: each of them is added to those that stay, and nothing may be left out."""
+    """By brute force: each left-out source is added to the kept ones, and must not fit."""
     strategy = attrs.evolve(AT_QUESTION, max_tokens=cap)
     history = asked(before=0)
 

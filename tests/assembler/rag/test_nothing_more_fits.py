@@ -79,7 +79,7 @@ def test_no_source_that_was_left_out_fits_beside_those_that_stay(
 
 
 def test_two_small_sources_do_not_push_out_a_better_one_that_fills_their_place() -> None:
-    """`Best` weighs the sums of scores: there the two are worth more."""
+    """`Best` compares the sums of scores, so it takes the two."""
     facts = {0: "a " * 40, 1: "b " * 10, 2: "c " * 10}
     alone = built(("plain", None), 100_000, CitedSources(), {0: facts[0]}).count.upper
     assert kept(built(("plain", None), alone, CitedSources(), facts), facts) == {0}

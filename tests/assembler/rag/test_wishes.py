@@ -136,7 +136,7 @@ def test_an_enum_member_is_accepted_by_its_value() -> None:
 
 @pytest.mark.parametrize("named", [np.array([1, 2]), ["a"], {"a": 1}], ids=repr)
 def test_a_value_that_cannot_name_a_document_caps_and_sorts_nothing(named: Any) -> None:
-    """The metadata of a retriever is anything: an array broke the choice, and a list the cap of each document."""
+    """Retrievers put any value into metadata: an array broke the choice, and a list the cap of each document."""
     assembler = Assembler(strategy=CitedSources(per_document=1, order=Order.STABLE))
     for text in ("One.", "Two."):
         assembler.add_knowledge(text, type="rag", metadata={"document_id": named})

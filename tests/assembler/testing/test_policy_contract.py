@@ -221,7 +221,7 @@ def test_a_policy_that_declares_nothing_keeps_the_contract() -> None:
 
 @pytest.mark.parametrize("role", ["tool", "user"])
 def test_a_few_examples_show_a_policy_old_results_in_both_spellings(role: str) -> None:
-    """In messages of their own, and as parts of the user's: of thirty examples drawn at random all were of one."""
+    """Results as messages of their own, and as parts of user messages: thirty random examples had only one kind."""
     seen: list[Message] = []
 
     def look(passage: Passage) -> Iterator[Change]:

@@ -147,7 +147,7 @@ def test_sixty_turns_with_an_output_schema(tmp_path: Path, tools: list[Any]) -> 
 
 
 def test_sixty_turns_whose_events_adk_compacts(tmp_path: Path) -> None:
-    """The summaries are ADK's own calls, past any hook; what they stand for is not sent, and all the rest fits."""
+    """ADK makes the calls for summaries itself, past any hook. Summarized events are not sent; the rest fits."""
     contexts: list[Context] = []
     assembler = base()
     with providing() as provider, providing() as summing:

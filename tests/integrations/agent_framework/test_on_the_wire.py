@@ -128,7 +128,7 @@ def test_sixty_turns_with_approvals_and_a_schema_on_chat_completions() -> None:
 
 
 def test_a_history_that_is_loaded_beneath_all_middleware_is_refused_with_what_to_do() -> None:
-    """At the first answer of a tool: before it, nothing tells such an agent from another."""
+    """At the first answer of a tool, before which such an agent cannot be recognised."""
     with providing() as provider:
         more: Any = {"tools": [look_up], "default_options": {"store": False}}
         more["middleware"] = [AssemblerMiddleware(base("gpt-5", openai_responses))]

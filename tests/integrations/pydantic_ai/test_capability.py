@@ -253,7 +253,7 @@ def test_conversations_that_share_a_capability_keep_their_own_reports() -> None:
 
 
 def test_the_usage_of_a_test_model_is_not_taken_as_a_bill() -> None:
-    """Pydantic AI estimates it by words, and 50 tokens more: of few words that is more than an exact count."""
+    """Pydantic AI estimates it by words and adds 50 tokens, which exceeds an exact count of few words."""
     for model in (TestModel(), FunctionModel(lambda messages, info: ModelResponse([TextPart("Hello.")]))):
         capability = FitContext(Assembler(Budget.for_model("gpt-4o"), on_overflow=TrimOldest()))
         agent: Agent[None, Any] = Agent(model, capabilities=[capability])

@@ -153,7 +153,7 @@ def test_an_agent_that_is_rebuilt_at_each_turn_sends_the_bytes_of_one_that_stays
 
 
 def test_sixty_turns_of_a_swarm_that_hands_over_on_converse() -> None:
-    """A swarm's agents begin anew with each task."""
+    """The agents of a swarm start a new conversation for each task."""
     contexts: list[Context] = []
     assembler = base(CLAUDE, bedrock, Count(29, Grade.ESTIMATED, upper=180))
     with providing() as provider:
