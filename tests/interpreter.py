@@ -7,7 +7,7 @@ import sys
 
 
 def ran(program: str, *arguments: str) -> str:
-    """What the program prints, its errors included. Fails where it fails."""
+    """The program's output and errors. Raises if the program fails."""
     command = [sys.executable, *arguments, "-c", program]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -24,7 +24,7 @@ _Pattern: TypeAlias = re.Pattern[str]
 
 
 class Stepped:
-    """A pattern that answers as it does, after the search was done a call at a time."""
+    """A pattern that matches like the original, but searches one step per call."""
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self._pattern = pattern

@@ -83,7 +83,7 @@ def turns_of_steps(turns: int, _folder: Path) -> bool:
 
 
 def messages_that_went(number: int, _folder: Path) -> bool:
-    """Whether an edit is noticed at once in a history that dropped so many, its first and one turn more."""
+    """True if an edit is noticed at once in a history from which so many messages were dropped."""
     messages = [user("x" * 10) for _ in range(number + 4)]
     made = Assembler(Budget(20, counter=len), dialect="plain", on_overflow=TrimOldest()).add_messages(messages)
     assert made.build().first_kept == number + 2
@@ -92,7 +92,7 @@ def messages_that_went(number: int, _folder: Path) -> bool:
 
 
 def turns_that_a_choice_goes_by(turns: int, _folder: Path) -> bool:
-    """Whether a standing choice goes by what the user said so many turns ago."""
+    """True if the question of a choice includes the user's text of so many turns ago."""
     heard: list[str] = []
 
     def score(question: str, texts: Any) -> list[float]:
@@ -165,7 +165,7 @@ def found_tools(number: int, _folder: Path) -> bool:
 
 @attrs.frozen
 class Bound:
-    """A bound, where it is stated, and whether so many are within it."""
+    """A bound, the page or name that states it, and a check whether a number is within it."""
 
     where: str
     says: str

@@ -46,7 +46,7 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def said(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """What is told of each test, and how many there were, without the time."""
+    """The reported line of each test and the totals, without the time."""
     return sorted(re.findall(r"^(?:FAILED|ERROR|SKIPPED|XFAIL) .*|^=*.* passed.*(?= in )", done.stdout, re.MULTILINE))
 
 

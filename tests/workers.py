@@ -97,7 +97,7 @@ class _Worker:
         os.close(into)
 
     def messages(self) -> list[Any] | None:
-        """What it wrote since it was last asked; None once it has ended."""
+        """The messages since the last call; None after its end."""
         read = os.read(self.out, 1 << 16)
         self._unread, found = self._unread + read, list[Any]()
         while len(self._unread) >= 4 and len(self._unread) >= 4 + (size := struct.unpack_from("=I", self._unread)[0]):
@@ -114,7 +114,7 @@ class _Worker:
 
 @attrs.frozen
 class _Inside:
-    """The worker as it sees itself: a plugin that writes reports into a pipe instead of telling of them."""
+    """Inside a worker: a plugin that writes reports into a pipe."""
 
     _session: pytest.Session
     _into: int
@@ -143,7 +143,7 @@ class _Inside:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-        """Run a test as pytest does, but for its reports: they are told elsewhere."""
+        """Run a test like pytest, without its reports."""
         for report in runtestprotocol(item, log=False, nextitem=nextitem):
             self._write(item.config.hook.pytest_report_to_serializable(config=item.config, report=report))
         return True

@@ -23,7 +23,7 @@ SEARCH_TOOL: Message = {
 
 
 class Tally:
-    """A counter, one token a character, that writes down what it is asked."""
+    """A counter of characters that records the texts it counts."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -33,7 +33,7 @@ class Tally:
         return len(text)
 
     def asked(self) -> list[str]:
-        """What it was asked since this was last called, empty texts aside."""
+        """The texts counted since the last call of this, without empty ones."""
         texts, self.texts = [text for text in self.texts if text], []
         return texts
 
@@ -131,7 +131,7 @@ def canonical(value: object) -> str:
 def lived_cut(
     costs: list[list[int]], pinned: Sequence[int], room: int, low: int, keep_turns: int = 1, noted: int = 0
 ) -> int:
-    """Which turn a low-water trim keeps from, found by living through the session message by message.
+    """The first turn that a low-water trim keeps, found by replaying the session message by message.
 
     `costs` holds, for each turn, the cost of each of its messages; `pinned` the turns that stay.
     """
@@ -150,7 +150,7 @@ def lived_cut(
 
 
 def auto_cut(costs: list[list[int]], room: int) -> int:
-    """Which turn `low_water="auto"` keeps from, found by living through the session message by message.
+    """The first turn that `low_water="auto"` keeps, found by replaying the session message by message.
 
     After the first cut every message leaves a level; the next mark answers the mean of those before it.
     """
@@ -176,7 +176,7 @@ def talk(*texts: str) -> list[Message]:
 
 
 def waiting_in(messages: Iterable[Message]) -> list[str]:
-    """The ids of the calls that nobody has answered."""
+    """The ids of the calls without an answer."""
     waiting: list[str] = []
     for message in messages:
         waiting += [call["id"] for call in message.get("tool_calls") or ()]
@@ -202,7 +202,7 @@ def is_pinned(turn: History, pinned: Callable[[Message], bool]) -> bool:
 def kept_with_pins(
     history: History, pinned: Callable[[Message], bool], limit: int, keep_turns: int = 1, noted: int = 0
 ) -> History | None:
-    """All cuts tried, the one that keeps most first: pinned turns, and a suffix. None where none of them fits."""
+    """By brute force: the pinned turns and the longest suffix that fit; None if not even the shortest does."""
     turns = turns_of(history)
     for cut in range(max(len(turns) - keep_turns, 0) + 1):
         kept = flat([turn for place, turn in enumerate(turns) if place >= cut or is_pinned(turn, pinned)])
@@ -236,7 +236,7 @@ def without_steps(history: History, limit: int, keep: int) -> History | None:
 
 
 def bodies(history: History) -> Iterator[tuple[str, Callable[[], str], Callable[[str], None]]]:
-    """Every tool result in order: the id of its call, what it says, and how to make it say something else."""
+    """Every tool result in order: the id of its call, its text, and a function that replaces the text."""
     for message in history:
         if message["role"] == "tool":
             yield (

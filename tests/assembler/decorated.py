@@ -99,7 +99,7 @@ _BEDROCK_IMAGE = {"image": {"format": "png", "source": {"bytes": base64.b64decod
 
 
 def _calls(message: Dict) -> Iterator[Dict]:
-    """The calls in a message, whoever spells it: in a list of their own, or blocks of the content."""
+    """The calls in a message of any API: in `tool_calls`, or blocks of the content."""
     yield from message.get("tool_calls") or ()
     for part in _parts(message):
         if part.get("type") == "tool_use" or "toolUse" in part:

@@ -39,7 +39,7 @@ async def agist(dropped: Any, before: str | None, most: int) -> str:
 
 
 def unsaid(dropped: Any, before: str | None, most: int) -> Any:
-    """An async summarizer that does not look like one."""
+    """An async summarizer that `inspect` does not recognise as one."""
     return agist(dropped, before, most)
 
 

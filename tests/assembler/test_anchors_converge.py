@@ -85,7 +85,7 @@ def price(request: dict[str, Any], api: Api) -> int:
 
 @attrs.frozen
 class Hidden:
-    """What a provider bills for a request that its rules price so, at the nth call, and how it comes about."""
+    """A provider's hidden cost: its bill for a request that costs so many tokens by rule, at the nth call."""
 
     share: Fraction = Fraction(1)
     rounded: Callable[[Fraction], int] = math.ceil
@@ -194,7 +194,7 @@ def test_the_oracle_bills_as_the_rules_count(api: Api) -> None:
 
 @attrs.define
 class Caller:
-    """One who calls again and again, anchors at each bill, and looks at what the request before was."""
+    """A session that anchors at each bill and compares each request with the one before."""
 
     api: Api
     hidden: Hidden
@@ -333,7 +333,7 @@ def test_a_cold_process_keeps_the_whole_that_a_live_one_keeps() -> None:
 
 
 def working(turns: int) -> list[dict[str, Any]]:
-    """A question, a call with a result of 60 characters, an answer; again and again."""
+    """Turns of a question, a call with a result of 60 characters, and an answer."""
     history: list[dict[str, Any]] = []
     for turn in range(turns):
         call = {"id": f"call-{turn:04}", "type": "function", "function": {"name": "look", "arguments": "{}"}}

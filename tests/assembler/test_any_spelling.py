@@ -50,7 +50,7 @@ TOOLS = [
 
 
 class Session:
-    """One drawn set of settings and messages, made anew as often as it is asked for."""
+    """Drawn settings and messages, from which equal assemblers are made."""
 
     def __init__(self, draw: Random) -> None:
         self.dialect, self.model = draw.choice(MODELS)

@@ -36,7 +36,7 @@ def built(spoken: list[dict[str, str]], system: str = "Be brief.", dialect: Any 
 
 
 def hidden_bill(context: Context, factor: float = 1.3, preamble: int = 40) -> int:
-    """A provider whose tokenizer nobody has: letters, a framing, a preamble. Shares nothing with the pricers."""
+    """A provider with an unpublished tokenizer: letters, a framing, a preamble. Shares no code with the pricers."""
     request = context.request()
     return preamble + sum(4 + ceil(len(str(message["content"])) * factor) for message in request["messages"])
 

@@ -106,7 +106,7 @@ def test_recorded_bills_come_from_standard_input(
 
 
 class Looked:
-    """A stream that somebody looks at."""
+    """A stream that claims to be a terminal."""
 
     encoding = "utf-8"
 

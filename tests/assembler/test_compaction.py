@@ -21,7 +21,7 @@ ANSWERED: Dict = {"role": "user", "content": "go on"}
 
 
 def compacted(dialect: Dialect, after: int = 0) -> tuple[list[Dict], int]:
-    """A history that the server compacted on the way, and where."""
+    """A history in which the server put a summary, and the place of the summary."""
     history: list[Dict] = [{"role": "user", "content": LONG}, _answer(dialect, LONG), {"role": "user", "content": "q"}]
     floor = len(history)
     if dialect is ANTHROPIC:

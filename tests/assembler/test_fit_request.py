@@ -206,7 +206,7 @@ def _talk(turns: int) -> list[dict[str, str]]:
 
 
 def _billed(ours: int) -> int:
-    """What a provider with a prompt of its own and another vocabulary bills."""
+    """The bill of a provider with a hidden prompt and another vocabulary."""
     return (6 * ours + 4) // 5 + 40
 
 

@@ -78,7 +78,7 @@ DEEDS: dict[str, Callable[[Assembler[Any], Any], object]] = {
 
 
 def do(assembler: Assembler[Any], call: Call) -> None:
-    """One call. Whoever makes it lives with what it raises."""
+    """Makes one call, and ignores the errors of this library."""
     name, given = call
     with contextlib.suppress(AssemblyError, IndexError):
         DEEDS[name](assembler, given)

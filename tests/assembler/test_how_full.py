@@ -80,7 +80,7 @@ def made(dialect: Dialect, ladder: str = "trim", window: int = 10_000) -> Assemb
 
 
 def full(assembler: Assembler) -> int:
-    """How full it says that it is, by every door; they agree."""
+    """How full the window is, by each function that says so; all must agree."""
     plan = assembler.plan()
     told = [str(plan.report), plan.report.to_dict(), plan.report.to_html(), repr(plan), plan.dropped, plan.kept]
     assert all(one is not None for one in told)

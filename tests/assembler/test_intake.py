@@ -344,7 +344,7 @@ def test_errors_and_reprs_carry_no_text() -> None:
 
 def test_a_field_that_an_sdk_marks_as_unset_is_left_out() -> None:
     class Unset:
-        """Mistral's SDK: an object that is false stands in every field that the API did not send."""
+        """As in Mistral's SDK: a false object in every field that the API did not send."""
 
         def __bool__(self) -> bool:
             return False

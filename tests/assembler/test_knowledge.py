@@ -26,7 +26,7 @@ def parsed(system: str) -> list[ElementTree.Element]:
 
 
 def folded(text: str) -> str:
-    """What any XML parser makes of line breaks (XML 1.0, section 2.11)."""
+    """Line breaks as every XML parser normalises them (XML 1.0, section 2.11)."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -159,7 +159,7 @@ def test_text_that_a_tag_cannot_carry_is_refused_when_it_is_added_and_changes_no
 
 
 class Boasting(list[Any]):
-    """A list that says it holds a thousand million things."""
+    """A list whose `len` is a thousand million."""
 
     def __len__(self) -> int:
         return 10**9

@@ -85,7 +85,7 @@ def expected(hand: ByHand, tokens: int, least: int, at: int) -> list[Any]:
 
 
 def replayed(hand: ByHand, tokens: int, start: int, stop: int) -> list[Any]:
-    """What is left of the first messages after a cut at `start`, and where it outgrows so many tokens."""
+    """The messages left after a cut at `start`, and the place at which they exceed so many tokens."""
 
     def left(first: int, until: int) -> int:
         gone = sum(sum(hand.costs[begin:end]) for begin, end in hand.turns if begin in hand.pinned(first))

@@ -324,7 +324,7 @@ def answered(parts: list[Any]) -> None:
 
 
 def kept(messages: list[Any], **given: Any) -> None:
-    """That a build of these messages holds them."""
+    """Checks that a build of these messages keeps them."""
     assert built(messages, **given).messages
 
 

@@ -145,7 +145,7 @@ def test_documents_of_one_source_are_distinguished_when_their_limit_shrinks() ->
 
 
 class Choosing:
-    """Says what it was asked to do."""
+    """Records the requests that it gets."""
 
     needs = Needs.QUESTION
 

@@ -48,7 +48,7 @@ def tokens(amount: Amount, window: int) -> int:
 
 
 def dealt(window: int, asked: Mapping[str, int], wishes: Wishes) -> dict[str, int]:
-    """Floors, then shares, then caps: each round serves the regions by priority, a token at a time."""
+    """Limits by hand: floors, then shares, then caps; each round gives the regions one token at a time by priority."""
     has, left = dict.fromkeys(REGIONS, 0), window
     every = {region: wishes.get(region, Wish()) for region in REGIONS}
     caps = {region: window if one.cap is None else tokens(one.cap, window) for region, one in every.items()}
@@ -99,7 +99,7 @@ class Case:
         return sum(pieces) + BETWEEN * max(0, len(pieces) - 1) + TOOL_COST * self.tools
 
     def by_score(self, left: int) -> list[int]:
-        """The highest scores that fit one after the other, and then those without one; told in the order given."""
+        """The highest scores that fit, one after the other, then documents without one; in the given order."""
         every, kept = range(len(self.documents)), list[int]()
         for place in sorted(every, key=lambda place: (-(self.documents[place][1] or -1.0), place)):
             cost = self.document(place) + BETWEEN * (place != every[-1])
@@ -109,7 +109,7 @@ class Case:
         return sorted(kept)
 
     def keeps(self, window: int) -> tuple[list[int], int] | str:
-        """The documents that stay and how many of the newest turns do; or what it is that does not fit."""
+        """The kept documents and the number of kept turns; or the name of what does not fit."""
         kept = self._keeps(window, 0)
         if kept == "turns" and self.documents:
             kept = self._keeps(window, self.turns[-1])

@@ -62,7 +62,7 @@ def gathered(window: int = 300, policy: Any = None, **budget: Any) -> Assembler:
 
 
 def stored(assembler: Assembler) -> dict[str, Any]:
-    """The manifest as it comes back from wherever it was filed."""
+    """The manifest after a round trip through JSON."""
     found: dict[str, Any] = json.loads(json.dumps(assembler.plan().manifest(), allow_nan=False))
     return found
 
@@ -166,7 +166,7 @@ def test_an_overflow_that_no_input_explains_passes_through() -> None:
 
 
 class Fickle:
-    """A counter whose answers no manifest can see."""
+    """A counter whose answers change without a change in the manifest."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
@@ -262,7 +262,7 @@ def places(value: Any, path: str = "") -> Iterator[tuple[str, list[Any], Any]]:
 
 
 def odd_for(value: Any, hashed: bool) -> list[Any]:
-    """What cannot stand where this value stood, and shows if it is told."""
+    """A value of a wrong type for this place, recognisable in an error."""
     if value is None:
         return [object(), math.nan]
     text = ["abc"] if hashed else []

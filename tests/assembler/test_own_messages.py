@@ -16,7 +16,7 @@ from budgets import Budget
 
 
 class Wrapped:
-    """A message that keeps its dict where nobody looks."""
+    """A message that keeps its dict in an attribute that no reader knows."""
 
     def __init__(self, held: Any) -> None:
         self.held = held

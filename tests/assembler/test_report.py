@@ -76,7 +76,7 @@ def test_the_text_is_a_table_of_80_columns_with_a_bar_for_each_region() -> None:
 
 
 def columns(line: str) -> int:
-    """As a terminal draws it, told by rich."""
+    """The columns that rich draws in a terminal."""
     return cell_len(line)
 
 

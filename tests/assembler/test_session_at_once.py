@@ -53,7 +53,7 @@ def first_places(items: Any, tokens: Any, tokens_left: int) -> list[int]:
 
 @attrs.frozen
 class Wish:
-    """All that an assembler is told beside the conversation."""
+    """The settings and regions of an assembler, without the conversation."""
 
     window: int
     ladder: list[Policy]

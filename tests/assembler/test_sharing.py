@@ -83,7 +83,7 @@ def test_two_threads_that_append_at_once_each_find_their_own_message() -> None:
     base = History.of(["a"])
 
     class Slow(list[object]):
-        """A list whose owner is overtaken between the look at its length and the append."""
+        """A list to which another thread appends after its length was read."""
 
         def append(self, item: object) -> None:
             if item == "slow":
@@ -96,7 +96,7 @@ def test_two_threads_that_append_at_once_each_find_their_own_message() -> None:
 
 
 def in_a_child(work: Callable[[], object]) -> bool:
-    """Whether a forked child does the work. One that hangs is ended by its own alarm."""
+    """True if a forked child does the work. A child that hangs is ended by an alarm."""
     child = os.fork()
     if child == 0:
         signal.alarm(10)
@@ -109,7 +109,7 @@ def in_a_child(work: Callable[[], object]) -> bool:
 
 
 class Stuck:
-    """A counter that, asked for one text by another thread, stays until it is let go."""
+    """A counter that blocks another thread at one text until a test releases it."""
 
     def __init__(self) -> None:
         self.entered, self.free = threading.Event(), threading.Event()

@@ -111,7 +111,7 @@ def rounds(request: Dict) -> Iterator[tuple[list[str], list[list[Any]], list[Any
 
 
 def told_apart(drawn: list[dict[str, tuple[str | None, int]]]) -> list[dict[str, tuple[str | None, int]]]:
-    """The steps without an id that comes again: Gemini is given another one for it, which no label can know."""
+    """The steps with ids that repeat in no other step: Gemini gets new ids for those, which labels cannot name."""
     return [{call + "n" * number: said for call, said in answers.items()} for number, answers in enumerate(drawn)]
 
 

@@ -97,7 +97,7 @@ def test_without_a_budget_the_tokens_left_are_unlimited_and_without_a_question_n
 
 
 class Noting:
-    """A price list that notes which pieces it is asked about at once."""
+    """A price list that records which pieces are priced together."""
 
     def __init__(self, behind: Any) -> None:
         self.behind, self.asked = behind, list[list[str]]()
@@ -171,7 +171,7 @@ def test_the_error_for_a_strategy_without_a_layout_says_what_to_return() -> None
 
 
 class LaysOutNothing:
-    """As a strategy does that forgets to return what it made."""
+    """A strategy that lays out no document, as if it forgot to return its text."""
 
     def __init__(self, *omitted: Omitted) -> None:
         self.omitted = omitted

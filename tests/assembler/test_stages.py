@@ -248,7 +248,7 @@ def test_a_weight_predicts_another_by_its_own_error_within_half_and_twice() -> N
 
 
 class Scales:
-    """Weighs what stays as `factor` times its tokens and some more, and counts how often it was asked."""
+    """Prices the kept messages as `factor` times their tokens and a constant, and counts its calls."""
 
     def __init__(self, ledger: Ledger, factor: float, more: int, promises: bool) -> None:
         self.ledger, self.factor, self.more, self.promises, self.times = ledger, factor, more, promises, 0
@@ -429,7 +429,7 @@ def test_steps_end_at_the_providers_limit(cap: int, most: int) -> None:
 
 
 class Asked:
-    """A policy of one's own, of which nobody knows beforehand what it keeps: the newest turns that fit."""
+    """A user's policy, which must be called to find what it keeps: the newest turns that fit."""
 
     def __init__(self) -> None:
         self.times = 0
@@ -877,7 +877,7 @@ def test_the_error_of_a_failing_counter_names_the_item(part: str, added: Callabl
 
 
 class Restless:
-    """A message that says more each time it is read."""
+    """A message whose text grows each time it is read."""
 
     role = "user"
 

@@ -83,7 +83,7 @@ def rebuilt(limit: int, ladder: Sequence[Policy], factor: float | None) -> Turn:
 
 
 def life(turn: Turn, history: History) -> list[tuple[str, list[str]]]:
-    """What is sent at every message that a model could answer, up to the first build that nothing can mend."""
+    """The request at every message that a model could answer, up to the first build that fails."""
     told: list[tuple[str, list[str]]] = []
     for length in range(1, len(history) + 1):
         if not by_hand.pairs_hold(history[:length]):
@@ -123,7 +123,7 @@ def test_a_session_rebuilt_under_a_bill_clears_what_one_process_clears(history: 
 
 
 def working(turns: int) -> History:
-    """A question, two calls with long results, an answer; again and again."""
+    """Turns of a question, two calls with long results, and an answer."""
     history: History = []
     for turn in range(turns):
         calls = [

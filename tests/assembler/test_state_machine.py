@@ -97,7 +97,7 @@ def fields_of(message: Any) -> Message:
 
 
 class Told:
-    """What an assembler was told, as plain lists, and what must follow from it."""
+    """The content of an assembler as plain lists, and what must follow from it."""
 
     def __init__(self, ladder: str, dialect: str, limit: int, counter: Flaky) -> None:
         self.ladder, self.dialect, self.limit, self.counter = ladder, dialect, limit, counter
@@ -115,7 +115,7 @@ class Told:
         return twin
 
     def assembled(self, limit: int | None = None, counter: Any = len) -> Assembler:
-        """A fresh assembler that is told all of it. Raises what the doors raise."""
+        """A fresh assembler with all the content. Raises what its methods raise."""
         budget = Budget(self.limit if limit is None else limit, counter=counter)
         assembler = Assembler(budget, dialect=DIALECTS[self.dialect], on_overflow=LADDERS[self.ladder])
         assembler.add_instruction(self.instruction).add_capability([self.tool] if self.tool else [])
@@ -124,7 +124,7 @@ class Told:
         return assembler.anchor(self.bill).add_messages(self.messages)
 
     def said_by_a_fresh_one(self) -> list[Any]:
-        """What a fresh assembler says of it: asked once for as long as every word of it stays."""
+        """What a fresh assembler reports of it; cached until the content changes."""
         messages = [(id(one), json.dumps(fields_of(one))) for one in self.messages]
         known = (self.limit, self.instruction, self.tool, [*self.documents], messages, self.bill)
         if self._fresh is None or self._fresh[0] != known:
@@ -186,7 +186,7 @@ def said(error: AssemblyError) -> tuple[str, str]:
 
 
 def planned(assembler: Assembler) -> list[Any]:
-    """A plan, which has but one reason not to be."""
+    """A plan, or the overflow that it raised: no other error may occur."""
     try:
         plan = assembler.plan()
     except ContextLengthError as error:
@@ -207,18 +207,18 @@ DOORS: list[Callable[[Assembler], Any]] = [planned, built, Assembler.costs, Asse
 
 
 def everything_of(assembler: Assembler, first: int = 0) -> list[Any]:
-    """All that an assembler says of itself. What the door asked `first` finds stale, none after it does."""
+    """All that an assembler reports. `first` is asked first, since it may refresh what the others read."""
     answers = {place % len(DOORS): DOORS[place % len(DOORS)](assembler) for place in range(first, first + len(DOORS))}
     return [answers[place] for place in sorted(answers)]
 
 
 def agree(assembler: Assembler, told: Told, first: int) -> None:
-    """The assembler says what a fresh one says; what nobody touches is asked again after the next step."""
+    """The assembler reports what a fresh one reports. Untouched forks are checked again after the next step."""
     assert everything_of(assembler, first) == told.said_by_a_fresh_one()
 
 
 def agrees_with_brute_force(assembler: Assembler, told: Told) -> None:
-    """What stays and what it costs, where a list and a loop can say it."""
+    """Compares the kept messages and their cost with a brute force, where one is simple."""
     if told.ladder not in SUFFIXES or told.dialect != "plain" or told.bill is not None:
         return
     wanted, cost = told.stays()
@@ -248,7 +248,7 @@ def switching_often() -> Generator[None]:
 
 
 class Life(RuleBasedStateMachine):
-    """The states are assemblers with what they were told. Forks share the very messages of their origin."""
+    """The states are assemblers with their content. Forks share the message objects of their origin."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -339,7 +339,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=ANYBODY, stop=PLACE, text=LONG)
     def replace(self, who: int, stop: int, text: str) -> None:
-        """Another list that begins as the old one did; it may be no longer than that."""
+        """Sets another list with the same beginning, which may be all of it."""
         assembler, told = self.one(who)
         twin = told.copied()
         del twin.messages[stop % (len(twin.messages) + 1) :]
@@ -349,7 +349,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=ANYBODY, edits=st.lists(st.tuples(PLACE, EDIT), min_size=1, max_size=4))
     def edit(self, who: int, edits: list[tuple[int, Message]]) -> None:
-        """In place: other words, a mark, or another speaker, with whom turns part or join and the head grows."""
+        """Edits messages in place: their text, a pin, or the role, which can split or join turns."""
         messages = self.one(who)[1].messages
         for place, changes in edits if messages else ():
             fields = fields_of(messages[place % len(messages)])
@@ -358,7 +358,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=ANYBODY)
     def take_calls_back(self, who: int) -> None:
-        """Nobody need answer them any more."""
+        """Removes calls in place, so that they need no answer."""
         told = self.one(who)[1]
         newest = fields_of(told.messages[-1]) if told.messages else {}
         if "tool_calls" in newest:
@@ -387,7 +387,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=ANYBODY)
     def unpickle(self, who: int) -> None:
-        """It goes on with the copies of its messages, and of no other's."""
+        """Replaces the assembler by its pickled copy, which has its own copies of the messages."""
         copies = pickle.loads(pickle.dumps(self.one(who)))
         self.everybody[who % len(self.everybody)] = copies
 

@@ -28,7 +28,7 @@ policies = st.sampled_from(
 
 
 def kept(history: list[dict[str, Any]], rules: str, window: int, policy: TrimOldest) -> int | None:
-    """How many messages a build at this window leaves out, asked of an assembler of its own."""
+    """How many messages a build at this window leaves out, by a new assembler."""
     assembler = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy)
     try:
         return len(assembler.add_instruction(rules).add_messages(history).build().dropped)

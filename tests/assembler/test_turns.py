@@ -31,7 +31,7 @@ def answers(result: Result, call: Call) -> bool:
 
 
 def heard(waiting: list[Call], result: Result) -> list[Call] | None:
-    """The law, told by a search from the start."""
+    """The law, by a search from the start."""
     for place, call in enumerate(waiting):
         if answers(result, call):
             return [*waiting[:place], *waiting[place + 1 :]]

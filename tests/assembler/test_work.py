@@ -42,7 +42,7 @@ SIZE = 10
 
 
 class Said:
-    """A message that counts how often it is looked at."""
+    """A message that counts how often it is read."""
 
     def __init__(self, role: str, content: str) -> None:
         self._role, self._content = role, content
@@ -60,7 +60,7 @@ class Said:
 
 
 class Watched(dict[str, Any]):
-    """A message dict that counts how often it is looked at."""
+    """A message dict that counts how often it is read."""
 
     reads = 0
 
@@ -213,7 +213,7 @@ def test_a_build_of_a_grown_list_counts_what_it_grew_by(low_water: float | None)
 
 @attrs.frozen
 class Asked:
-    """`TrimOldest(low_water=0.5)`, writing down how often it is asked."""
+    """`TrimOldest(low_water=0.5)` that counts its calls."""
 
     times: list[int]
     inner: TrimOldest = attrs.field(factory=lambda: TrimOldest(low_water=0.5))
@@ -251,7 +251,7 @@ def test_a_budget_with_limits_asks_its_policy_no_more_often_and_prices_nothing_a
 
 
 def appended(length: int, low_water: float | None) -> tuple[int, int, int]:
-    """Python calls, messages compared and entries looked into for copying, of one more message after `length`."""
+    """Python calls, compared messages and copied entries of one more message after `length`."""
     assembler = assembler_of(len, 41, low_water, dialect=openai_chat).add_messages(dicts(length))
     compared, walked = list[int](), list[object]()
     dicts_are_unchanged, looked_into = Readings.dicts_are_unchanged, copies._looked_into  # pyright: ignore[reportPrivateUsage]

@@ -12,7 +12,7 @@ collect_ignore_glob = ["test_*.py"] if any(importlib.util.find_spec(name) is Non
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The stores warn of themselves; only this library's own warnings are errors."""
+    """The stores raise warnings; only this library's are errors."""
     for item in items:
         item.add_marker(pytest.mark.filterwarnings("default"))
         item.add_marker(pytest.mark.timeout(600))  # Ray and Spark take half a minute each to start on a busy machine

@@ -59,7 +59,7 @@ def _request(messages: list[dict[str, Any]], knowledge: list[dict[str, Any]]) ->
 
 
 def told(rows: list[dict[str, Any]]) -> list[tuple[int, Any, bool]]:
-    """The same of what a store gave back."""
+    """The same of the rows that a store returned."""
     ordered = sorted(rows, key=lambda row: row["id"])
     return [
         (row["id"], None if _nothing(row["request"]) else json.loads(row["request"]), not _nothing(row["error"]))

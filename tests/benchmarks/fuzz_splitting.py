@@ -69,7 +69,7 @@ def first_difference(texts: Iterable[str], pairs: dict[str, tuple[Encode, Encode
 
 
 def finished(journal: Path) -> int:
-    """How many blocks the journal tells of."""
+    """How many blocks the journal lists."""
     return len(journal.read_text().splitlines()) if journal.exists() else 0
 
 

@@ -43,7 +43,7 @@ def seconds(work: Work) -> float:
 
 
 def least(case: Case, n: int) -> float:
-    """The least of some rounds, each over an input of its own: nothing is remembered from one to the next."""
+    """The least of some rounds, each over a new input, so that no round uses what an earlier one cached."""
     return min(seconds(case(n)) for _ in range(ROUNDS))
 
 

@@ -259,7 +259,7 @@ def names(odd: Any) -> list[str]:
 
 
 def refused(door: str, argument: str, takes: str) -> Iterator[str]:
-    """What is wrong with how a door takes odd things, a line each."""
+    """What is wrong with how a function takes odd arguments, one line each."""
     for label, odd in ODD.items():
         try:
             DOORS[door](**{argument: odd})

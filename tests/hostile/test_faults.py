@@ -50,7 +50,7 @@ HISTORY = spoken("uauctauCTTa" * 6 + "u")
 
 
 class FailsAt:
-    """A counter that fails at its k-th call, and never again."""
+    """A counter that fails at its k-th call only."""
 
     def __init__(self, call: int, failure: BaseException) -> None:
         self.left, self.failure = call, failure

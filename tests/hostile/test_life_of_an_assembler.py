@@ -98,7 +98,7 @@ class Model:
 
 
 def assembled(model: Model, counter: Any = len, limit: int | None = None) -> Assembler:
-    """A new assembler that is told everything in one go."""
+    """A new assembler that gets all the content at once."""
     budget = Budget(model.limit if limit is None else limit, counter=counter)
     assembler = Assembler(budget, on_overflow=TrimOldest(model.low), dialect=plain)
     assembler.add_instruction(model.instruction)
@@ -158,7 +158,7 @@ def answers(assembler: Assembler, model: Model) -> None:
 
 
 class Life(RuleBasedStateMachine):
-    """The states are assemblers with their models; forks stay and are looked at again after every step."""
+    """The states are assemblers with their models; forks stay and are checked again after every step."""
 
     alive = Bundle("alive")
 
@@ -294,7 +294,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(one=alive)
     def retell(self, one: Any) -> None:
-        """The whole list again: what is known of it is kept."""
+        """Sets the whole list again, which keeps what was saved of it."""
         if not one[1].waiting():
             one[0].add_messages(list(one[1].messages))
 

@@ -102,7 +102,7 @@ def test_an_object_that_offers_html_is_escaped_by_what_it_says() -> None:
 
 
 class Closed:
-    """An object that lets nobody ask for anything."""
+    """An object whose every attribute raises."""
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError(name)

@@ -18,7 +18,7 @@ LIMIT, ANSWER = 2_000, 200
 
 
 def hidden(counted: int) -> int:
-    """What is billed where so many tokens are counted."""
+    """The bill of a request of so many tokens."""
     return (6 * counted + 4) // 5 + 150
 
 
@@ -51,7 +51,7 @@ def billed(run: Callable[[Provider, int], object], model: str, dialect: Any, tur
 
 
 def assert_fits_the_bills_that_it_is_told(run: Callable[[Provider, int], object], model: str, dialect: Any) -> None:
-    """Sixty turns of which no call is over its bill, where as many without a word of it are."""
+    """Sixty turns in which no billed call exceeds the limit, though calls without the bills do."""
     untold = billed(run, model, dialect, FEW, tells=False)
     assert untold.over
     told = billed(run, model, dialect, TURNS, tells=True)
@@ -61,7 +61,7 @@ def assert_fits_the_bills_that_it_is_told(run: Callable[[Provider, int], object]
 
 
 def assert_makes_a_refused_call_again(run: Callable[[Provider, int], object], model: str, dialect: Any) -> None:
-    """A few turns against a provider that tells no bill and takes less than the budget: no refusal ends one."""
+    """A few turns against a provider without bills that accepts less than the budget: each refused call is repeated."""
 
     def counts(body: Body) -> int:
         return hidden(count_request(body, dialect=dialect, model=model).tokens)

@@ -17,7 +17,7 @@ LINES: list[Line] = []
 
 @attrs.frozen
 class Line:
-    """One run: its name, what it used, and what is wrong with it, each with the requests that show it."""
+    """One run: its name, what it used, and its faults, each with the requests that show it."""
 
     framework: str
     client: str
@@ -70,7 +70,7 @@ def line(
 
 
 def _own_items(provider: Provider) -> dict[str, Any]:
-    """One of each kind of item that the server said of its own tools, as it came back to it."""
+    """One item of each kind that the server made with its own tools, as it was sent back."""
     found: dict[str, Any] = {}
     for body in provider.bodies:
         for item in body.get("input") or ():

@@ -27,7 +27,7 @@ COMPACTS_EVERY = 17
 
 @attrs.define
 class Provider:
-    """Where it listens, and every request and answer, in order."""
+    """A scripted provider: its address, and every request and answer in order."""
 
     url: str
     paths: list[str] = attrs.field(factory=list)
@@ -53,7 +53,7 @@ class Provider:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False, init=False)
 
     def refusal(self, path: str, body: Body) -> Body | None:
-        """What it says to a request that is too long; None to one that it takes."""
+        """The error for a request that is too long; None for one that it accepts."""
         if self.takes is None or self.counts is None or (used := self.counts(body)) <= self.takes:
             return None
         with self._lock:
@@ -61,7 +61,7 @@ class Provider:
         return refusal_of(path, used, self.takes)
 
     def answer(self, path: str, body: Body) -> Body:
-        """What it says to a request; kept with it."""
+        """The answer to a request, stored with it."""
         speaker = next(speaker for ending, speaker in SPEAKERS.items() if ending in path)
         with self._lock:
             said = self._said(speaker, body)

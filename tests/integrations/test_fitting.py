@@ -128,7 +128,7 @@ LIMIT = 260
 
 
 def hidden(ours: int) -> int:
-    """What a provider with a prompt of its own and another vocabulary bills."""
+    """The bill of a provider with a hidden prompt and another vocabulary."""
     return (6 * ours + 4) // 5 + 30
 
 

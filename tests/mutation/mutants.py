@@ -90,7 +90,7 @@ class _File:
         return self._is_told(mutation) or self._is_for_types(mutation) or self._is_asserted(mutation)
 
     def _is_told(self, mutation: Mutation) -> bool:
-        """Whether it changes the text of an error, raised here or returned to be raised."""
+        """True if it changes the text of an error."""
         node: cst.CSTNode | None = mutation.original_node
         if not isinstance(node, cst.BaseString):
             return False

@@ -232,7 +232,7 @@ class Trial:
 
 
 def _carried(by_line: dict[int, list[str]], before: str, now: str) -> dict[int, list[str]]:
-    """What is known of lines, by where they stand now."""
+    """The saved results of lines, by their present places."""
     alike = difflib.SequenceMatcher(None, before.splitlines(), now.splitlines(), autojunk=False).get_matching_blocks()
     moved = {block.a + at: block.b + at for block in alike for at in range(1, block.size + 1)}
     return {moved[line]: tests for line, tests in by_line.items() if line in moved}
@@ -300,7 +300,7 @@ def _leave(seconds: float) -> None:
 
 
 def _worked(process: int) -> int | None:
-    """Ticks of processor time that a process has taken; None where the system does not tell."""
+    """Ticks of processor time of a process; None if the system does not say."""
     try:
         told = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -321,7 +321,7 @@ def long_page(turns: int) -> str:
 
 
 def busy(page: Any) -> float:
-    """Seconds of a processor that the page took to be ready, whatever else the machine did meanwhile."""
+    """Seconds of processor time until the page was ready, whatever the load of the machine."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.reload()

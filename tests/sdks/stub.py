@@ -73,7 +73,7 @@ REPLIES: dict[str, dict[str, Any]] = {
 
 @attrs.frozen
 class Stub:
-    """Where it listens, which dialect it speaks, and the bodies that it received."""
+    """A stub server: its address, its dialect, and the received bodies."""
 
     url: str
     dialect: str

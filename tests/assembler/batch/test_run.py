@@ -84,7 +84,7 @@ def test_every_row_has_its_line_in_order(source: Path, output: Path, small_chunk
 
 
 class Killed(BaseException):
-    """What SIGKILL is to the files: nothing runs any more."""
+    """Simulates SIGKILL: no code runs after it, not even a `finally`."""
 
 
 @given(st.data())
@@ -380,7 +380,7 @@ def test_workers_give_what_one_process_gives(tmp_path: Path, output: Path, small
 
 
 class Acting:
-    """A worker by hand: `wait` finds it ready when it was told to be."""
+    """A stub of a worker that `wait` reports as ready when a test says so."""
 
     def __init__(self) -> None:
         self.pipe = self
@@ -439,7 +439,7 @@ def test_while_one_worker_is_slow_few_chunks_are_in_memory() -> None:
 
 
 class Scripted:
-    """One end of a pipe: says what it was told to, then is gone."""
+    """One end of a pipe that sends the given messages and then closes."""
 
     def __init__(self, *chunks: workers.Chunk) -> None:
         self.chunks = list(chunks)

@@ -31,7 +31,7 @@ def marks_in(value: Any) -> list[Any]:
 
 
 def unmarked(value: Any) -> Any:
-    """The request without marks, a lone text block as the text."""
+    """The request without marks, in which a single text block is written as a string."""
     if isinstance(value, dict):
         rest = {key: unmarked(inner) for key, inner in value.items() if key != "cache_control"}
         return rest["text"] if rest.keys() == {"type", "text"} else rest

@@ -243,7 +243,7 @@ def expected(conversation: Conversation, blank: Callable[[str], bool], no_error_
 
 
 class Calls:
-    """The calls of a request by their ids, so that a result is told with the call that it answers."""
+    """The calls of a request by id, so that a result is compared together with its call."""
 
     def __init__(self) -> None:
         self.known: dict[str, Entry] = {}

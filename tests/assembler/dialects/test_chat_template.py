@@ -94,7 +94,7 @@ TOOL = SEARCH_TOOL
 
 
 def bytewise(normalizer: Any = None) -> Tokenizer:
-    """A token a byte, and the control tokens: no template is read as anything but what it writes."""
+    """A tokenizer of one token per byte, plus the control tokens."""
     letters = {letter: place for place, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
     engine = Tokenizer(models.BPE(vocab=letters, merges=[]))
     engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -149,7 +149,7 @@ def answered(*calls: dict[str, Any], content: Any = "", result: str = "found") -
 
 @st.composite
 def alternating(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """What every template here takes as it stands."""
+    """A conversation that every template here renders."""
     said: list[dict[str, Any]] = [{"role": "user", "content": draw(texts)}]
     for _ in range(draw(st.integers(0, 3))):
         said += [{"role": "assistant", "content": draw(words)}, {"role": "user", "content": draw(texts)}]
@@ -157,7 +157,7 @@ def alternating(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 def spoken(layout: Layout) -> list[Any]:
-    """Who says what, calls and results by their order."""
+    """The roles and texts, with calls and results numbered in order."""
     order: list[str] = []
     said: list[Any] = [("system", layout.system)] if layout.system is not None else []
     for message in [*layout.head, *layout.messages]:
@@ -733,7 +733,7 @@ def test_an_empty_request_is_refused() -> None:
 
 
 class Slow:
-    """A tokenizer without a fast engine, as transformers 4 answers: a list of ids."""
+    """A tokenizer without a fast engine, which in transformers 4 returns a list of ids."""
 
     chat_template = "{{ messages }}"
 
@@ -748,7 +748,7 @@ class Slow:
 
 
 class Uncopied(Slow):
-    """A tokenizer that holds something which no copy can."""
+    """A tokenizer that cannot be copied."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         raise TypeError("no")

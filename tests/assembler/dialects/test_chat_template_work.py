@@ -280,7 +280,7 @@ def spoken(drawn: list[tuple[str, str | None]]) -> list[dict[str, Any]]:
 
 
 def kept_by_trying(name: str, history: list[dict[str, Any]], limit: int) -> int | None:
-    """The longest run of newest turns that fits, each rendered whole; None where the newest alone does not."""
+    """By brute force: the longest run of newest turns whose rendering fits; None if the newest alone does not."""
     begins = [place for place, message in enumerate(history) if message["role"] == "user"]
     for start in begins:
         weight = Assembler(dialect=OPEN[name]).add_messages(history[start:]).build().count.tokens

@@ -30,7 +30,7 @@ def down(subject: Any) -> int:
 
 
 class Flaky:
-    """Answers a few times, and then no more."""
+    """Counts a few times, and then raises."""
 
     def __init__(self, answers: int) -> None:
         self.answers = answers

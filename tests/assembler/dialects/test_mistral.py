@@ -24,7 +24,7 @@ TOOL = {"type": "function", "function": {"name": "search", "description": "d", "
 
 
 def own(text: str) -> int:
-    """A tokenizer of the model's own, as simple as can be: a token a word, and one for each run of anything else."""
+    """A stand-in for the model's tokenizer: one token per word, and one per run of anything else."""
     return len(re.findall(r"\w+|[^\w]+", text))
 
 
@@ -36,7 +36,7 @@ def asked(history: list[dict[str, Any]], rules: str | None = None, **budget: Any
 
 
 def billed(request: dict[str, Any]) -> int:
-    """The open template written out anew (mistral-common, InstructTokenizerV13 and V15): no code of the subject's."""
+    """The open template, written independently (mistral-common, InstructTokenizerV13 and V15)."""
     total = 1 + 12
     for message in request["messages"]:
         content, calls = message["content"], message.get("tool_calls") or []

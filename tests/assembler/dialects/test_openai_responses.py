@@ -33,7 +33,7 @@ Item = dict[str, Any]
 
 @st.composite
 def steps(draw: st.DrawFn, tag: str) -> list[Item]:
-    """What a reasoning model does in one step: it thinks, perhaps speaks, calls side by side, and hears the outputs."""
+    """A step of a reasoning model: a thought, perhaps a text, parallel calls, and their outputs."""
     thought: Item = {"type": "reasoning", "id": f"rs_{tag}", "summary": [{"type": "summary_text", "text": draw(words)}]}
     if draw(st.booleans()):
         thought["encrypted_content"] = "gAAAA" * draw(st.integers(1, 9))
@@ -105,7 +105,7 @@ def layout_of(history: list[Any], system: str | None = None, tools: list[Any] | 
 
 
 def abstract(layout: Layout) -> list[Any]:
-    """What is said, by whom, whoever spelled it: the texts of one speaker in one turn in one, calls by their order."""
+    """The content without its spelling: the texts of a turn's speaker joined, calls numbered in order."""
     numbers: dict[str, int] = {}
     count = itertools.count()
     said: list[Any] = [("system", layout.system)] if layout.system is not None else []

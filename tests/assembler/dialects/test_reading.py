@@ -21,7 +21,7 @@ ROLES = {"person": "user", "machine": "assistant"}
 
 @attrs.frozen
 class Acme:
-    """An API of turns, read without a care."""
+    """An API of turns, whose reader checks nothing."""
 
     name: str = "acme"
     opening: Opening = Opening.ANY

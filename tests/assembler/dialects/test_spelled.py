@@ -56,7 +56,7 @@ def test_changing_one_request_changes_no_other(dialect: str, history: list[Any])
 
 @attrs.frozen
 class Counting:
-    """A dialect that writes down how many messages it was asked to spell."""
+    """A dialect that records how many messages it spelled."""
 
     inner: Any
     spelled: list[int]

@@ -43,7 +43,7 @@ def by_hand(question: str, lines: list[str]) -> str:
 
 
 def brute_force(question: str, given_chunks: list[str], count: Any, limit: int) -> str | None:
-    """Chunk by chunk until the first that does not fit; None where not even the placeholder does."""
+    """Chunk by chunk until the first that does not fit; None if not even the placeholder does."""
     kept = 0
     while kept < len(given_chunks) and count(by_hand(question, given_chunks[: kept + 1])) <= limit:
         kept += 1

@@ -53,12 +53,12 @@ class Page(HTMLParser):
 
     @property
     def written(self) -> dict[str, Any]:
-        """What the script reads, as it stands."""
+        """The data that the script reads, unparsed."""
         found: dict[str, Any] = json.loads(self.text("script")[0])
         return found
 
     def rows_of(self, build: int = 0) -> list[dict[str, Any]]:
-        """The rows of a build, by what they are called."""
+        """The rows of a build by name."""
         written = self.written
         words, runs = written["words"], written["builds"][build]["items"]
         rows = [row for first, number in runs for row in written["rows"][first : first + number]]
@@ -91,7 +91,7 @@ class Page(HTMLParser):
 
 
 def left_at(data: dict[str, Any], window: int) -> list[int | None] | None:
-    """What is left of each item at a window, None for one that is dropped; None where nothing can be sent."""
+    """The tokens that each item keeps at a window, None for a dropped one; None if no request fits."""
     known = [size for size in data["sizes"] if size["window"] <= window]
     if not data["every"]:
         known = [size for size in known if size["window"] == window]

@@ -51,7 +51,7 @@ SPARE = [Limit(cap=0.9), Limit(cap=0.5)]
 
 
 def kept_at(plan: Plan, window: int) -> tuple[set[int], dict[str, int]] | None:
-    """The messages that leave the history there, and the tokens of each region."""
+    """The messages that are dropped at that window, and the tokens of each region."""
     try:
         other = plan.what_if(context_window=window)
     except (ContextLengthError, BudgetError):

@@ -21,7 +21,7 @@ def assembler_of(
 
 
 def built(history: History, limit: int, policies: Policy | Iterable[Policy]) -> Context | None:
-    """The context, or None where the policies cannot make it fit."""
+    """The context, or None if the policies cannot make it fit."""
     try:
         return assembler_of(history, limit, policies).build()
     except ContextLengthError as error:
@@ -35,7 +35,7 @@ def sent(context: Context) -> History:
 
 
 def left(history: History, limit: int, policies: Policy | Iterable[Policy]) -> History | None:
-    """The messages that are sent, or None where the policies cannot make it fit."""
+    """The messages that are sent, or None if the policies cannot make it fit."""
     context = built(history, limit, policies)
     return None if context is None else sent(context)
 
@@ -46,7 +46,7 @@ def wanted(kept: History | None) -> History | None:
 
 
 def check(context: Context, history: History, limit: int) -> None:
-    """Whatever policy was at work: it fits, it is valid, it is honest."""
+    """Checks the promises of every policy: the request fits, is valid, and is reported as it is."""
     messages, plan = sent(context), context.inside
     assert by_hand.cost(messages) == context.costs.total == context.count.tokens <= limit
     assert by_hand.pairs_hold(messages)

@@ -101,7 +101,7 @@ unmarked = forms.flatmap(lambda form: sessions(form, marks=(0,)))
 
 
 def gist(dropped: Any, before: str | None, most: int) -> str:
-    """A deterministic summarizer: what it saw, as briefly as may be."""
+    """A deterministic summarizer that writes how many messages it got."""
     return f"{before or ''}/{len(dropped)}"[-most:]
 
 

@@ -28,7 +28,7 @@ from .build import assembler_of
 
 
 class Awaited:
-    """An object that is called, and whose answer must be awaited."""
+    """A callable object that returns an awaitable."""
 
     async def __call__(self, question: str, texts: Any) -> list[float]:
         return [0.0 for _ in texts]
@@ -92,7 +92,7 @@ class Later:
 
 
 class Note:
-    """A message class of somebody's."""
+    """A message class of a user."""
 
 
 TAKES: dict[str, Callable[[Any], object]] = {

@@ -22,7 +22,7 @@ thoughtful = sessions("anthropic", marks=(0,))
 
 
 def thought(history: History) -> int:
-    """What all the thinking in a history costs."""
+    """The tokens of all the thinking in a history."""
     return sum(len(block.get("thinking", "")) for message in history for block in by_hand.blocks(message))
 
 

@@ -46,7 +46,7 @@ limits = st.one_of(
 
 @attrs.frozen
 class Draft:
-    """All that is gathered, to be built at any window by an assembler of its own."""
+    """The content of all regions, from which a new assembler is made for each window."""
 
     history: History = attrs.field(repr=len)
     ladder: Sequence[Policy]
@@ -170,7 +170,7 @@ def check_shortening(draft: Draft, window: int, advice: str) -> None:
 
 
 def calmed(draft: Draft) -> list[Policy]:
-    """Without those who may answer otherwise at each window."""
+    """Without the policies that may answer differently at each window."""
     calm = [rung for rung in draft.ladder if not isinstance(rung, Summarize)]
     return calm or [Refuse()]
 
@@ -281,7 +281,7 @@ droppers = st.sampled_from(
 
 @st.composite
 def limited(draw: st.DrawFn) -> Draft:
-    """A short conversation beside documents and a tool, under limits that promise nothing."""
+    """A short conversation, documents and a tool, under limits without floors."""
     turns = st.lists(
         st.integers(1, 40).map(talk) | st.lists(st.integers(1, 30), max_size=3).map(lambda it: steps_of(*it))
     )

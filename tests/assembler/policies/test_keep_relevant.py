@@ -81,7 +81,7 @@ def test_the_least_relevant_turns_are_dropped_and_no_more_than_needed(
 
 
 def run_session(turns: list[History], room: int, low: int, questions: int) -> list[int]:
-    """Which turns stay when what stays is chosen only at the messages that fill the room: message by message.
+    """The turns that stay if they are chosen only at the messages that fill the window, replayed one by one.
 
     It is chosen by so many questions, the newest among them.
     """
@@ -267,7 +267,7 @@ def test_an_illegal_option_is_refused_at_construction(options: dict[str, Any]) -
 
 
 def scores_by_hand(question: str, texts: Sequence[str], k1: float, b: float) -> list[float]:
-    """BM25 by its formula, over words that blanks part."""
+    """BM25 by its formula, over words separated by blanks."""
     documents = [text.split() for text in texts]
     mean = sum(map(len, documents)) / len(documents)
     scores: list[float] = []

@@ -234,7 +234,7 @@ def hosting(history: History, limit: int, ladder: Sequence[Policy], strategy: St
 
 
 def cost_of_asking(strategy: Strategy) -> int:
-    """What these words cost beside the question itself."""
+    """The tokens of the strategy's words around the question."""
     return hosting([{"role": "user", "content": "q"}], 10_000, [Refuse()], strategy).build().count.tokens - 1
 
 

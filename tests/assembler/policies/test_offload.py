@@ -53,7 +53,7 @@ def said(messages: History) -> list[str]:
 
 
 def held(body: str, original: str, tool: Fetch) -> bool:
-    """Whether a body is the original, or stands for it."""
+    """True if a body is the original or its replacement."""
     pointer = POINTER.match(body)
     return body == original or (pointer is not None and tool(pointer[3]).encode() == original.encode())
 

@@ -37,7 +37,7 @@ def session() -> History:
 
 
 class Rewrites:
-    """A policy that proposes what it was given, and nothing else."""
+    """A policy that proposes the given message and nothing else."""
 
     def __init__(self, *changes: Any) -> None:
         self.changes = changes
@@ -126,7 +126,7 @@ def test_a_whole_turn_or_what_is_left_of_it_may_be_dropped() -> None:
 
 
 class Looks:
-    """Notes the turns that it is shown, and drops what it is told to."""
+    """Records the turns that it gets, and drops the given ones."""
 
     def __init__(self, *changes: dict[int, None]) -> None:
         self.changes = changes
@@ -274,7 +274,7 @@ def test_an_illegal_share_is_refused_at_once(share: Any) -> None:
 
 @attrs.frozen
 class Cutting:
-    """A policy that does what another does, and says nothing of itself."""
+    """A policy that cuts like another one, but declares nothing."""
 
     inner: Any
 
@@ -294,7 +294,7 @@ class Rewriting:
 
 
 class Declaring:
-    """One that declares what the policy declares that it asks."""
+    """One that declares the same as the policy that it calls."""
 
     inner: Any
 
@@ -313,7 +313,7 @@ class DeclaredRewriting(Declaring, Rewriting):
 
 
 def mine(policy: Any) -> Any:
-    """A policy of one's own in place of a built-in: it declares only what nobody could find out by asking."""
+    """A user's policy in place of a built-in one. It declares only what cannot be found by calling it."""
     if not hasattr(policy, "cut"):
         return (DeclaredRewriting if hasattr(policy, "traits") else Rewriting)(policy)
     traits = rung_of(policy).traits
@@ -328,7 +328,7 @@ def documents(assembler: Assembler) -> Assembler:
 
 
 def told(history: History, window: int, policies: Any, strategy: Any = None, **settings: Any) -> dict[str, Any]:
-    """All that a caller sees: the request and the steps, or the error."""
+    """What a caller sees: the request and the steps, or the error."""
     budget = Budget(window, counter=len, **settings)
     made = documents(Assembler(budget, dialect=plain, on_overflow=policies, strategy=strategy or ChatRegions()))
     try:

@@ -105,7 +105,7 @@ def test_a_growing_session_asks_only_at_an_overflow_and_passes_on_the_last_summa
 
 
 class Silent:
-    """Summarizers that do not do their work."""
+    """Summarizers that return no summary."""
 
     @staticmethod
     def raises(dropped: Any, previous: Any, max_tokens: int) -> str:
@@ -157,7 +157,7 @@ def test_a_failed_summary_leaves_the_one_before_in_place(summarizer: Any, reason
 
 
 class Asked:
-    """A summarizer that counts how often it is asked, and does not do its work."""
+    """A summarizer that counts its calls, and returns no summary."""
 
     def __init__(self, summarizer: Any) -> None:
         self.summarizer = summarizer

@@ -358,7 +358,7 @@ def test_a_share_of_the_window_may_ask_for_a_window_a_hundred_times_as_large(sha
 
 
 class Filling:
-    """Lays out a token more than are left: no window is large enough."""
+    """Lays out one token more than are left, so that no window is large enough."""
 
     needs = Needs.QUESTION
 
@@ -448,7 +448,7 @@ def test_held_tokens_are_not_blamed_on_a_region() -> None:
 
 
 class Pinning:
-    """Pins the first message, and lets nothing go."""
+    """Pins the first message, and drops nothing."""
 
     traits = Traits(pins=frozenset([0]))
 

@@ -222,7 +222,7 @@ def test_a_hostile_template_raises_a_prompt_error_and_nothing_else(case, caplog)
 
 
 class Text(str):
-    """A str that calls itself something else."""
+    """A str that is formatted as another text."""
 
     def __str__(self):
         return "forged"

@@ -96,7 +96,7 @@ def sent_texts(context: Any) -> list[str]:
 
 
 def words(text: str) -> int:
-    """A counter that adds nowhere."""
+    """A counter whose counts of two texts need not add up."""
     return len(re.findall(r"\w+|[^\w\s]+|\n+", text))
 
 
@@ -409,7 +409,7 @@ def test_the_strategy_that_keeps_everything_raises_if_it_does_not_fit() -> None:
 
 
 class Bare:
-    """A layout that keeps no promise about how its bodies begin."""
+    """A layout that does not promise how its bodies begin."""
 
     def heading(self, number: int) -> str:
         return f"#{number};\n"

@@ -33,7 +33,7 @@ carried = texts.filter(lambda text: not re.search("[^\t\n\r\x20-\ud7ff\ue000-\uf
 
 
 def as_read(line: str) -> str:
-    """What a reader makes of a line: shapes, without blanks, accents, case and whatever shows nothing."""
+    """A line as it looks to a reader: shapes, without blanks, accents, case and invisible characters."""
     plain_line = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", line).casefold())
     return "".join(c for c in plain_line if unicodedata.category(c)[0] not in "CZM" and c not in "\u115f\u1160\u2800")
 

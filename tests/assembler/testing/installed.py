@@ -36,7 +36,7 @@ def test_they_were_not_trivial(assert_fits):
 
 
 def check_files(wheel: Path) -> None:
-    """Exits where the wheel lacks a file of a package, or holds what is none: a test, a cache, a page of docs."""
+    """Exits if the wheel lacks a file of a package, or holds a test, a cache or a page of docs."""
     here = {path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()}
     wanted = {path.as_posix() for path in here if path.suffix not in LEFT_BY_PYTHON}
     with zipfile.ZipFile(wheel) as opened:

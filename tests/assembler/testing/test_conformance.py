@@ -107,7 +107,7 @@ def worth_everything(price: Count) -> Count:
 
 @attrs.frozen
 class Boasting:
-    """Prices that are exact whatever counts."""
+    """Prices that are exact with any counter."""
 
     rules: Pricer
 
@@ -158,7 +158,7 @@ def without_searches(message: Message) -> Message:
 
 
 class Stuttering(Odd):
-    """What it goes on from it says again with the first message that is added."""
+    """Sends the earlier messages again with the first added message."""
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         growing: Any = openai_chat
@@ -167,7 +167,7 @@ class Stuttering(Odd):
 
 
 class Deaf(Odd):
-    """It says that it hears no reasoning, and sends what stands in a field of its own."""
+    """Declares that it sends no reasoning, but sends it if it is in a field."""
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         return False
@@ -187,7 +187,7 @@ class Passages:
 
 
 class Knowing(Odd):
-    """It takes every model for the one that it knows."""
+    """Prices every model like the one that it knows."""
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         return openai_chat.pricer("gpt-4o", count)
@@ -409,7 +409,7 @@ def test_a_chat_template_keeps_the_contract() -> None:
 
 
 class Told:
-    """A counter of characters that says something of itself."""
+    """A counter of characters that declares a grade and a name."""
 
     name, grade, notes, additive_at_tag_seams = "told", Grade.EXACT, (), True
 

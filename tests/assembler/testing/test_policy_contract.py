@@ -23,7 +23,7 @@ UNSAID = Traits()
 
 @attrs.frozen
 class Odd:
-    """Cuts as it is told, and declares what it is told."""
+    """Cuts and declares what a test gives it."""
 
     answer: Callable[[Ledger, int], Any]
     traits: Traits = UNSAID
@@ -35,7 +35,7 @@ class Odd:
 
 @attrs.frozen
 class Editor:
-    """Rewrites as it is told."""
+    """Rewrites as a test says."""
 
     answer: Callable[[Passage], Iterator[Any]]
     traits: Traits = UNSAID

@@ -154,7 +154,7 @@ def test_deeply_nested_arguments_are_verified(dialect: str, key: str) -> None:
 
 
 def lines_run(request: Request, dialect: str) -> int:
-    """How many lines of the checker run: a measure of its work that no other load on the machine can blur."""
+    """How many lines of the checker run: a measure of its work that does not depend on the machine's load."""
     count = 0
 
     def trace(frame: Any, event: str, argument: Any) -> Any:

@@ -184,7 +184,7 @@ def test_tools_handoffs_and_the_schema_of_an_answer_are_priced() -> None:
 
 
 def capability(agent: Agent[Any]) -> int:
-    """Tokens of what the model is told of an agent's tools."""
+    """Tokens of an agent's tool definitions."""
     fit = FitInput(base())
     fitted(fit, turns(1), agent)
     assert fit.last_context is not None

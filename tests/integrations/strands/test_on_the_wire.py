@@ -83,7 +83,7 @@ def claude_at(provider: Provider) -> BedrockModel:
 
 
 def planner(model: Any, manager: AssemblerConversationManager, stored: Path, **more: Any) -> Agent:
-    """An agent as a server makes it for one turn, from what is stored of the session."""
+    """An agent made for one turn from the stored session, as servers do."""
     booker = Agent(model=model, conversation_manager=manager, tools=[look_up], callback_handler=None)
     return Agent(
         model=model,
