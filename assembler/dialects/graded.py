@@ -99,9 +99,13 @@ class GradedMergingPricer(GradedPricer, MergingPricer):
         more = self.rules.beside(message, before)
         return None if more is None else grade_price(more, self.count)
 
-    def ends_reasoning(self, message: Message) -> bool:
+    def forgets_reasoning(self) -> bool:
         """Delegate to the rules."""
-        return self.rules.ends_reasoning(message)
+        return self.rules.forgets_reasoning()
+
+    def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
+        """Delegate to the rules."""
+        return self.rules.ends_reasoning(message, opening)
 
     def without_reasoning(self, message: Message) -> Message:
         """Delegate to the rules."""

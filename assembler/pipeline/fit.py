@@ -110,7 +110,7 @@ def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
         if not _may_make_way(everything, caught):
             raise
         overflow = caught
-    return attrs.evolve(_within_limits(everything, start, overflow.costs.conversation), made_way=True)
+    return attrs.evolve(_within_limits(everything, start, overflow.costs.conversation), unsettled=True)
 
 
 def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:
@@ -189,6 +189,7 @@ def _as_sent(plan: Planned, tokens_left: Tokens, asked: Tokens, start: Known | N
         if asked < 0:
             break
         plan = plan.leaving(trim(plan.ledger, settings, asked, start), plan.ledger)
+        plan.unsettled = True
     raise _overflow(plan, cast(Budget, settings.budget), (plan.by_rule - plan.fixed).alone(), tokens_left)
 
 

@@ -192,7 +192,7 @@ def replay_ladder(
     while stop < ledger.length:
         beside = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
         spare = tokens_left - kept.count(ledger.until(stop)).upper
-        grown = stop + 1 if beside or spare < 0 else line.grown_by(stop, spare)
+        grown = stop + 1 if beside or spare < 0 else line.grown_by(kept.cut.first_kept, stop, spare)
         if grown is None:
             break
         stop, then = grown, ledger.until(grown)

@@ -81,8 +81,9 @@ class Planned:
     last_length: int = 0
     """The length of the history at the last decision, if that still held when this plan began; then this build has
     already checked those messages for changes. 0 otherwise."""
-    made_way: bool = False
-    """Whether documents or tools gave way so that the smallest conversation fits. The next message may change that."""
+    unsettled: bool = False
+    """Whether the next build must decide anew: documents or tools gave way so that the smallest conversation fits, or
+    more was cut than the sum of the prices asks for."""
 
     def leaving(self, trimmed: Trimmed, ledger: Ledger) -> Planned:
         """The same plan with another decision, which has not been counted yet."""

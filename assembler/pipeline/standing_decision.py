@@ -27,7 +27,6 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.steps import settled_by_turns
 from assembler.policies.traits import cuts_only_on_overflow
 from assembler.pricing.ledger import Ledger
-from assembler.pricing.pricer import MergingPricer
 from budgets import AssemblyError, Budget, Count, Tokens
 from budgets.count import total
 
@@ -97,7 +96,7 @@ def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -
     """What the next build needs to keep this decision; None if it must decide again. `last` is the one before."""
     settings, ledger, trimmed = plan.settings, plan.ledger, plan.trimmed
     budget, everything = settings.budget, not trimmed.decisions
-    if not settings.adds_up or plan.refused is not None or plan.measured.host is not None or plan.made_way:
+    if not settings.adds_up or plan.refused is not None or plan.measured.host is not None or plan.unsettled:
         return None
     if budget is not None and not (everything or cuts_only_on_overflow(settings.willing)):
         return None
@@ -169,9 +168,12 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     if length > start:
         try:
             waiting = sight.readings.open_after(start, length)
-            if sight.compacted(settings.dialect.api.shape) is not None:
-                return None
+            forgetting = prices.forgetting is not None
+            if (forgetting and ledger.has_forgotten(start)) or sight.compacted(settings.dialect.api.shape) is not None:
+                return None  # what stays costs less now, and dropped turns may fit again
             conversation = total(ledger.between(start, length), conversation)
+            if forgetting:
+                conversation += ledger.reasoning(start, length)
             if trimmed.changed and (joined := trimmed.grown_to(ledger)) is not trimmed:
                 trimmed, conversation = joined, joined.count(ledger)
         except AssemblyError:  # deciding from scratch raises the full error
@@ -181,8 +183,6 @@ def continue_decision(gathered: Gathered) -> Planned | None:
         if not everything and (settings.pins or pinned_among(sight.readings.raws(start, length))):
             pins = pinned_messages(sight, settings.pins, start)
             ledger = attrs.evolve(ledger, pins=pins)
-    if settings.merging is not None and not everything and _may_cost_less(known, sight, settings.merging):
-        return None
     plan = Planned(gathered.draft, settings, sight, known.measured, ledger, trimmed, last_length=start)
     found: dict[str, object] = {"decided": decided, "conversation": conversation}
     if decided.remembered is not None:
@@ -196,19 +196,6 @@ def continue_decision(gathered: Gathered) -> Planned | None:
         return None
     decided.standing = known.later(length, trimmed, conversation, waiting, pins)
     return plan
-
-
-def _may_cost_less(known: Standing, sight: Sight, pricer: MergingPricer) -> bool:
-    """Whether what stays may cost less now: some models stop billing past reasoning once a new question is asked.
-
-    Then dropped turns may fit again. O(messages that stay) after a new question, else O(new messages).
-    """
-    new = sight.messages(known.length, sight.length)
-    if all(message.role == "assistant" or message.answers_only for message in new):
-        return False
-    stayed = sight.messages(known.trimmed.cut.first_kept, known.length)
-    beyond_text = [message for message in stayed if len(message.parts) != 1 or type(message.parts[0]) is not str]
-    return any(pricer.without_reasoning(message) is not message for message in beyond_text)
 
 
 def first_changed(plan: Planned, last: Standing | None) -> int | None:

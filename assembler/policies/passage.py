@@ -103,7 +103,7 @@ class StandingPassage:
         if index not in self._changed:
             return self._ledger.message(index)
         message = self._changed[index]
-        return NOTHING if message is None else self._ledger.price(message)
+        return NOTHING if message is None else self._ledger.price_at(index, message)
 
     def price(self, message: Message) -> Count:
         """The price of a message, with its grade."""
@@ -143,7 +143,7 @@ class StandingPassage:
         return self.holds(index) and (self.current(index).shape == RESPONSES or self._ledger.beside_others(index))
 
     def _gain(self, index: int, message: Message | None) -> Difference:
-        return (NOTHING if message is None else self.price(message)) - self.price_of(index)
+        return (NOTHING if message is None else self._ledger.price_at(index, message)) - self.price_of(index)
 
     def _stretch_gain(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Difference:
         stretch = self._around(min(indexes), max(indexes))

@@ -123,7 +123,7 @@ class TrimOldest(Value):
         if known is None or known.limit != tokens_left or known.stop > line.length or known.first < line.first:
             known = Replay(self, tokens_left, line.first, line.first)
         first, stop, filled = known.first, known.stop, Filled(known.messages, known.kept)
-        if line.tokens(first, line.length) <= tokens_left - noted * (first > line.first):
+        if line.overflow(first, stop, tokens_left - noted * (first > line.first)) is None:
             return first  # most builds: the history still fits
         while True:
             overflow = self._next_overflow(line, first, stop, tokens_left - noted * (first > line.first))
@@ -145,7 +145,7 @@ class TrimOldest(Value):
         If the protected turns alone do not fit, the next chance to cut is when another turn has begun.
         """
         if line.tokens(first, stop) <= tokens_left:
-            return line.overflow(first, tokens_left)
+            return line.overflow(first, stop, tokens_left)
         later = line.next_turn(stop, line.length)
         return later + 1 if later < line.length else None
 

@@ -15,8 +15,9 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.wanted import Wanted
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import MANY, MergingPricer, Pricer, is_merging, most_tokens
-from assembler.pricing.prices import Priced, Prices, raise_named
+from assembler.pricing.priced import Priced, raise_named
+from assembler.pricing.pricer import MANY, Pricer, is_merging, most_tokens
+from assembler.pricing.prices import Prices
 from assembler.pricing.timeline import Timeline
 from budgets import AssemblyError, Count, Grade, TokenCountError, Tokens
 from budgets.count import Difference, total
@@ -122,11 +123,15 @@ class Ledger(Priced):
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""
         whole = total(self.between(start, stop))
+        if self.prices.forgetting is not None:
+            whole += self.reasoning(start, stop)
         return whole + self._savings[start] if start in self._savings else whole
 
     def turn_upper(self, start: int, stop: int) -> Tokens:
         """The upper bound of the price of a turn. O(its messages that were not priced before)."""
         whole = self._whole(start, stop)
+        if self.prices.forgetting is not None:
+            whole += self.reasoning(start, stop).upper
         return whole + self._savings[start].upper if start in self._savings else whole
 
     def _whole(self, start: int, stop: int) -> Tokens:
@@ -177,6 +182,8 @@ class Ledger(Priced):
             self.prices.everything = (first, self.length, whole)
         else:
             self.prices.tail = (first, self.length, whole)
+        if self.prices.forgetting is not None:
+            whole += self.reasoning(first, self.length)
         if not self._savings:
             return whole
         return whole + sum((saved for start, saved in self._savings.items() if start >= first), Difference())
@@ -193,7 +200,7 @@ class Ledger(Priced):
         """The worst grade of some messages, at most `at_worst`. Stops at the first message that has it."""
         worst = Grade.EXACT
         for index in indexes:
-            worst = max(worst, self.message(index).grade)
+            worst = max(worst, self.lasting(index).grade)
             if worst == at_worst:
                 break
         return worst
@@ -203,12 +210,14 @@ class Ledger(Priced):
 
         Continues from the last call: O(new messages).
         """
+        awake = 0 if self.prices.forgetting is None else self.awake().cost.upper
+        tokens_left -= awake
         beyond = self.prices.beyond
         if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > tokens_left:
             return False
         known = self.prices.everything
         grows = known is not None and known[0] == self.first and not self._savings
-        if grows and self.since(self.first).upper <= tokens_left:
+        if grows and self.since(self.first).upper - awake <= tokens_left:
             return True
         used, fitting, turns = 0, self.length, self._sight.turns_newest_first()
         dearest, reach = 1.0, 0.0  # the first turn is priced alone: it shows what the counter makes of a text
@@ -270,11 +279,10 @@ class Ledger(Priced):
         known = self.prices.hopeless
         if known is not None and known[0] >= self.first and known[1] <= self.length and known[2] > tokens_left:
             return False
-        merging = self._pricer if is_merging(self._pricer) else None
-        used, spared = 0, merging.spares() if merging is not None else 0
+        used, spared = 0, self._pricer.spares() if is_merging(self._pricer) else 0
         joinable = self.run(self.length - 1).start if self.length > self.first else self.length
         for start, stop in self.turns():
-            used += self._least(range(start, min(stop, joinable)), merging, spared)
+            used += self._least(range(start, min(stop, joinable)), spared)
             if used > tokens_left:
                 if not self._waits:
                     self.prices.hopeless = (start, self.length, used)
@@ -287,23 +295,16 @@ class Ledger(Priced):
         waiting = self._open_calls(self.length)
         return waiting[self.length] > waiting[self.turn_start(self.length - 1)]
 
-    def _least(self, turn: range, merging: MergingPricer | None, spared: Tokens) -> Tokens:
+    def _least(self, turn: range, spared: Tokens) -> Tokens:
         """The least that a turn may cost as it is sent. O(its messages)."""
         least, prices = 0, self.prices
         for index in turn:
-            upper = self.message(index).upper
+            upper = self.lasting(index).upper
             if index in prices.overpriced and index not in prices.lost:  # it moves inside its turn, or is not sent
                 return 0
             if index not in prices.thoughts:
-                forgotten = 0 if merging is None else self._forgotten(index, merging)
-                least += max(0, upper - forgotten - spared) - prices.lost.get(index, 0)
+                least += max(0, upper - spared) - prices.lost.get(index, 0)
         return max(0, least) if self._long_runs_add_up(turn.start, turn.stop) else 0
-
-    def _forgotten(self, index: int, merging: MergingPricer) -> Tokens:
-        """What the message at `index` costs less once its reasoning is no longer billed."""
-        message = self.reading(index)
-        left = merging.without_reasoning(message)
-        return 0 if left is message else merging.message(message).upper - merging.message(left).upper
 
     def newest_that_fit(self, tokens_left: Tokens, least: int) -> int:
         """The index where the newest turns begin that fit into `tokens_left`, and at least the `least` newest.
@@ -313,13 +314,14 @@ class Ledger(Priced):
         """
         if self.pins or self._savings:
             return self._search_newest_that_fit(tokens_left, least)
-        known = self.prices.fitting
-        if known is not None and known[0] == tokens_left and self.first <= known[1] < known[2] <= self.length:
+        awake = 0 if self.prices.forgetting is None else self.awake().cost.upper
+        known, lasting_left = self.prices.fitting, tokens_left - awake
+        if known is not None and known[0] == lasting_left and self.first <= known[1] < known[2] <= self.length:
             protected = self.newest_turns(least)
             first = min(self._drop_until_fits(known[1], tokens_left, protected), protected)
         else:
             first = self._search_newest_that_fit(tokens_left, least)
-        self.prices.fitting = (tokens_left, first, self.length)
+        self.prices.fitting = (lasting_left, first, self.length)
         return first
 
     def _search_newest_that_fit(self, tokens_left: Tokens, least: int) -> int:
@@ -339,7 +341,8 @@ class Ledger(Priced):
         used = self.since(first).upper
         while used > tokens_left and first < last:
             stop = self._turn_stop(first)
-            used, first = used - self._whole(first, stop), stop
+            gone = self._whole(first, stop) if self.prices.forgetting is None else self.turn_upper(first, stop)
+            used, first = used - gone, stop
         return first
 
     def pinned_turns(self, before: int | None = None) -> tuple[Span, ...]:
@@ -387,7 +390,8 @@ class Ledger(Priced):
     def timeline(self) -> Timeline:
         """The prices of the whole history, oldest first, for policies that replay it. O(messages not priced before)."""
         self._price_blocks(len(self.prices.sums.values) - 1)
-        sums = self.prices.sums.reaching(self.length, lambda index: self.message(index).upper)
+        sums = self.prices.sums.reaching(self.length, lambda index: self.lasting(index).upper)
+        awake = None if self.prices.forgetting is None else self.awake
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
-        return Timeline(self._sight, sums, pinned, self.first, self.length, self.prices.replays)
+        return Timeline(self._sight, sums, awake, pinned, self.first, self.length, self.prices.replays)

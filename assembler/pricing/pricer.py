@@ -156,8 +156,14 @@ class MergingPricer(Pricer, Protocol):
         """The most that a message may cost less than its price because it is sent in one turn with others."""
         return 2 * self.message(spoken("a")).upper
 
-    def ends_reasoning(self, message: Message) -> bool:
-        """Whether reasoning before this message is no longer billed."""
+    def forgets_reasoning(self) -> bool:
+        """Whether reasoning is billed only until the next question."""
+        return False
+
+    def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
+        """Whether reasoning before this message is no longer billed. `opening` is the first message of the user's turn
+        in which it is sent, if that is another one.
+        """
         return False
 
     def without_reasoning(self, message: Message) -> Message:

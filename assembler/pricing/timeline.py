@@ -1,15 +1,16 @@
-"""The prices of a whole history as prefix sums, for policies that replay it, and the results of the last replays."""
+"""What policies find out about a whole history: its prices as prefix sums, the last replays, what they wrote."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
-from typing import ClassVar, cast
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import attrs
 
 from assembler.conversation.history import Sight
 from budgets import Tokens
+from budgets.count import Difference
 from budgets.value import Value
 
 
@@ -80,12 +81,28 @@ class Replays:
         return Replays(self._last)
 
 
+class Awake(NamedTuple):
+    """The reasoning that is billed in a history of so many messages."""
+
+    asked: int
+    """The index after the last question. Reasoning before it is not billed."""
+    cost: Difference
+    """What the reasoning since then costs."""
+    opening: int
+    """The first of the messages that are sent in one turn of the user with the next one, if that is the user's."""
+
+
 @attrs.frozen(eq=False, repr=False)
 class Timeline:
-    """Prefix sums of prices, and where turns begin. A query costs O(log messages), with pins O(turns)."""
+    """Prefix sums of prices, and where turns begin. A query costs O(log messages), with pins O(turns).
+
+    If the model forgets reasoning, a history may cost less than a shorter one, and a query costs O(messages).
+    """
 
     _sight: Sight
     _sums: list[Tokens]
+    _awake: Callable[[int], Awake] | None
+    """The reasoning that is billed in the first n messages, beside the sums; None if none is forgotten."""
     _pinned: tuple[tuple[int, Tokens], ...]
     """Where pinned turns begin, and what they cost. Those before a cut stay too."""
     first: int
@@ -95,26 +112,46 @@ class Timeline:
 
     def tokens(self, start: int, stop: int) -> Tokens:
         """The cost of what stays of the first `stop` messages if the turns before `start` are cut."""
-        return self._sums[stop] - self._sums[start] + self._kept_before(start)
+        return self._sums[stop] - self._sums[start] + self._kept_before(start) + self._reasoning(start, stop)
 
     def _kept_before(self, start: int) -> Tokens:
         return sum(tokens for begin, tokens in self._pinned if begin < start) if self._pinned else 0
 
-    def overflow(self, start: int, tokens_left: Tokens) -> int | None:
-        """The first `stop` at which what stays after a cut at `start` costs more than `tokens_left`, or None."""
-        wanted = self._sums[start] + tokens_left - self._kept_before(start) + 1
-        stop = bisect_left(self._sums, wanted, lo=start, hi=self.length + 1)
-        return stop if stop <= self.length else None
+    def _reasoning(self, start: int, stop: int) -> Tokens:
+        """What the reasoning from `start` on costs that is billed in the first `stop` messages."""
+        if self._awake is None:
+            return 0
+        now, before = self._awake(stop), self._awake(start)
+        return now.cost.upper - (before.cost.upper if before.asked == now.asked else 0)
 
-    def grown_by(self, stop: int, spare: Tokens) -> int | None:
-        """The first length of the history at which the messages after `stop` cost more than `spare`, or None."""
-        grown = bisect_left(self._sums, self._sums[stop] + spare + 1, lo=stop, hi=self.length + 1)
-        return grown if grown <= self.length else None
+    def overflow(self, start: int, stop: int, tokens_left: Tokens) -> int | None:
+        """The first length after `stop` at which what stays after a cut at `start` costs more than `tokens_left`, or
+        None.
+        """
+        if self._awake is None:
+            return self._first_above(self._sums[start] + tokens_left - self._kept_before(start), stop)
+        lengths = range(stop + 1, self.length + 1)
+        return next((length for length in lengths if self.tokens(start, length) > tokens_left), None)
+
+    def grown_by(self, start: int, stop: int, spare: Tokens) -> int | None:
+        """The first length after `stop` at which the history from `start` on costs more than `spare` over what it did
+        then, or None.
+        """
+        if self._awake is None:
+            return self._first_above(self._sums[stop] + spare, stop)
+        return self.overflow(start, stop, self.tokens(start, stop) + spare)
+
+    def _first_above(self, most: Tokens, stop: int) -> int | None:
+        """The first length after `stop` of a history that costs more than `most`, or None."""
+        found = bisect_left(self._sums, most + 1, lo=min(stop, self.length) + 1, hi=self.length + 1)
+        return found if found <= self.length else None
 
     def kept_after_each(self, start: int, begin: int, stop: int) -> Tokens:
         """The cost of what stays of the first n messages after a cut at `start`, added up for n from `begin` to
         `stop` - 1.
         """
+        if self._awake is not None:
+            return sum(self.tokens(start, length) for length in range(begin, stop))
         beneath = self._sums[start] - self._kept_before(start)
         return sum(self._sums[begin:stop]) - (stop - begin) * beneath
 
@@ -130,10 +167,47 @@ class Timeline:
 
     def lowest(self, start: int, stop: int, tokens: Tokens) -> int:
         """The first turn from `start` on where a cut leaves at most `tokens`; `stop` if there is none."""
-        if not self._pinned:
+        if not self._pinned and self._awake is None:
             least = bisect_left(self._sums, self._sums[stop] - tokens, lo=start, hi=stop)
             return self.next_turn(least, stop)
         at = start
         while at < stop and self.tokens(at, stop) > tokens:
             at = self.next_turn(at + 1, stop)
         return at
+
+
+T = TypeVar("T")
+
+
+@attrs.frozen(eq=False)
+class _Made:
+    """What one policy wrote, by its own key: the source and the result."""
+
+    policy: object
+    by_key: dict[Hashable, tuple[object, Any]] = attrs.field(factory=dict[Hashable, tuple[object, Any]])
+
+
+class Rewritten:
+    """What each of the last `MOST` policies wrote. Threads may share it, since they write the same."""
+
+    __slots__ = ("_made",)
+
+    MOST: ClassVar = 8
+
+    def __init__(self, made: tuple[_Made, ...] = ()) -> None:
+        self._made = made
+
+    def once(self, policy: object, key: Hashable, source: object, make: Callable[[], T]) -> T:
+        """The result of `make`, called once for this policy, key and `source`. O(policies)."""
+        made = next((made for made in self._made if made.policy is policy), None)
+        if made is None:
+            made = _Made(policy)
+            self._made = (*self._made[1 - self.MOST :], made)
+        found = made.by_key.get(key)
+        if found is None or found[0] is not source:
+            found = made.by_key[key] = (source, make())
+        return cast(T, found[1])
+
+    def copy(self) -> Rewritten:
+        """An independent copy."""
+        return Rewritten(tuple(_Made(made.policy, made.by_key.copy()) for made in self._made))

@@ -143,7 +143,7 @@ def thinking_session(thought: str) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("thought", "dropped", "asked"),
-    [("We think of it. " * 20, [0, 0, 0, 2, 2, 2, 0, 2, 0], [4, 5, 8]), ("", [0] * 3 + [2] * 6, [4, 5])],
+    [("We think of it. " * 20, [0, 0, 0, 2, 2, 2, 0, 0, 0], [4, 5]), ("", [0] * 3 + [2] * 6, [4, 5])],
 )
 def test_a_turn_dropped_for_a_thought_returns_once_that_is_free(
     thought: str, dropped: list[int], asked: list[int]

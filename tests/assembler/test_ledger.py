@@ -91,7 +91,7 @@ def replayed(hand: ByHand, tokens: int, start: int, stop: int) -> list[Any]:
         gone = sum(sum(hand.costs[begin:end]) for begin, end in hand.turns if begin in hand.pinned(first))
         return gone + sum(hand.costs[first:until])
 
-    lengths, cuts = range(start, len(hand.costs) + 1), [at for at in hand.begins if start <= at < stop]
+    lengths, cuts = range(start + 1, len(hand.costs) + 1), [at for at in hand.begins if start <= at < stop]
     return [
         left(start, stop),
         next((length for length in lengths if left(start, length) > tokens), None),
@@ -144,10 +144,10 @@ def test_a_ledger_answers_as_adding_up_does_whatever_was_asked_before(
         stop = max(len(costs) - at, start + 1)
         assert replayed(attrs.evolve(hand, saved={}), tokens, start, stop) == [
             line.tokens(start, stop),
-            line.overflow(start, tokens),
+            line.overflow(start, start, tokens),
             line.lowest(start, stop, tokens),
             line.kept_after_each(start, start, stop),
-            line.grown_by(start, tokens),
+            line.grown_by(start, start, tokens),
             line.next_turn(start + 1, stop),
         ]
     assert Ledger.of(assembler.inside[0].history.sight(), assembler.inside[1].pricer).since(0) == Count(sum(costs))

@@ -24,4 +24,4 @@ def test_a_second_look_returns_what_the_first_found_and_computes_nothing() -> No
 
 def test_on_the_class_the_attribute_is_the_finder_with_its_docstring() -> None:
     assert isinstance(Counted.answer, found_once)
-    assert Counted.answer.__doc__ == "Forty-one and how often it was asked for."
+    assert Counted.answer.__doc__ == "41, plus the number of calls."

@@ -41,9 +41,8 @@ from assembler.pricing.opaque import FRAMING, PAGE, PICTURE, REFERENCED, price_o
 from assembler.pricing.overflow import Overflow
 from assembler.pricing.pricer import FixedPrices, Has, MergingPricer, price_pieces, priced_request
 from assembler.pricing.prices import PRICERS, Prices
-from assembler.pricing.rewritten_messages import Rewritten
 from assembler.pricing.server_state import held_count
-from assembler.pricing.timeline import Replay, Replays
+from assembler.pricing.timeline import Replay, Replays, Rewritten
 from assembler.pricing.unread_keys import price_unread_keys
 from assembler.regions.layout import Layout
 from assembler.regions.output_schema import read_output_schema

@@ -201,7 +201,7 @@ def test_a_decision_stands_where_all_fits_and_for_policies_that_keep_the_newest(
     plan = made.plan().inside
     assert (standing_of(plan, plan.measured, None) is not None) is stands
     hosted = attrs.evolve(plan.measured, host=cast(Any, object()))  # knowledge stands around the question
-    for why in ({"made_way": True}, {"refused": ConversationError("it needs a question")}, {"measured": hosted}):
+    for why in ({"unsettled": True}, {"refused": ConversationError("it needs a question")}, {"measured": hosted}):
         assert standing_of(attrs.evolve(plan, **why), plan.measured, None) is None
 
 
@@ -312,11 +312,11 @@ def test_the_next_turn_to_keep_is_the_newest_dropped_one_that_is_not_pinned() ->
 def test_a_plan_with_another_decision_knows_the_messages_seen_and_no_counts() -> None:
     plan = trimmed()[0].plan().inside
     refused = ConversationError("it needs a user message")
-    counted = attrs.evolve(plan, refused=refused, last_length=7, sealed=Count(9), corrected=Count(8), made_way=True)
+    counted = attrs.evolve(plan, refused=refused, last_length=7, sealed=Count(9), corrected=Count(8), unsettled=True)
     kept, ledger = Trimmed(Cut(LENGTH - 1, "")), attrs.evolve(plan.ledger, pins=(3,))
     found = counted.leaving(kept, ledger)
     assert (found.trimmed, found.ledger, found.refused, found.last_length) == (kept, ledger, refused, 7)
-    assert (found.sealed, found.corrected, found.made_way) == (None, None, False)
+    assert (found.sealed, found.corrected, found.unsettled) == (None, None, False)
     assert (found.draft, found.settings, found.sight, found.measured) == (
         plan.draft,
         plan.settings,

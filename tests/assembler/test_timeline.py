@@ -35,8 +35,10 @@ def test_a_timeline_agrees_with_adding_up_the_messages_that_stay(
     for start in starts:
         stops = range(start, length + 1)
         assert [line.tokens(start, stop) for stop in stops] == [stays(start, stop) for stop in stops]
-        assert line.overflow(start, tokens) == first([stop for stop in stops if stays(start, stop) > tokens])
-        assert line.grown_by(start, tokens) == first([stop for stop in stops if sum(prices[start:stop]) > tokens])
+        later = stops[1:]
+        assert line.overflow(start, start, tokens) == first([stop for stop in later if stays(start, stop) > tokens])
+        grown = [stop for stop in later if sum(prices[start:stop]) > tokens]
+        assert line.grown_by(start, start, tokens) == first(grown)
         for stop in stops:
             at = [turn for turn in starts if start <= turn < stop and stays(turn, stop) <= tokens]
             assert line.lowest(start, stop, tokens) == first(at, stop)

@@ -407,10 +407,10 @@ def after_a_bill(model: str) -> Assembler:
     ("kind", "model", "most"),
     [
         (under_limits, "gpt-4o", 118),
-        (under_limits, "claude-sonnet-4-5", 352),
+        (under_limits, "claude-sonnet-4-5", 367),
         (around_the_question, "gpt-4o", 535),
         (after_a_bill, "gpt-4o", 390),
-        (after_a_bill, "claude-sonnet-4-5", 604),
+        (after_a_bill, "claude-sonnet-4-5", 615),
     ],
 )
 def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_counts_from(

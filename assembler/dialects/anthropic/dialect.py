@@ -281,9 +281,13 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         """Price a message's position: an assistant's opening adds a user turn, and user messages may share a turn."""
         return claude.price_beginning(message) if before is None else claude.price_behind(message, before, self.family)
 
-    def ends_reasoning(self, message: Message) -> bool:
-        """True for a question up to Claude 4.5: the API then drops all earlier reasoning, unbilled."""
-        return not self.family.keeps_thinking and claude.asks(message)
+    def forgets_reasoning(self) -> bool:
+        """True up to Claude 4.5: at a question the API drops all earlier reasoning, unbilled."""
+        return not self.family.keeps_thinking
+
+    def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
+        """True for a question in a turn that begins with one, if the model forgets reasoning."""
+        return not self.family.keeps_thinking and claude.asks(message) and (opening is None or claude.asks(opening))
 
     def without_reasoning(self, message: Message) -> Message:
         """Return the message without reasoning."""

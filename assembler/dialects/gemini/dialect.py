@@ -228,8 +228,12 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         """Join the items of one model turn, as they are sent and billed."""
         return join_turns(in_steps(messages))
 
-    def ends_reasoning(self, message: Message) -> bool:
-        """True for user words with 2.5: thought signatures before them are free."""
+    def forgets_reasoning(self) -> bool:
+        """True for 2.5: thought signatures before words of the user are free."""
+        return self.family.forgets_signatures
+
+    def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
+        """True for words of the user, if the model forgets reasoning."""
         return self.family.forgets_signatures and google.asks(message)
 
     def without_reasoning(self, message: Message) -> Message:

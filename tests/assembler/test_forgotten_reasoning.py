@@ -1,0 +1,156 @@
+"""Reasoning that is billed only until the next question costs a later request nothing, whatever gives way."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, Context, ContextLengthError, ConversationError, Policy
+from assembler.policies import ClearReasoning, ClearToolResults, KeepRelevant, TrimOldest, TrimSteps, Truncate
+from budgets import Budget
+from tests.scaled import scaled
+
+from .policies.drawn import NAMES, sessions
+
+Message = dict[str, Any]
+Api = tuple[str, str]
+
+CLAUDE: list[Api] = [("anthropic", "claude-sonnet-4-5"), ("bedrock", "anthropic.claude-sonnet-4-5")]
+GEMINI: Api = ("gemini", "gemini-2.5-pro")
+TOOLS = [{"name": name, "description": "", "parameters": {"type": "object", "properties": {}}} for name in NAMES]
+THINKING = {"type": "thinking", "thinking": "hm " * 300, "signature": "c2ln" * 20}
+SIGNATURE = base64.b64encode(bytes(range(256)) * 5).decode()
+FOUND = "word " * 500
+
+
+def of_claude(number: int) -> list[Message]:
+    """Turns with a call each, whose reasoning costs more than half as much as the result."""
+    told: list[Message] = []
+    for place in range(number):
+        call = {"type": "tool_use", "id": f"c{place}", "name": "search", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"c{place}", "content": FOUND}
+        told += [
+            {"role": "user", "content": f"question {place}"},
+            {"role": "assistant", "content": [THINKING, call]},
+            {"role": "user", "content": [result]},
+            {"role": "assistant", "content": [{"type": "text", "text": "ok"}]},
+        ]
+    return [*told, {"role": "user", "content": "and now"}]
+
+
+def of_gemini(number: int) -> list[Message]:
+    told: list[Message] = []
+    for place in range(number):
+        call = {"functionCall": {"name": "search", "args": {}}, "thoughtSignature": SIGNATURE}
+        told += [
+            {"role": "user", "parts": [{"text": f"question {place}"}]},
+            {"role": "model", "parts": [call]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"found": FOUND}}}]},
+            {"role": "model", "parts": [{"text": "ok"}]},
+        ]
+    return [*told, {"role": "user", "parts": [{"text": "and now"}]}]
+
+
+def assembled(api: Api, window: int, ladder: Policy | tuple[Policy, ...], history: Sequence[Message]) -> Assembler:
+    made = Assembler(Budget(window, model=api[1]), dialect=api[0], on_overflow=ladder).add_capability(TOOLS)
+    return made.add_messages(history)
+
+
+@pytest.mark.parametrize(
+    "ladder",
+    [
+        (ClearToolResults(keep=0), TrimOldest()),
+        (Truncate(100), TrimOldest()),
+        (TrimSteps(keep=0), TrimOldest()),
+        (ClearReasoning(keep=0), ClearToolResults(keep=0)),
+        KeepRelevant(),
+        TrimOldest(),
+        TrimOldest(low_water=0.95),
+    ],
+    ids=["results", "texts", "steps", "reasoning first", "relevant", "oldest", "a mark"],
+)
+@pytest.mark.parametrize("api", [*CLAUDE, GEMINI], ids="{0[0]} {0[1]}".format)
+@pytest.mark.parametrize("over", [1, 600])
+def test_no_ladder_gives_up_more_than_three_results_for_a_request_that_is_a_result_too_long(
+    api: Api, ladder: Policy | tuple[Policy, ...], over: int
+) -> None:
+    """51 of 60 results and turns went, because old reasoning was taken to be billed."""
+    history = of_gemini(30) if api is GEMINI else of_claude(30)
+    whole = assembled(api, 10**6, TrimOldest(), history).build().count.upper
+    context = assembled(api, whole - over, ladder, history).build()
+    assert whole - over - 3 * 560 <= context.count.upper <= whole - over
+
+
+@pytest.mark.parametrize("api", CLAUDE, ids="{0[0]}".format)
+@scaled(0.3)
+@given(history=sessions("anthropic", marks=(0,)))
+def test_turns_cost_at_every_length_about_what_they_are_billed(api: Api, history: list[Message]) -> None:
+    history = [*history, {"role": "user", "content": "And then?"}]
+    plan = assembled(api, 10**6, TrimOldest(), history).plan().inside
+    for length in range(1, len(history) + 1):
+        ledger = plan.ledger.until(length)
+        for start, _ in ledger.turns():
+            try:
+                sent = assembled(api, 10**6, TrimOldest(), history[start:length]).build().count
+            except ConversationError:  # it ends with the model's words, or with calls
+                continue
+            cost = plan.fixed + ledger.since(start)
+            assert sent.upper <= cost.upper + 8 * (length - start)  # the API's own words between messages
+            assert cost.tokens <= sent.tokens + 30 * (length - start)
+
+
+MARKED: list[Policy | tuple[Policy, ...]] = [
+    TrimOldest(low_water=0.5),
+    TrimOldest(low_water="auto"),
+    (TrimOldest(low_water=0.6), ClearToolResults(keep=0)),
+    (ClearReasoning(keep=0), TrimOldest(low_water=0.7), Truncate(20)),
+    (TrimSteps(keep=1), TrimOldest()),
+]
+
+
+@scaled(0.2)
+@given(
+    api=st.sampled_from(CLAUDE),
+    ladder=st.sampled_from(MARKED),
+    history=sessions("anthropic", marks=(0,)),
+    share=st.floats(0.3, 1),
+)
+def test_a_live_session_with_reasoning_sends_what_a_fresh_one_sends(
+    api: Api, ladder: Policy | tuple[Policy, ...], history: list[Message], share: float
+) -> None:
+    def tried(made: Assembler) -> Any:
+        try:
+            context: Context = made.build()
+        except (ContextLengthError, ConversationError) as refused:
+            return type(refused)
+        return context.request(), context.count
+
+    history = [*history, {"role": "user", "content": "And then?"}, *history]
+    window = int(share * assembled(api, 10**6, TrimOldest(), history[: len(history) // 2]).plan().count.upper)
+    live = assembled(api, max(window, 1), ladder, [])
+    for length, message in enumerate(history, 1):
+        live.add_message(message)
+        assert tried(live) == tried(assembled(api, max(window, 1), ladder, history[:length]))
+
+
+@scaled(1)
+@given(history=sessions("anthropic", marks=(0,)), share=st.floats(0, 1.2))
+def test_a_replay_finds_each_overflow_where_adding_up_every_length_does(history: list[Message], share: float) -> None:
+    ledger = assembled(CLAUDE[0], 10**6, TrimOldest(), history).plan().inside.ledger
+    line, most = ledger.timeline(), int(share * ledger.since(0).upper)
+
+    def cost(start: int, stop: int) -> int:
+        return ledger.until(stop).since(start).upper if start < stop else 0
+
+    for start, _ in ledger.turns():
+        stops = range(start + 1, ledger.length + 1)
+        assert [line.tokens(start, stop) for stop in stops] == [cost(start, stop) for stop in stops]
+        assert line.overflow(start, start, most) == next((stop for stop in stops if cost(start, stop) > most), None)
+        grown = (stop for stop in stops if cost(start, stop) - cost(start, start + 1) > most)
+        assert line.grown_by(start, start + 1, most) == next(grown, None)
+        assert line.kept_after_each(start, start + 1, ledger.length) == sum(cost(start, stop) for stop in stops[:-1])
