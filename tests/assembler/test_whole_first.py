@@ -228,3 +228,37 @@ def test_turns_may_fit_from_the_least_on_that_all_but_the_last_surely_cost(turns
     ledger = made.plan().inside.ledger
     assert not ledger.may_fit(least - 1)
     assert ledger.may_fit(least)
+
+
+GIVING_WAY: list[Ladder] = [
+    TrimOldest(),
+    KeepRelevant(),
+    (ClearToolResults(0), TrimOldest()),
+    (Truncate(9), TrimOldest()),
+    (TrimSteps(0), TrimOldest()),
+    (ClearReasoning(), ClearToolResults(0), TrimOldest()),
+    (TrimOldest(keep_turns=2), ClearReasoning(), Truncate(20)),
+]
+
+
+@scaled(0.5)
+@given(
+    data=st.data(),
+    form=st.sampled_from(["openai", "anthropic"]),
+    api=st.sampled_from(APIS),
+    ladder=st.sampled_from(GIVING_WAY),
+    share=st.floats(0.3, 1),
+)
+def test_a_ladder_leaves_no_more_tokens_free_than_the_largest_turn_costs(
+    data: st.DataObject, form: str, api: tuple[str, str], ladder: Ladder, share: float
+) -> None:
+    history = [*data.draw(sessions(form, marks=(0,))), *THEN]
+    whole = assembled(api, 1_000_000, ladder, history).build()
+    window = int(whole.count.upper * share)
+    try:
+        context = assembled(api, window, ladder, history).build()
+    except (ContextLengthError, ConversationError):
+        return
+    if context.dropped:
+        turns = assembled(api, 1_000_000, ladder, history).plan().inside.ledger.newest_first()
+        assert window - context.count.upper <= max(turn.tokens for turn in turns) + 2
