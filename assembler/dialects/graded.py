@@ -24,13 +24,16 @@ def grade_price(price: Priced, count: TokenCounter) -> Priced:
     return price if price.grade >= grade else attrs.evolve(price, grade=grade)
 
 
-def graded_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
-    """Return the rules with prices graded by their counter. With an exact counter, return the rules themselves."""
-    if grade_of(count) is Grade.EXACT:
+def graded_pricer(rules: Pricer, count: TokenCounter, beside: Count = NOTHING) -> Pricer:
+    """Return the rules with prices graded by their counter, and with what a request costs `beside` them.
+
+    With an exact counter and nothing beside, return the rules themselves.
+    """
+    if grade_of(count) is Grade.EXACT and beside is NOTHING:
         return rules
     if isinstance(rules, MergingPricer):
-        return GradedMergingPricer(rules=rules, count=count)
-    return GradedPricer(rules, count)
+        return GradedMergingPricer(rules=rules, count=count, beside_rules=beside)
+    return GradedPricer(rules, count, beside_rules=beside)
 
 
 @attrs.frozen(eq=False)
@@ -70,10 +73,12 @@ class GradedPricer(RuledPricer):
     """Gives each price the counter's grade at the time of pricing, which falls when an endpoint fails."""
 
     count: TokenCounter
+    beside_rules: Count = attrs.field(default=NOTHING, kw_only=True)
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """Return the rules' prices, graded."""
-        return self.rules.fixed(pieces, head, tools).each(lambda price: grade_price(price, self.count))
+        """Return the rules' prices, graded, with what each request costs beside them."""
+        prices = self.rules.fixed(pieces, head, tools).each(lambda price: grade_price(price, self.count))
+        return attrs.evolve(prices, framing=prices.framing + self.beside_rules)
 
     def message(self, message: Message) -> Count:
         """Return the rules' price, graded."""

@@ -23,7 +23,7 @@ from assembler.text.fields import fields_of, items_of
 from budgets.count import NOTHING, Count, Grade, Tokens, total
 from budgets.value import Value
 
-__all__ = ["TABLE", "fixed_with_hosted", "price_beside_tools", "price_hosted", "row_of"]
+__all__ = ["TABLE", "fixed_with_hosted", "price_beside_tools", "price_hosted", "price_in_name", "row_of"]
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -106,6 +106,16 @@ def price_beside_tools(options: Mapping[str, Any], tools: Sequence[Tool]) -> Cou
     if "mcp_servers" in options:
         asked += ["mcp_servers"] * _unnamed(options["mcp_servers"], tools)
     return total(Count(row.tokens, Grade.ESTIMATED, upper=row.upper) for row in map(row_of, asked))
+
+
+def price_in_name(model: str | None) -> Count:
+    """The price of what a model's name asks for: `:online` is OpenRouter's plugin for web searches (OpenRouter, "Web
+    search", read 2026-11).
+    """
+    if model is None or not model.lower().endswith(":online"):
+        return NOTHING
+    row = row_of("web_search")
+    return Count(row.tokens, Grade.ESTIMATED, upper=row.upper)
 
 
 def _unnamed(servers: object, tools: Sequence[Tool]) -> int:

@@ -137,6 +137,16 @@ def test_a_value_that_is_not_a_tool_is_still_refused(wrong: Dict) -> None:
         Assembler().add_capability([wrong])
 
 
+@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses"])
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "anthropic/claude-sonnet-4-5", "qwen/qwen3-32b", "nobody/knows-it"])
+def test_a_search_that_the_models_name_asks_for_costs_what_its_plugin_does(dialect: str, model: str) -> None:
+    asked = Assembler(Budget(10_000, model=f"{model}:online"), dialect=dialect).add_message(("user", "Any news?"))
+    request = asked.build().request()
+    plugin = count_request({**request, "plugins": [{"id": "web"}]}, dialect=dialect, model=model)
+    assert asked.build().count == count_request(request, dialect=dialect, model=f"{model}:online") == plugin
+    assert plugin.grade is Grade.ESTIMATED
+
+
 def test_a_setting_that_is_null_costs_nothing() -> None:
     search = {"type": "web_search_20250305", "name": "web_search"}
     costs = [

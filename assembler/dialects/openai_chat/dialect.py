@@ -35,6 +35,7 @@ from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.dialects.unknown_models import guessed_pricer, in_chat, unknown_model_pricer
 from assembler.errors import ConversationError
+from assembler.pricing.hosted import price_in_name
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
@@ -66,7 +67,7 @@ class OpenAIChat:
         """Return the price list of the model's family, or of the maker or host of a model that is not OpenAI's."""
         own = unknown_model_pricer(OpenAIChatPricer(family_of(model), count, model), model, count, in_chat)
         other = upstream_pricer(model, count, "chat") or guessed_pricer(model, count, self.pricer, in_chat)
-        return graded_pricer(other or own, count)
+        return graded_pricer(other or own, count, price_in_name(model))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """Return `response_format` and `tool_choice` (OpenAI API reference, read 2026-11)."""

@@ -31,6 +31,7 @@ from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import options_in, read_messages
 from assembler.dialects.unknown_models import guessed_pricer, in_items, unknown_model_pricer
 from assembler.errors import ConversationError, ToolError
+from assembler.pricing.hosted import price_in_name
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import price_original
 from assembler.pricing.opaque import price_opaque
@@ -89,7 +90,7 @@ class OpenAIResponses:
         rules = OpenAIResponsesPricer(family_of(model, "responses"), count, model)
         own = unknown_model_pricer(rules, model, count, in_items)
         other = upstream_pricer(model, count, "responses") or guessed_pricer(model, count, self.pricer, in_items)
-        return graded_pricer(other or own, count)
+        return graded_pricer(other or own, count, price_in_name(model))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """Return `text.format` and `tool_choice` (OpenAI API reference, read 2026-11)."""
