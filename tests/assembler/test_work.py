@@ -319,9 +319,9 @@ def test_a_build_that_cuts_again_compares_the_kept_messages_only_however_long_th
     assert most(4_000) == most(1_000) <= 2 * 41 + GLANCE + 20
 
 
-APPENDED = 108
+APPENDED = 107
 """Python calls of one appended message, its build and its request."""
-STEP = 172
+STEP = 164
 """The same of a step of an agent: a call of a tool and its answer."""
 REPORT = 88
 """The same of a report after one more message."""
@@ -406,10 +406,10 @@ def after_a_bill(model: str) -> Assembler:
 @pytest.mark.parametrize(
     ("kind", "model", "most"),
     [
-        (under_limits, "gpt-4o", 118),
+        (under_limits, "gpt-4o", 115),
         (under_limits, "claude-sonnet-4-5", 367),
         (around_the_question, "gpt-4o", 535),
-        (after_a_bill, "gpt-4o", 390),
+        (after_a_bill, "gpt-4o", 387),
         (after_a_bill, "claude-sonnet-4-5", 615),
     ],
 )
@@ -436,7 +436,7 @@ def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_
     assert calls <= most
 
 
-COLD = 16
+COLD = 15
 """Python calls of one more message that stays, in a cold build of Chat's."""
 
 
