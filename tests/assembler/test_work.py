@@ -321,7 +321,7 @@ def test_a_build_that_cuts_again_compares_the_kept_messages_only_however_long_th
 
 APPENDED = 107
 """Python calls of one appended message, its build and its request."""
-STEP = 164
+STEP = 165
 """The same of a step of an agent: a call of a tool and its answer."""
 REPORT = 88
 """The same of a report after one more message."""
