@@ -391,7 +391,7 @@ class Ledger(Priced):
         """The prices of the whole history, oldest first, for policies that replay it. O(messages not priced before)."""
         self._price_blocks(len(self.prices.sums.values) - 1)
         sums = self.prices.sums.reaching(self.length, lambda index: self.lasting(index).upper)
-        awake = None if self.prices.forgetting is None else self.awake
+        awake = None if self.prices.forgetting is None else (self.awake, self.most_reasoning())
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
         return Timeline(self._sight, sums, awake, pinned, self.first, self.length, self.prices.replays)

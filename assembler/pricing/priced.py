@@ -114,6 +114,14 @@ class Priced:
             known[index + 1] = found = self._woken(forgetting, found, index)
         return found
 
+    def most_reasoning(self) -> Tokens:
+        """At least the most that the billed reasoning costs at any length of the history. O(new messages)."""
+        length, most = self.prices.most_reasoning
+        for longer in range(length + 1, self.length + 1):
+            most = max(most, self.awake(longer).cost.upper)
+        self.prices.most_reasoning = (max(length, self.length), most)
+        return most
+
     def _opens_with_question(self, forgetting: MergingPricer, index: int) -> bool:
         """Whether a message is a question that opens a turn of the user."""
         asks = forgetting.ends_reasoning(self._sight.message(index))

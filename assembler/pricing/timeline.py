@@ -96,13 +96,15 @@ class Awake(NamedTuple):
 class Timeline:
     """Prefix sums of prices, and where turns begin. A query costs O(log messages), with pins O(turns).
 
-    If the model forgets reasoning, a history may cost less than a shorter one, and a query costs O(messages).
+    If the model forgets reasoning, a history may cost less than a shorter one. Then a query costs O(messages), but an
+    overflow is looked for only where reasoning may matter.
     """
 
     _sight: Sight
     _sums: list[Tokens]
-    _awake: Callable[[int], Awake] | None
-    """The reasoning that is billed in the first n messages, beside the sums; None if none is forgotten."""
+    _awake: tuple[Callable[[int], Awake], Tokens] | None
+    """The reasoning that is billed in the first n messages, beside the sums, and the most that it ever costs; None if
+    none is forgotten."""
     _pinned: tuple[tuple[int, Tokens], ...]
     """Where pinned turns begin, and what they cost. Those before a cut stay too."""
     first: int
@@ -121,16 +123,19 @@ class Timeline:
         """What the reasoning from `start` on costs that is billed in the first `stop` messages."""
         if self._awake is None:
             return 0
-        now, before = self._awake(stop), self._awake(start)
+        awake, _ = self._awake
+        now, before = awake(stop), awake(start)
         return now.cost.upper - (before.cost.upper if before.asked == now.asked else 0)
 
     def overflow(self, start: int, stop: int, tokens_left: Tokens) -> int | None:
         """The first length after `stop` at which what stays after a cut at `start` costs more than `tokens_left`, or
         None.
         """
+        most = self._sums[start] + tokens_left - self._kept_before(start)
         if self._awake is None:
-            return self._first_above(self._sums[start] + tokens_left - self._kept_before(start), stop)
-        lengths = range(stop + 1, self.length + 1)
+            return self._first_above(most, stop)
+        nearly = self._first_above(most - self._awake[1], stop)
+        lengths = () if nearly is None else range(nearly, self.length + 1)
         return next((length for length in lengths if self.tokens(start, length) > tokens_left), None)
 
     def grown_by(self, start: int, stop: int, spare: Tokens) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, Context, ContextLengthError, ConversationError, Policy
 from assembler.policies import ClearReasoning, ClearToolResults, KeepRelevant, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
+from tests.calls import calls_of
 from tests.scaled import scaled
 
 from .policies.drawn import NAMES, sessions
@@ -154,3 +156,21 @@ def test_a_replay_finds_each_overflow_where_adding_up_every_length_does(history:
         grown = (stop for stop in stops if cost(start, stop) - cost(start, start + 1) > most)
         assert line.grown_by(start, start + 1, most) == next(grown, None)
         assert line.kept_after_each(start, start + 1, ledger.length) == sum(cost(start, stop) for stop in stops[:-1])
+
+
+@pytest.mark.parametrize("ladder", [TrimOldest(), TrimOldest(low_water=0.5), (TrimOldest(0.5), ClearToolResults())])
+def test_a_step_more_takes_as_much_work_after_many_turns_with_reasoning_as_after_few(ladder: Any) -> None:
+    def work(turns: int) -> int:
+        history = of_claude(turns + 2)
+        made, later = assembled(CLAUDE[0], 10**6, ladder, history[: 4 * turns + 1]), iter(history[4 * turns + 1 :])
+        made.build()
+
+        def one_more() -> None:
+            for message in itertools.islice(later, 4):
+                made.add_message(message)
+            made.build()
+
+        one_more()
+        return calls_of(one_more)
+
+    assert work(160) <= 1.3 * work(20)
