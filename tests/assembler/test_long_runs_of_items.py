@@ -78,6 +78,14 @@ def test_only_a_run_whose_prices_do_not_add_up_is_counted_as_a_whole(far: bool) 
     assert made.plan().inside.ledger.overpriced is far
 
 
+def test_whether_the_prices_of_a_run_add_up_is_found_once() -> None:
+    history = turn_of(["thought", "call"] * 10)
+    made = Assembler(Budget(1_000_000, model="gpt-4o"), dialect="openai_chat").add_messages([*history, ASKED])
+    ledger = made.plan().inside.ledger
+    assert not ledger.overpriced
+    assert calls_of(lambda: ledger.overpriced) < 20
+
+
 WORKED = [
     api for api in BETWEEN if api.model in ("gpt-5", "a-model-of-nobody", "claude-sonnet-4-5", "gemini-2.5-flash")
 ]

@@ -501,6 +501,12 @@ def test_the_price_of_an_unknown_size_is_estimated_and_a_low_detail_has_one_pric
     assert openai.price_media(URL_IMAGE, "low", "gpt-4o") == openai.price_media(sized(9, 9), "low", "gpt-4o")
 
 
+@pytest.mark.parametrize("size", [(1505, 993), (1536, 1024)])
+def test_an_image_of_as_many_patches_as_openai_takes_is_not_scaled_down(size: tuple[int, int]) -> None:
+    price = openai.price_media(sized(*size), "high", "gpt-4.1-mini")
+    assert price.tokens == ceil(48 * 32 * 1.62)
+
+
 @pytest.mark.parametrize(
     ("size", "patches"),
     [((200, 200), 64), ((1000, 1000), 1296), ((28, 28), 1), ((29, 28), 2), ((1, 1), 1), ((1568, 28), 56)],

@@ -29,6 +29,12 @@ def history_of(steps: Sequence[Step]) -> list[Message]:
     return [*told, {"role": "user", "content": "And now?"}]
 
 
+@pytest.mark.parametrize("model", ["grok-4", "qwen3-32b", "deepseek-chat"])
+def test_a_text_and_a_call_in_chats_spelling_are_one_message_for_a_host_of_responses(model: str) -> None:
+    history = history_of([("openai_chat", ["Let me look."], True)])
+    costs_its_request_whole_and_cut(Api("openai_responses", model), history, TRIM, 1.0)
+
+
 @pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
 @scaled(0.3)
 @given(steps=STEPS, ladder=LADDERS, share=SHARES)
