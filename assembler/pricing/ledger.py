@@ -210,14 +210,14 @@ class Ledger(Priced):
 
         Continues from the last call: O(new messages).
         """
-        awake = 0 if self.prices.forgetting is None else self.awake().cost.upper
-        tokens_left -= awake
+        reasoning = 0 if self.prices.forgetting is None else self.billed_reasoning().cost.upper
+        tokens_left -= reasoning
         beyond = self.prices.beyond
         if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > tokens_left:
             return False
         known = self.prices.everything
         grows = known is not None and known[0] == self.first and not self._savings
-        if grows and self.since(self.first).upper - awake <= tokens_left:
+        if grows and self.since(self.first).upper - reasoning <= tokens_left:
             return True
         used, fitting, turns = 0, self.length, self._sight.turns_newest_first()
         dearest, reach = 1.0, 0.0  # the first turn is priced alone: it shows what the counter makes of a text
@@ -314,8 +314,8 @@ class Ledger(Priced):
         """
         if self.pins or self._savings:
             return self._search_newest_that_fit(tokens_left, least)
-        awake = 0 if self.prices.forgetting is None else self.awake().cost.upper
-        known, lasting_left = self.prices.fitting, tokens_left - awake
+        reasoning = 0 if self.prices.forgetting is None else self.billed_reasoning().cost.upper
+        known, lasting_left = self.prices.fitting, tokens_left - reasoning
         if known is not None and known[0] == lasting_left and self.first <= known[1] < known[2] <= self.length:
             protected = self.newest_turns(least)
             first = min(self._drop_until_fits(known[1], tokens_left, protected), protected)
@@ -391,7 +391,7 @@ class Ledger(Priced):
         """The prices of the whole history, oldest first, for policies that replay it. O(messages not priced before)."""
         self._price_blocks(len(self.prices.sums.values) - 1)
         sums = self.prices.sums.reaching(self.length, lambda index: self.lasting(index).upper)
-        awake = None if self.prices.forgetting is None else (self.awake, self.most_reasoning())
+        billed = None if self.prices.forgetting is None else (self.billed_reasoning, self.most_reasoning())
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
-        return Timeline(self._sight, sums, awake, pinned, self.first, self.length, self.prices.replays)
+        return Timeline(self._sight, sums, billed, pinned, self.first, self.length, self.prices.replays)

@@ -18,7 +18,7 @@ from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import MergingPricer, Pricer, is_joining, price_messages
 from assembler.pricing.prices import Prices
-from assembler.pricing.timeline import Awake
+from assembler.pricing.timeline import BilledReasoning
 from budgets import Count, TokenCountError, Tokens
 from budgets.count import Difference, total
 from budgets.value import are_the_same
@@ -30,7 +30,7 @@ Farther ones may affect its price, where a run's bound is rounded as a whole, or
 the prices of a longer run are compared with the price of the whole run.
 """
 
-_NOTHING_AWAKE = Awake(0, Difference(), 0)
+_NO_REASONING = BilledReasoning(0, Difference(), 0)
 
 
 @attrs.define(eq=False, repr=False)
@@ -71,7 +71,7 @@ class Priced:
     def message(self, index: int) -> Count:
         """The price of one message, as it was added. Reasoning that is no longer billed costs nothing."""
         price = self.prices.messages[index] or self._priced(index)  # a count is never false
-        if self.prices.forgetting is None or index < self.awake().asked:
+        if self.prices.forgetting is None or index < self.billed_reasoning().asked:
             return price
         more = self._reasoning(index)
         return price if more is None else price + more
@@ -82,7 +82,7 @@ class Priced:
 
     def price_at(self, index: int, message: Message) -> Count:
         """What a message costs in place of the one at `index`."""
-        forgotten = self.prices.forgetting is not None and index < self.awake().asked
+        forgotten = self.prices.forgetting is not None and index < self.billed_reasoning().asked
         return self._pricer.message(self._without_reasoning(message) if forgotten else message)
 
     def between(self, start: int, stop: int) -> Iterable[Count]:
@@ -93,32 +93,32 @@ class Priced:
                 known[place] = price or self._priced(start + place)
         return known
 
-    def awake(self, length: int | None = None) -> Awake:
+    def billed_reasoning(self, length: int | None = None) -> BilledReasoning:
         """The reasoning that is billed in the first `length` messages.
 
         O(messages since the last question), once; then O(new messages).
         """
-        forgetting, known = self.prices.forgetting, self.prices.awake
+        forgetting, known = self.prices.forgetting, self.prices.reasoning
         length = self.length if length is None else length
         if forgetting is None:
-            return _NOTHING_AWAKE
+            return _NO_REASONING
         known.extend([None] * (length + 1 - len(known)))
         start = length
         while (found := known[start]) is None:
             if not start or self._opens_with_question(forgetting, start - 1):
-                known[start] = found = Awake(start, Difference(), max(start - 1, 0))
+                known[start] = found = BilledReasoning(start, Difference(), max(start - 1, 0))
                 break
             start -= 1
         for index in range(start, length):
             self.lasting(index)  # in order: an item is priced beside those before it
-            known[index + 1] = found = self._woken(forgetting, found, index)
+            known[index + 1] = found = self._then_billed(forgetting, found, index)
         return found
 
     def most_reasoning(self) -> Tokens:
         """At least the most that the billed reasoning costs at any length of the history. O(new messages)."""
         length, most = self.prices.most_reasoning
         for longer in range(length + 1, self.length + 1):
-            most = max(most, self.awake(longer).cost.upper)
+            most = max(most, self.billed_reasoning(longer).cost.upper)
         self.prices.most_reasoning = (max(length, self.length), most)
         return most
 
@@ -127,27 +127,27 @@ class Priced:
         asks = forgetting.ends_reasoning(self._sight.message(index))
         return asks and (not index or self._sight.message(index - 1).role == "assistant")
 
-    def _woken(self, forgetting: MergingPricer, before: Awake, index: int) -> Awake:
+    def _then_billed(self, forgetting: MergingPricer, before: BilledReasoning, index: int) -> BilledReasoning:
         """The reasoning that is billed once the message at `index` is added."""
         message, opening = self._sight.message(index), before.opening
         if message.role == "assistant":
             more = self._reasoning(index)
-            return Awake(before.asked, before.cost if more is None else before.cost + more, index + 1)
+            return BilledReasoning(before.asked, before.cost if more is None else before.cost + more, index + 1)
         if forgetting.ends_reasoning(message, self._sight.message(opening) if opening < index else None):
-            return Awake(index + 1, Difference(), opening)
+            return BilledReasoning(index + 1, Difference(), opening)
         return before
 
     def has_forgotten(self, length: int) -> bool:
         """Whether reasoning in the first `length` messages was billed then, and is not any more."""
-        return self.awake().asked > length and self.awake(length).cost.upper > 0
+        return self.billed_reasoning().asked > length and self.billed_reasoning(length).cost.upper > 0
 
     def reasoning(self, start: int, stop: int) -> Difference:
         """What the reasoning from `start` to before `stop` costs that is billed."""
-        asked = self.awake().asked
+        asked = self.billed_reasoning().asked
         if stop <= asked:
-            return _NOTHING_AWAKE.cost
-        until = self.awake(stop).cost
-        return until - self.awake(start).cost if start > asked else until
+            return _NO_REASONING.cost
+        until = self.billed_reasoning(stop).cost
+        return until - self.billed_reasoning(start).cost if start > asked else until
 
     def _reasoning(self, index: int) -> Difference | None:
         """What the reasoning in a message costs while it is billed; None for nothing."""

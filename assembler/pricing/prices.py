@@ -11,7 +11,7 @@ from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.readings import known_before
 from assembler.pricing.pricer import Pricer, is_merging
-from assembler.pricing.timeline import Awake, Replays, Rewritten, Sums
+from assembler.pricing.timeline import BilledReasoning, Replays, Rewritten, Sums
 from budgets import Count, Tokens
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ class Prices:
 
     __slots__ = (
         "adding_up",
-        "awake",
         "beyond",
         "decisions",
         "everything",
@@ -45,6 +44,7 @@ class Prices:
         "overpriced",
         "passed",
         "pricer",
+        "reasoning",
         "replays",
         "rewritten",
         "running",
@@ -60,7 +60,7 @@ class Prices:
         """The pricer, if it bills reasoning only until the next question."""
         self.messages: list[Count | None] = [None] * length
         """The price of each message; under such a pricer without its reasoning."""
-        self.awake: list[Awake | None] = []
+        self.reasoning: list[BilledReasoning | None] = []
         """What the reasoning costs that is billed in a history of the first 0, 1, 2 … messages."""
         self.last_run: tuple[tuple[Message, ...], Count] | None = None
         """The last items that were priced merged, and their price. The next one usually joins them."""
@@ -128,7 +128,7 @@ class Prices:
         copy = Prices(self.pricer)
         copy.running = known_before(stop, self.running, self.messages)
         copy.messages = self.messages[:stop]
-        copy.awake = self.awake[: stop + 1]
+        copy.reasoning = self.reasoning[: stop + 1]
         copy.overpriced = {index for index in self.overpriced.copy() if index < stop}
         copy.lost = {index: tokens for index, tokens in self.lost.copy().items() if index < stop}
         copy.thoughts = {index for index in self.thoughts.copy() if index < stop}

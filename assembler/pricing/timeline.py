@@ -81,7 +81,7 @@ class Replays:
         return Replays(self._last)
 
 
-class Awake(NamedTuple):
+class BilledReasoning(NamedTuple):
     """The reasoning that is billed in a history of so many messages."""
 
     asked: int
@@ -102,7 +102,7 @@ class Timeline:
 
     _sight: Sight
     _sums: list[Tokens]
-    _awake: tuple[Callable[[int], Awake], Tokens] | None
+    _billed: tuple[Callable[[int], BilledReasoning], Tokens] | None
     """The reasoning that is billed in the first n messages, beside the sums, and the most that it ever costs; None if
     none is forgotten."""
     _pinned: tuple[tuple[int, Tokens], ...]
@@ -121,10 +121,10 @@ class Timeline:
 
     def _reasoning(self, start: int, stop: int) -> Tokens:
         """What the reasoning from `start` on costs that is billed in the first `stop` messages."""
-        if self._awake is None:
+        if self._billed is None:
             return 0
-        awake, _ = self._awake
-        now, before = awake(stop), awake(start)
+        billed, _ = self._billed
+        now, before = billed(stop), billed(start)
         return now.cost.upper - (before.cost.upper if before.asked == now.asked else 0)
 
     def overflow(self, start: int, stop: int, tokens_left: Tokens) -> int | None:
@@ -132,9 +132,9 @@ class Timeline:
         None.
         """
         most = self._sums[start] + tokens_left - self._kept_before(start)
-        if self._awake is None:
+        if self._billed is None:
             return self._first_above(most, stop)
-        nearly = self._first_above(most - self._awake[1], stop)
+        nearly = self._first_above(most - self._billed[1], stop)
         lengths = () if nearly is None else range(nearly, self.length + 1)
         return next((length for length in lengths if self.tokens(start, length) > tokens_left), None)
 
@@ -142,7 +142,7 @@ class Timeline:
         """The first length after `stop` at which the history from `start` on costs more than `spare` over what it did
         then, or None.
         """
-        if self._awake is None:
+        if self._billed is None:
             return self._first_above(self._sums[stop] + spare, stop)
         return self.overflow(start, stop, self.tokens(start, stop) + spare)
 
@@ -155,7 +155,7 @@ class Timeline:
         """The cost of what stays of the first n messages after a cut at `start`, added up for n from `begin` to
         `stop` - 1.
         """
-        if self._awake is not None:
+        if self._billed is not None:
             return sum(self.tokens(start, length) for length in range(begin, stop))
         beneath = self._sums[start] - self._kept_before(start)
         return sum(self._sums[begin:stop]) - (stop - begin) * beneath
@@ -172,7 +172,7 @@ class Timeline:
 
     def lowest(self, start: int, stop: int, tokens: Tokens) -> int:
         """The first turn from `start` on where a cut leaves at most `tokens`; `stop` if there is none."""
-        if not self._pinned and self._awake is None:
+        if not self._pinned and self._billed is None:
             least = bisect_left(self._sums, self._sums[stop] - tokens, lo=start, hi=stop)
             return self.next_turn(least, stop)
         at = start
