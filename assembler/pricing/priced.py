@@ -110,7 +110,6 @@ class Priced:
                 break
             start -= 1
         for index in range(start, length):
-            self.lasting(index)  # in order: an item is priced beside those before it
             known[index + 1] = found = self._then_billed(forgetting, found, index)
         return found
 
@@ -152,8 +151,8 @@ class Priced:
     def _reasoning(self, index: int) -> Difference | None:
         """What the reasoning in a message costs while it is billed; None for nothing."""
         message = self._sight.message(index)
-        if self._without_reasoning(message) is message:
-            return None
+        if message.shape == RESPONSES or self._without_reasoning(message) is message:
+            return None  # no such model is sent the items of Responses
         try:
             return self._pricer.message(message) - self.lasting(index)
         except (TokenCountError, UnsupportedContentError) as error:
