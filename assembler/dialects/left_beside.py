@@ -6,14 +6,14 @@ all dialects. Its tables say which parts and fields an API takes unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, POINT, stray_marks
 from assembler.conversation.messages.dicts import PIN
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, words_beside
-from assembler.conversation.messages.foreign_parts import citations_in, is_mark, speaks
+from assembler.conversation.messages.foreign_parts import is_mark, speaks
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.dialects.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
@@ -65,6 +65,8 @@ _WORD = {
 }
 
 
+_CITATIONS = frozenset(key for key, word in _WORD.items() if word == CITATIONS)
+
 _TAKEN: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("anthropic", NEUTRAL),
     "bedrock": ("bedrock",),
@@ -75,7 +77,7 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
 """The shapes whose parts an API takes with all of their fields."""
 
 _KEPT: Mapping[str, frozenset[str]] = {"anthropic": frozenset([CONTROL, "citations"])}
-"""The fields that an API takes with a text of the type `text`, in a message of any shape."""
+"""The fields that an API takes with a text of the type `text`, in a message of any shape but a tool's."""
 
 
 _WHOLE: Mapping[str, frozenset[str]] = {
@@ -192,10 +194,13 @@ def parts_as_they_came(message: Message) -> Sequence[object]:
 
 def _note_message(message: Message, own: str, notes: Notes) -> None:
     notes[MARKS] += 0 if own == "bedrock" else _marks(message.parts)
-    notes[CITATIONS] += sum(_citations(part, message.shape, own) for part in message.parts)
+    for folded in _folded(message.parts, message.shape, own):
+        notes[CITATIONS] += sum(len(items_of(held)) for held in _held_under(_CITATIONS, folded.raw))
+        notes[MARKS] += sum(held is not None for held in _held_under(MARK_KEYS, folded.raw))
+        notes[FIELDS] += bool(fields_in(folded.raw, "toolResult").get("type"))  # Nova's name for its search
     for part, fields in _spelled(message):
         if not _goes_whole(fields, own):
-            is_text = isinstance(part, str) and fields.get("type") == "text"
+            is_text = isinstance(part, str) and fields.get("type") == "text" and message.role != "tool"
             _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if is_text else _NO_KEYS)
     if message.shape in _WITH_KEYS:
         _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.beside))
@@ -221,11 +226,22 @@ def _kind(fields: _Raw) -> str | None:
 _NO_KEYS = frozenset[str]()
 
 
-def _citations(part: Part, shape: str, own: str) -> int:
-    """Return how many citations are lost with the parts that become texts for the API of the shape `own`."""
-    if type(part) is Result:
-        return sum(_citations(held, shape, own) for held in part.parts)
-    return citations_in(part.raw) if type(part) is Opaque and not speaks(part, shape, own) else 0
+def _held_under(keys: Container[str], value: object) -> Iterator[object]:
+    """Yield what a value holds under these keys, at any depth."""
+    fields = fields_of(value)
+    for held in items_of(value) if fields is None else ():
+        yield from _held_under(keys, held)
+    for key, held in (fields or {}).items():
+        yield from [held] if key in keys else _held_under(keys, held)
+
+
+def _folded(parts: Iterable[Part], shape: str, own: str) -> Iterator[Opaque]:
+    """Yield the parts that become texts for the API of the shape `own`, or are left out. Marks of Bedrock are not."""
+    for part in parts:
+        if type(part) is Result:
+            yield from _folded(part.parts, shape, own)
+        elif type(part) is Opaque and not speaks(part, shape, own) and not is_mark(part):
+            yield part
 
 
 def _marks(parts: Iterable[Part]) -> int:

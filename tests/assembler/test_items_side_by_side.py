@@ -18,6 +18,7 @@ from assembler import (
     verify,
 )
 from assembler.dialects import DIALECTS
+from assembler.pricing.ledger import Ledger
 from assembler.testing import conversations
 from budgets import Budget
 from tests.assembler.one_price import LADDERS, SHARES, TRIM, Api, costs_its_request_whole_and_cut
@@ -207,6 +208,28 @@ def test_reasoning_that_nothing_follows_yet_is_counted_as_it_is_sent_now_and_lat
             history += messages
             context = assembler.add_messages(history).build()
             assert context.count == count_request(context.request(), dialect="openai_responses", model="gpt-5")
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize(
+    ("history", "unsent"),
+    [
+        ([*ASKED, SAID, *ASKED], set()),
+        ([*ASKED, "thought", *ASKED], {1}),
+        ([*ASKED, "thought", "thought", *ASKED], {2}),
+    ],
+    ids=["no thought", "one", "two"],
+)
+def test_the_reasoning_that_is_not_sent_is_known_in_whatever_order_messages_are_priced(
+    history: list[Any], unsent: set[int], newest_first: bool
+) -> None:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    told = [thought if message == "thought" else message for message in history]
+    draft, settings = Assembler(Budget(10_000, model="gpt-5"), dialect="openai_responses").add_messages(told).inside
+    ledger = Ledger.of(draft.history.sight(), settings.pricer)
+    for index in range(ledger.length)[:: -1 if newest_first else 1]:
+        ledger.message(index)
+    assert ledger.prices.overpriced == unsent
 
 
 @pytest.mark.parametrize(

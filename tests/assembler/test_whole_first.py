@@ -31,7 +31,7 @@ from assembler.policies import (
     TrimSteps,
     Truncate,
 )
-from budgets import Budget, Grade
+from budgets import Budget, Grade, TokenCountError
 from tests.assembler.test_long_runs_of_items import FAR_APART, turn_of
 from tests.scaled import scaled
 
@@ -228,6 +228,19 @@ def test_turns_may_fit_from_the_least_on_that_all_but_the_last_surely_cost(turns
     ledger = made.plan().inside.ledger
     assert not ledger.may_fit(least - 1)
     assert ledger.may_fit(least)
+
+
+def test_a_counter_that_fails_among_many_texts_is_named_with_the_message() -> None:
+    def count(text: str) -> int:
+        if text == "odd":
+            raise ValueError("no such text")
+        return len(text)
+
+    made = Assembler(Budget(1_000, counter=count), dialect="plain", on_overflow=TrimOldest())
+    for text in ("a", "odd", "b", "c", "d"):
+        made.add_message(("user", text))
+    with pytest.raises(TokenCountError, match=r"conversation\[1\]"):
+        made.build()
 
 
 GIVING_WAY: list[Ladder] = [

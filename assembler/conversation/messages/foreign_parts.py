@@ -21,7 +21,7 @@ from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, words_beside
 from assembler.conversation.messages.kinds import ARGUMENTS, stands_alone
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, compact_json
 from assembler.text.fields import fields_in, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -116,18 +116,12 @@ def text_elsewhere(part: Opaque) -> str | None:
     return "\n".join([*heading, *words]) if words else None
 
 
-def citations_in(value: object) -> int:
-    """How many citations a part of another API holds, at any depth. They are in no text of `text_elsewhere`."""
-    if isinstance(value, Mapping):
-        fields = cast(_Raw, value)
-        return sum(len(items_of(held)) if key in _CITATIONS else citations_in(held) for key, held in fields.items())
-    return sum(map(citations_in, items_of(value)))
-
-
 def _words(value: object, key: str) -> Iterator[str]:
     if isinstance(value, str):
         if key in _WORDS and _is_said(value, key):
             yield value
+    elif key == "json" and isinstance(value, Mapping | list):
+        yield compact_json(cast(object, value))
     elif isinstance(value, Mapping):
         fields = cast(_Raw, value)
         if fields.get("type") == "base64":  # a source whose data is not text
