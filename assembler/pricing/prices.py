@@ -68,7 +68,7 @@ class Prices:
         """The starts of the runs of more than `NEIGHBOURS` items, by the index after the last item priced."""
         self.adding_up: dict[Span, bool] = {}
         """Whether the prices of a long run's items add up to the run's."""
-        self.most_reasoning = (0, 0)
+        self.most_reasoning: tuple[int, Tokens] = (0, 0)
         """A length, and the most that reasoning ever cost up to it."""
         self.overpriced: set[int] = set()
         """The messages for which a merged price and the sum of single prices differ."""
