@@ -77,7 +77,7 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
 """The shapes whose parts an API takes with all of their fields."""
 
 _KEPT: Mapping[str, frozenset[str]] = {"anthropic": frozenset([CONTROL, "citations"])}
-"""The fields that an API takes with a text of the type `text`, in a message of any shape but a tool's."""
+"""The fields that an API takes with a text of the type `text`, in a message of any shape."""
 
 
 _WHOLE: Mapping[str, frozenset[str]] = {
@@ -200,7 +200,7 @@ def _note_message(message: Message, own: str, notes: Notes) -> None:
         notes[FIELDS] += bool(fields_in(folded.raw, "toolResult").get("type"))  # Nova's name for its search
     for part, fields in _spelled(message):
         if not _goes_whole(fields, own):
-            is_text = isinstance(part, str) and fields.get("type") == "text" and message.role != "tool"
+            is_text = isinstance(part, str) and fields.get("type") == "text"
             _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if is_text else _NO_KEYS)
     if message.shape in _WITH_KEYS:
         _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.beside))

@@ -14,6 +14,7 @@ from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_o
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
 from assembler.dialects.copies import named_tool, object_schema, own_fields
 from assembler.dialects.left_beside import parts_as_they_came
+from assembler.dialects.notes import MARKS
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of, items_of
@@ -77,6 +78,9 @@ class AnthropicWriter(Writer):
         else:
             block = {"type": "tool_result", "tool_use_id": call_id}
             content = self._answer(result, None)
+            if marks := _marks_in(raw):  # the API caches whole results, not the texts in them
+                block[CONTROL] = own_fields(marks[-1])
+                self.notes[MARKS] += len(marks) - 1
         if content is None and result.error:
             content = NO_ERROR_TEXT
         if content is not None:
@@ -131,6 +135,12 @@ class AnthropicWriter(Writer):
             if block is not None:
                 blocks.append(block)
         return blocks or None
+
+
+def _marks_in(message: Raw | None) -> list[Raw]:
+    """Return the cache marks on the texts of a Chat tool message, as gateways to this API take them."""
+    texts = map(fields_in, items_of((message or {}).get("content")))
+    return [mark for text in texts if (mark := fields_of(text.get(CONTROL))) is not None]
 
 
 def cites(block: Raw) -> bool:

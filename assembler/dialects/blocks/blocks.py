@@ -200,6 +200,8 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
                 turn.blocks.append(writer.call(part, ids.ask(part, place), spelled))
             case Result():
                 call, call_id = ids.answer(part, index)
+                if message.role == "tool" and message.shape == "openai":
+                    spelled = fields_of(message.seen)  # its texts may have marks
                 turn.results.append(writer.result(part, call, call_id, spelled))
             case _:
                 _keep(turn.blocks, writer.other(part, message.shape))

@@ -331,3 +331,18 @@ def test_a_cache_mark_on_a_tool_of_another_form_stays() -> None:
     tool = {**TOOLS[0], "cache_control": MARK}
     request = Assembler(dialect=anthropic).add_capability([tool]).add_message(("user", "q")).build().request()
     assert request["tools"][0]["cache_control"] == MARK
+
+
+def test_a_mark_on_a_tools_text_in_chats_form_goes_to_the_result_which_the_api_caches() -> None:
+    """Gateways take it there. It was left out without a note."""
+    texts = [{"type": "text", "text": text, "cache_control": {"type": "ephemeral", "ttl": "1h"}} for text in ("a", "b")]
+    call = {"id": "c", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
+    made = Assembler(dialect="anthropic").add_capability([{"name": "ask", "parameters": {"type": "object"}}])
+    made.add_message({"role": "user", "content": "q"})
+    made.add_message({"role": "assistant", "content": None, "tool_calls": [call]})
+    context = made.add_message({"role": "tool", "tool_call_id": "c", "content": texts}).build()
+    (result,) = context.request()["messages"][-1]["content"]
+    assert result["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    assert result["content"] == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert context.notes() == ("1 cache mark(s) of another API left out",)
+    assert verify(context.request(), dialect="anthropic") == []
