@@ -88,7 +88,7 @@ class Truncate:
         if shorter is None or isinstance(part, str):
             return shorter
         if isinstance(part, Call):
-            return attrs.evolve(part, arguments=shorter, given=json.loads(shorter))
+            return attrs.evolve(part, arguments=shorter, given=None)
         given: Mapping[str, Any] | None = json.loads(shorter) if _is_json(part) else None
         return attrs.evolve(cast(Result, part), parts=(shorter,), given=given)
 

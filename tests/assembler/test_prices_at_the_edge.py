@@ -863,3 +863,14 @@ def test_a_picture_for_nova_is_estimated_and_a_smaller_one_is_scaled_up() -> Non
     assert [count.upper for count in counts] == [2 * count.tokens for count in counts]
     assert counts[1] == counts[2]
     assert counts[0].tokens == -(-(nova.ANY * 100_000 + 135 * 500_000) // 100_000)
+
+
+def test_a_reference_has_no_words_and_a_price_of_its_own() -> None:
+    read = read_opaque(Opaque("item_reference", {"type": "item_reference", "id": "msg_1"}, "responses"))
+    assert (read.text, read.beyond) == ("", REFERENCED)
+
+
+def test_a_request_with_half_a_character_has_a_fingerprint() -> None:
+    requests = [{"messages": [{"role": "user", "content": text}]} for text in ("\ud83d", "\ud83e")]
+    first, second = (Fingerprint.of(request) for request in requests)
+    assert first != second
