@@ -874,3 +874,17 @@ def test_a_request_with_half_a_character_has_a_fingerprint() -> None:
     requests = [{"messages": [{"role": "user", "content": text}]} for text in ("\ud83d", "\ud83e")]
     first, second = (Fingerprint.of(request) for request in requests)
     assert first != second
+
+
+def test_results_in_messages_of_the_users_cost_beside_one_another_what_they_are_sent_as() -> None:
+    calls: list[Any] = [{"type": "tool_use", "id": name, "name": "ask", "input": {}} for name in "ab"]
+    results = [{"type": "tool_result", "tool_use_id": name, "content": "yes"} for name in "ab"]
+    made = Assembler(Budget(10_000, model="claude-sonnet-4-5"), dialect=anthropic)
+    made.add_capability([{"name": "ask", "parameters": {"type": "object"}}]).add_message(
+        {"role": "user", "content": "q"}
+    )
+    made.add_message({"role": "assistant", "content": calls})
+    for result in results:
+        made.add_message({"role": "user", "content": [result]})
+    ledger = made.plan().inside.ledger
+    assert ledger.since(0) == ledger.priced_run([ledger.reading(index) for index in range(4)])
