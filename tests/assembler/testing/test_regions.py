@@ -48,7 +48,7 @@ def test_hostile_fragments_are_among_the_documents(fragment: str) -> None:
     find(
         documents(),
         lambda document: fragment in document.text,
-        settings=settings(few, max_examples=500, phases=[Phase.generate]),
+        settings=settings(few, max_examples=10_000, phases=[Phase.generate]),
     )
 
 
