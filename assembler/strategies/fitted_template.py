@@ -16,6 +16,7 @@ from assembler.prompts.template import ValidatedPromptTemplate
 from assembler.prompts.values import plain_or_text
 from assembler.regions.knowledge import SEPARATOR, Document
 from assembler.regions.regions import Regions
+from assembler.strategies.run_that_fits import run_that_fits
 from assembler.strategies.sources.cutting import Titled, cut_prompt, join_where_counts_do_not_add, not_found
 from assembler.strategies.sources.ordering import Order, ReadingOrder, order_sources
 from assembler.strategies.sources.source import Source, ranked_sources
@@ -146,7 +147,7 @@ def _best_that_fit(
         after = left(ranked[:count])
         return after is not None and after >= 0
 
-    run = _run_that_fits(len(ranked), fits)
+    run = run_that_fits(len(ranked), fits)
     chosen, waiting, costs = [*ranked[:run]], deque(ranked[run:]), dict[Source, Tokens | None]()
     now, refused = left(chosen), 0
     while refused < len(waiting):
@@ -161,18 +162,6 @@ def _best_that_fit(
         refused += 1
     gone = set(waiting)
     return chosen, {source: costs[source] for source in ranked if source in gone}
-
-
-def _run_that_fits(count: int, fits: Callable[[int], bool]) -> int:
-    """How many of the first surely fit together: found by doubling, then bisection. 0 is not tried."""
-    most, unfit = 0, 1
-    while unfit <= count and fits(unfit):
-        most, unfit = unfit, 2 * unfit
-    unfit = min(unfit, count + 1)
-    while unfit - most > 1:
-        middle = (most + unfit) // 2
-        most, unfit = (middle, unfit) if fits(middle) else (most, middle)
-    return most
 
 
 @attrs.frozen(eq=False)

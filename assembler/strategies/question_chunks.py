@@ -9,6 +9,7 @@ import attrs
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
+from assembler.strategies.run_that_fits import run_that_fits
 from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space, instruction_pieces
 
 ROLE_LINE = "You are a helpful QA system."
@@ -73,13 +74,7 @@ def _first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None
         left = left_with(runs)
         return left is None or left >= JOIN_SLACK
 
-    sure, doubtful = 0, 1
-    while doubtful <= count and surely(doubtful):
-        sure, doubtful = doubtful, 2 * doubtful
-    doubtful = min(doubtful, count + 1)
-    while doubtful - sure > 1:
-        middle = (sure + doubtful) // 2
-        sure, doubtful = (middle, doubtful) if surely(middle) else (sure, middle)
+    sure = run_that_fits(count, surely)
     left, step = left_with(sure), 2
     while sure < count:
         many = all(blank[sure : sure + step]) and sure + step <= count
