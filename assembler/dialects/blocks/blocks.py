@@ -20,7 +20,7 @@ from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.turns import opens_turn, unanswered_error
 from assembler.dialects.blocks.writer import Block, Writer
 from assembler.dialects.dialect import Dialect, Emission
-from assembler.dialects.left_beside import parts_as_they_came
+from assembler.dialects.lost_fields import parts_as_they_came
 from assembler.dialects.notes import Notes
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout

@@ -15,7 +15,7 @@ from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
 from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.dialects.copies import own_fields
-from assembler.dialects.left_beside import note_left, parts_as_they_came
+from assembler.dialects.lost_fields import note_lost_fields, parts_as_they_came
 from assembler.dialects.notes import REASONING, RENAMED, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.text.fields import fields_of
@@ -93,7 +93,7 @@ class Writer(abc.ABC):
     def adapt(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages with foreign parts adapted to this API, and note what is lost."""
         listed = [*messages]
-        note_left(listed, self.shape, self.notes)
+        note_lost_fields(listed, self.shape, self.notes)
         return [
             message  # most messages are one text and need no adapting
             if len(message.parts) == 1 and type(message.parts[0]) is str and not message.beside

@@ -18,7 +18,7 @@ from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
-from assembler.dialects.left_beside import note_left
+from assembler.dialects.lost_fields import note_lost_fields
 from assembler.dialects.notes import ANSWERS_FIRST, FAILED, Notes
 from assembler.dialects.openai.wire import tool_definition
 from assembler.errors import UnsupportedContentError
@@ -64,7 +64,7 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
     waiting: _Waiting = Waiting()
     found: list[Line] = []
     notes[ANSWERS_FIRST] += count_parted(messages)
-    note_left(messages, CHAT_TEMPLATE, notes)
+    note_lost_fields(messages, CHAT_TEMPLATE, notes)
     for place, came in enumerate(answers_first(in_steps(messages))):
         message = came if came.shape == CHAT_TEMPLATE else translated(came, CHAT_TEMPLATE, notes)
         notes[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.beside)

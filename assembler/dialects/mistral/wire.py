@@ -19,7 +19,7 @@ from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.dialects.call_ids import nine
 from assembler.dialects.copies import NO_PARAMETERS, own_fields
-from assembler.dialects.left_beside import note_left
+from assembler.dialects.lost_fields import note_lost_fields
 from assembler.dialects.notes import BRIDGE, BRIDGED, REASONING, SILENT, Notes
 from assembler.dialects.openai.wire import (
     is_sent_alone,
@@ -120,7 +120,7 @@ def is_silent(message: Message) -> bool:
 
 def _adopted(message: Message, done: Notes) -> Message:
     """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
-    note_left([message], "mistral", done)
+    note_lost_fields([message], "mistral", done)
     if words_beside(message, "mistral"):
         return translated(message, "mistral", done)
     thoughts = [part for part in message.parts if type(part) is Thinking]

@@ -19,7 +19,7 @@ from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
-from assembler.dialects.left_beside import note_left
+from assembler.dialects.lost_fields import note_lost_fields
 from assembler.dialects.notes import SILENT, Notes
 from assembler.dialects.openai.bill import OpenAIChatPricer
 from assembler.dialects.openai.families import family_of
@@ -87,7 +87,7 @@ class OpenAIChat:
             messages.append({"role": "system", "content": layout.system})
         notes = Notes()
         spoken = [*layout.head, *layout.messages]
-        note_left(spoken, "openai", notes)
+        note_lost_fields(spoken, "openai", notes)
         messages += wire_messages(spoken, notes)
         if not messages:
             raise ConversationError("Chat Completions needs at least one message; add an instruction or a message")

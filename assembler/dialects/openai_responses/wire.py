@@ -18,7 +18,7 @@ from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
 from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import NO_PARAMETERS, named_tool, object_schema, own_fields
-from assembler.dialects.left_beside import note_left
+from assembler.dialects.lost_fields import note_lost_fields
 from assembler.dialects.notes import FAILED, MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.wire import legal_name, media_part
 from assembler.errors import UnsupportedContentError
@@ -139,7 +139,7 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     message = translated(original, RESPONSES, notes)
     notes[SILENT] += message.role == "assistant" and not any(message.parts)
     notes[NAMES] += message.name is not None
-    note_left([original], RESPONSES, notes)
+    note_lost_fields([original], RESPONSES, notes)
     items = call_items(message)
     for part in message.parts:
         match part:

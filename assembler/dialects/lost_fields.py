@@ -23,7 +23,7 @@ from assembler.text.fields import fields_in, fields_of, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
 
-_TOLD = frozenset(
+_CARRIED = frozenset(
     [
         *("type", "text", "refusal", "id", "name", "role", "content", "parts", "status", "index", "input", "output"),
         *("tool_use_id", "is_error", "call_id", "arguments", "function", "custom", "action", "actions", "operation"),
@@ -88,7 +88,7 @@ _WHOLE: Mapping[str, frozenset[str]] = {
 """The parts that an API is sent unchanged, in a message of any shape."""
 
 
-def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
+def note_lost_fields(messages: Iterable[Message], own: str, notes: Notes) -> None:
     """Note the fields in the messages that the API of the shape `own` does not get.
 
     A message of plain texts costs nothing, nor one that Chat Completions was sent as it came.
@@ -121,7 +121,7 @@ def loses_citations(message: Message, own: str) -> bool:
     if message.shape == own or own in ("chat_template", "plain"):
         return False
     notes = Notes()
-    note_left([message], own, notes)
+    note_lost_fields([message], own, notes)
     return notes[CITATIONS] > 0
 
 
@@ -143,32 +143,30 @@ def marks_of_tools(tools: Iterable[Tool], own: str) -> int:
 def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
     """Return how many fields of tools in another API's form the API of the shape `own` does not get."""
     return sum(
-        bool(held) and key not in _SAID_ELSEWHERE.get(own, _OF_ANY_TOOL)
+        bool(held) and key not in _NOT_LOST.get(own, _OF_ANY_TOOL)
         for tool in tools
-        if tool.api is None and tool.extra and _home_of(tool) not in (None, own, _SPOKEN.get(own))
+        if tool.api is None and tool.extra and _api_of_tool(tool) not in (None, own, _TAKES_TOOLS_OF.get(own))
         for key, held in tool.extra.items()
     )
 
 
 _OF_ANY_TOOL = MARK_KEYS | {"type"}
-_SAID_ELSEWHERE: Mapping[str, frozenset[str]] = dict.fromkeys(
-    ("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"}
-)
+_NOT_LOST: Mapping[str, frozenset[str]] = dict.fromkeys(("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"})
 """The fields of a definition that an API has too, or that are noted as marks."""
-_SPOKEN: Mapping[str, str] = {"mistral": "openai"}
+_TAKES_TOOLS_OF: Mapping[str, str] = {"mistral": "openai"}
 """The shape whose form of tools an API takes."""
 
 
-def _home_of(tool: Tool) -> str | None:
+def _api_of_tool(tool: Tool) -> str | None:
     """Return the shape of the API whose form a definition has. None for other forms, such as MCP's."""
     definition = fields_in(tool.seen)
     if definition.get("type") == "function":
         return "openai" if "function" in definition else RESPONSES
-    homes = (home for key, home in _SPELT.items() if key in definition)
+    homes = (home for key, home in _API_OF_KEY.items() if key in definition)
     return next(homes, None)
 
 
-_SPELT = {
+_API_OF_KEY = {
     "input_schema": "anthropic",
     "toolSpec": "bedrock",
     "function_declarations": "gemini",
@@ -198,7 +196,7 @@ def _note_message(message: Message, own: str, notes: Notes) -> None:
         notes[CITATIONS] += sum(len(items_of(held)) for held in _held_under(_CITATIONS, folded.raw))
         notes[MARKS] += sum(held is not None for held in _held_under(MARK_KEYS, folded.raw))
         notes[FIELDS] += bool(fields_in(folded.raw, "toolResult").get("type"))  # Nova's name for its search
-    for part, fields in _spelled(message):
+    for part, fields in _with_originals(message):
         if not _goes_whole(fields, own):
             is_text = isinstance(part, str) and fields.get("type") == "text"
             _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if is_text else _NO_KEYS)
@@ -248,7 +246,7 @@ def _marks(parts: Iterable[Part]) -> int:
     return sum(_marks(part.parts) if type(part) is Result else is_mark(part) for part in parts)
 
 
-def _spelled(message: Message) -> Iterator[tuple[Part, _Raw]]:
+def _with_originals(message: Message) -> Iterator[tuple[Part, _Raw]]:
     """Yield the dicts that the message's texts, calls, results and media were read from."""
     seen = fields_of(message.seen)
     originals, held = parts_as_they_came(message), message.parts
@@ -278,7 +276,7 @@ def _note_fields(fields: _Raw, notes: Notes, kept: frozenset[str] = _NO_KEYS) ->
                 known = fields_in(part)
                 if known.keys() != _POINTS and ("type" not in known or _kind(known) in _READ):
                     _note_fields(known, notes)
-        elif key not in _TOLD:
+        elif key not in _CARRIED:
             word = _WORD.get(key, FIELDS)
             number = len(items_of(held))
             notes[FIELDS if word == CITATIONS and not number else word] += number or 1  # or a switch that asks for them
