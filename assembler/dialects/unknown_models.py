@@ -21,8 +21,8 @@ from assembler.conversation.messages.responses import RESPONSES
 from assembler.dialects.copies import NO_PARAMETERS, object_schema
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
+from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
-from assembler.dialects.shown_beside import adapt_with_media
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool

@@ -27,12 +27,12 @@ from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import for_another_vocabulary
 from assembler.dialects.graded import grade_price
+from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_claude, counts_for_openai
 from assembler.dialects.reading import listed_messages, options_in, read_messages, system_in
-from assembler.dialects.shown_beside import adapt_with_media
 from assembler.errors import ConversationError
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.media import read_media

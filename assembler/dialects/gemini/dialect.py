@@ -34,11 +34,11 @@ from assembler.dialects.gemini.parts import (
     with_json_schema,
 )
 from assembler.dialects.graded import grade_price
+from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai, estimated_for, own_counter
 from assembler.dialects.reading import options_in, read_messages
-from assembler.dialects.shown_beside import adapt_with_media
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
 from assembler.pricing.media import read_media

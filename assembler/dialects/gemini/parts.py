@@ -15,7 +15,7 @@ from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
 from assembler.dialects.copies import named_tool, object_schema, own_fields
-from assembler.dialects.shown_beside import all_shown_beside
+from assembler.dialects.media_in_results import all_with_media_after_results
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -47,7 +47,7 @@ class GeminiWriter(Writer):
 
     def adapt(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages adapted to this API, with pictures and files of answers after them."""
-        return super().adapt(all_shown_beside([*messages], _SHAPE, self.notes))
+        return super().adapt(all_with_media_after_results([*messages], _SHAPE, self.notes))
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """Return a text part; an empty one only with a thought signature, which Gemini 3 wants back."""

@@ -24,11 +24,11 @@ from assembler.dialects.hosts.pricing import (
     price_tool,
     price_tools,
 )
+from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.message_fields import FRAMING, price_fields, price_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import says_nothing
 from assembler.dialects.own_tokenizer import counts_for_openai, own_counter
-from assembler.dialects.shown_beside import adapt_with_media
 from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool

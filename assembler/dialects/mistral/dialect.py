@@ -20,6 +20,7 @@ from assembler.dialects.families import estimate_with_slack
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.families import Family
 from assembler.dialects.hosts.pricing import price_system
+from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
 from assembler.dialects.mistral.pricing import price_message
@@ -27,7 +28,6 @@ from assembler.dialects.mistral.wire import definition, is_silent, own_thinking,
 from assembler.dialects.notes import BRIDGE
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.own_tokenizer import counts_for_open_model, estimated_for, own_counter
-from assembler.dialects.shown_beside import adapt_with_media
 from assembler.errors import ConversationError
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout

@@ -12,6 +12,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.foreign_parts import as_chat_sends
 from assembler.conversation.messages.responses import RESPONSES, join_steps
+from assembler.dialects.media_in_results import adapt_with_media, all_with_media_after_results
 from assembler.dialects.message_fields import price_fields
 from assembler.dialects.openai.framing import Family
 from assembler.dialects.openai.pricing import (
@@ -26,7 +27,6 @@ from assembler.dialects.openai.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.wire import is_foreign_thought, result_texts, says_nothing, stays
-from assembler.dialects.shown_beside import adapt_with_media, all_shown_beside
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_file, price_media
 from assembler.pricing.opaque import price_opaque
@@ -148,7 +148,7 @@ class OpenAIChatPricer(OpenAIBill):
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""
         if not all(map(_is_of_texts, messages)):  # texts alone need no rearranging
-            messages = answers_first(all_shown_beside(join_steps(messages), "openai"))
+            messages = answers_first(all_with_media_after_results(join_steps(messages), "openai"))
         return answered_at_once(messages, self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:

@@ -22,8 +22,8 @@ from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import named_tool, object_schema, own_fields
+from assembler.dialects.media_in_results import all_with_media_after_results, count_media_in_results
 from assembler.dialects.notes import ANSWERS_FIRST, FAILED, REASONING, RENAMED, SILENT, Notes
-from assembler.dialects.shown_beside import all_shown_beside, shown_media
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of
@@ -73,7 +73,7 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
 
 
 def _spelled_alone(message: Message) -> dict[str, Any] | None:
-    if not _MOST.issuperset(map(type, message.parts)) and (holds_opaque(message) or shown_media(message)):
+    if not _MOST.issuperset(map(type, message.parts)) and (holds_opaque(message) or count_media_in_results(message)):
         return None  # these are written differently for different APIs
     if not _goes_as_it_came(message):
         return None
@@ -119,7 +119,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
     waiting: Waiting[tuple[Call, str]] = Waiting()
     joined = join_steps(messages)
     notes[ANSWERS_FIRST] += count_parted(joined)
-    for original in answers_first(all_shown_beside(joined, own, notes)):
+    for original in answers_first(all_with_media_after_results(joined, own, notes)):
         message = original if original.sent is not None else translated(original, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)

@@ -151,7 +151,7 @@ def test_every_picture_follows_all_answers_of_its_step_and_names_its_call(
         labelled = [call for call, (_, pictures) in zip(ids, expected.values(), strict=True) if pictures]
         assert [call for before in shown for call in labelled if f"answer to {call}]" in before] == labelled
     moved = sum(pictures for answers in drawn for _, pictures in answers.values())
-    noted = f"{moved} part(s) that tools' answers show sent beside the answers"
+    noted = f"{moved} picture(s) or file(s) of tool results sent after the results"
     assert (noted in " ".join(str(context.report).split())) == (moved > 0)
 
 

@@ -15,13 +15,13 @@ from assembler.conversation.messages import Media, Message, Part, Result
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.dialects.call_ids import legal_id, nine
-from assembler.dialects.notes import FIELDS, SHOWN, Notes
+from assembler.dialects.notes import FIELDS, MEDIA_MOVED, Notes
 from assembler.text.fields import fields_in, items_of
 
-BELOW = "(shown after the answers)"
+MEDIA_ALONE = "(shown after the answers)"
 """Our text for an answer that holds nothing but pictures or files."""
 
-_NAMED: Mapping[str, Callable[[str], str]] = {
+_ID_FORMS: Mapping[str, Callable[[str], str]] = {
     "gemini": str,
     "mistral": lambda call_id: nine(legal_id(call_id)),
     "openai": legal_id,
@@ -29,20 +29,20 @@ _NAMED: Mapping[str, Callable[[str], str]] = {
 """The APIs whose tool answers are texts, and the functions that make their call ids."""
 
 
-def shown_media(message: Message) -> int:
+def count_media_in_results(message: Message) -> int:
     """Return how many pictures and files a message's answers hold."""
     if Result not in map(type, message.parts):
         return 0
     return sum(type(held) is Media for part in message.parts if type(part) is Result for held in part.parts)
 
 
-def shown_beside(message: Message, own: str) -> Message:
+def with_media_after_results(message: Message, own: str) -> Message:
     """Return the message with its answers' pictures and files after the last answer, for the API of the shape `own`.
 
     A text before each names its call by the caller's id, which means the newest call with that id. Gemini's own answers
     go back to Gemini unchanged. Returns the same message if nothing moves. O(parts).
     """
-    if own not in _NAMED or own == message.shape == "gemini" or not shown_media(message):
+    if own not in _ID_FORMS or own == message.shape == "gemini" or not count_media_in_results(message):
         return message
     parts: list[Part] = []
     shown: list[Part] = []
@@ -52,7 +52,7 @@ def shown_beside(message: Message, own: str) -> Message:
             last = len(parts) + 1
             part, media = _in_two(part)
             if media:
-                shown += [_label(part, _NAMED[own]), *media]
+                shown += [_label(part, _ID_FORMS[own]), *media]
         parts.append(part)
     parts[last:last] = shown
     originals = [] if message.role == "tool" else [*items_of(fields_in(message.seen).get("content"))]
@@ -62,16 +62,18 @@ def shown_beside(message: Message, own: str) -> Message:
     return Message("user", tuple(parts), message.raw, FOREIGN, seen, message.name, message.pinned)
 
 
-def all_shown_beside(messages: Sequence[Message], own: str, notes: Notes | None = None) -> Sequence[Message]:
-    """Apply `shown_beside` to the messages. `notes` counts what moved. Returns the same sequence if nothing did."""
+def all_with_media_after_results(
+    messages: Sequence[Message], own: str, notes: Notes | None = None
+) -> Sequence[Message]:
+    """`with_media_after_results` for each of the messages. `notes` counts what moved. Returns the same sequence if nothing did."""
     results = [part for message in messages for part in message.parts if type(part) is Result]
     if not any([Media in map(type, result.parts) for result in results]):  # noqa: C419 - of a whole history
         return messages
-    moved = [shown_beside(message, own) for message in messages]
+    moved = [with_media_after_results(message, own) for message in messages]
     if notes is not None:
         for old, new in zip(messages, moved, strict=True):
             if new is not old:
-                notes[SHOWN] += shown_media(old)
+                notes[MEDIA_MOVED] += count_media_in_results(old)
                 notes[FIELDS] += len(old.beside) if _notes_fields(old, own) else 0
     return moved
 
@@ -83,7 +85,7 @@ def _notes_fields(message: Message, own: str) -> bool:
 
 def adapt_with_media(message: Message, own: str) -> Message:
     """Return the message as the API of the shape `own` gets it, and bills it."""
-    return adapt_message(shown_beside(message, own), own)
+    return adapt_message(with_media_after_results(message, own), own)
 
 
 def _in_two(result: Result) -> tuple[Result, list[Media]]:
@@ -92,7 +94,7 @@ def _in_two(result: Result) -> tuple[Result, list[Media]]:
     if not media:
         return result, []
     kept = tuple(held for held in result.parts if not isinstance(held, Media))
-    return attrs.evolve(result, parts=kept or (BELOW,)), media
+    return attrs.evolve(result, parts=kept or (MEDIA_ALONE,)), media
 
 
 def _label(result: Result, legal: Callable[[str], str]) -> str:
