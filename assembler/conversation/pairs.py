@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import attrs
 
+from assembler.conversation.call_queue import NEXT, CallQueue, Key, answer_to, asked_by, by_id
 from assembler.conversation.messages import Call, Message, Result
 from assembler.conversation.turns import may_come_between
-from assembler.conversation.waiting import NEXT, Key, Waiting, answer_to, asked_by, by_id
 
 
 @attrs.define(eq=False)
@@ -49,14 +49,14 @@ class Pairs:
     def of(cls, messages: Sequence[Message]) -> Pairs:
         """The pairs of a history. O(parts)."""
         pairs = cls()
-        waiting: Waiting[PendingCall] = Waiting()
+        waiting: CallQueue[PendingCall] = CallQueue()
         before: Message | None = None
         for place, message in enumerate(messages):
             answered = pairs._take_answers(place, message, waiting)
             if not answered and message.answers_only:
                 continue  # all its results are loose
             if len(waiting) and not may_come_between(message, before) and not answered:
-                pairs.unanswered[place], waiting = [*waiting], Waiting()
+                pairs.unanswered[place], waiting = [*waiting], CallQueue()
             if not _ask(message, place, waiting):
                 pairs.repeating.add(place)
                 continue
@@ -65,7 +65,7 @@ class Pairs:
         pairs._give()
         return pairs
 
-    def _take_answers(self, place: int, message: Message, waiting: Waiting[PendingCall]) -> bool:
+    def _take_answers(self, place: int, message: Message, waiting: CallQueue[PendingCall]) -> bool:
         """Match results with open calls; the others, and all in the model's messages, are loose. True if any fits."""
         answered = False
         for number, part in enumerate(message.parts):
@@ -111,7 +111,7 @@ def _pair(given: LooseResult, asked: PendingCall) -> None:
     given.asked, asked.answer = asked, given
 
 
-def _ask(message: Message, place: int, waiting: Waiting[PendingCall]) -> bool:
+def _ask(message: Message, place: int, waiting: CallQueue[PendingCall]) -> bool:
     """Add the calls of a message to the open ones. Returns False if an open call already has one of their ids."""
     calls = [part for part in message.parts if type(part) is Call]
     if any(call.id is not None and by_id(call.id) in waiting for call in calls):

@@ -16,7 +16,7 @@ from assembler.conversation.compaction import may_compact
 from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.dicts import pinned_among
 from assembler.conversation.policy_memory import Keepsakes
-from assembler.conversation.turns import NOTHING_OPEN, Open, after, is_head, opening, opens_turn, unanswered_error
+from assembler.conversation.turns import NOTHING_OPEN, OpenCalls, after, is_head, opening, opens_turn, unanswered_error
 
 if TYPE_CHECKING:
     from assembler.pricing.prices import Prices
@@ -68,8 +68,8 @@ class Readings:
         "_head",
         "_lawful",
         "_marks",
+        "_open_calls",
         "_raws",
-        "_waiting",
         "keepsakes",
         "matched",
         "messages",
@@ -85,7 +85,7 @@ class Readings:
         self.messages: list[Message | None] = [None] * len(raws)
         self.starts: dict[int, int] = {}
         """Where the turn of each message begins, as far as known. Of a long history little is, so this is no list."""
-        self._waiting: dict[int, Open] = {}
+        self._open_calls: dict[int, OpenCalls] = {}
         """The open calls after each message, as far as known."""
         self.seen: list[object] = [None] * len(raws)
         """The content of each message when it was read: the fields of a dict, any other object itself, None if unread.
@@ -116,7 +116,7 @@ class Readings:
         copy = Readings(raws)
         # Copy derived values before the readings, and the readings before `seen`: another thread may add more between
         # two lines.
-        copy._waiting = known_before(stop, self._waiting, self._raws)
+        copy._open_calls = known_before(stop, self._open_calls, self._raws)
         copy.starts = known_before(stop, self.starts, self._raws)
         copy.messages = self.messages[:stop]
         copy.seen = self.seen[:stop]
@@ -247,34 +247,34 @@ class Readings:
         else:
             known = self.starts.get(index - 1)
             start = self.turn_start(index - 1, head) if known is None else known
-            waiting = self._waiting.get(index - 1)
-            before = self.open_calls(start, index) if waiting is None else waiting
+            open_calls = self._open_calls.get(index - 1)
+            before = self.open_calls(start, index) if open_calls is None else open_calls
         self.starts[index] = start
         if not is_text or before.left:
             before = after(before, message, index, self.message(index - 1) if before.left else None)
-        self._waiting[index] = before
+        self._open_calls[index] = before
         return start
 
-    def open_after(self, start: int, stop: int) -> Open:
+    def open_calls_after(self, start: int, stop: int) -> OpenCalls:
         """The open calls after the messages from `start` to before `stop`, the end of the history.
 
         A turn must have begun before `start`. Raises `ConversationError` for any other breach of the law of pairs.
         O(messages).
         """
-        head, waiting = self.head(stop), NOTHING_OPEN
+        head, open_calls = self.head(stop), NOTHING_OPEN
         for index in range(start, stop):
             begins = self.starts.get(index)
             if begins is None:
                 begins = self.turn_start(index, head)
             if begins == index > head:
-                before = self._waiting.get(index - 1)
+                before = self._open_calls.get(index - 1)
                 if before is None:
                     before = self.open_calls(self.turn_start(index - 1, head), index)
                 if before.left:
                     raise unanswered_error(before, index)
-            known = self._waiting.get(index)
-            waiting = self.open_calls(begins, index + 1) if known is None else known
-        return waiting
+            known = self._open_calls.get(index)
+            open_calls = self.open_calls(begins, index + 1) if known is None else known
+        return open_calls
 
     def turns_newest_first(self, head: int, length: int) -> Iterator[Span]:
         """The turns after the head, newest first, found as they are read."""
@@ -304,25 +304,27 @@ class Readings:
 
     def check_turn(self, start: int, stop: int, length: int) -> None:
         """Raise `ConversationError` if a call of the turn has no result and can get none. O(new messages)."""
-        waiting = self.open_calls(start, stop)
-        if waiting.left and stop < length:
-            raise unanswered_error(waiting, stop)
+        open_calls = self.open_calls(start, stop)
+        if open_calls.left and stop < length:
+            raise unanswered_error(open_calls, stop)
 
-    def open_calls(self, start: int, stop: int) -> Open:
+    def open_calls(self, start: int, stop: int) -> OpenCalls:
         """The open calls at the end of a turn. Raises for any other breach of the law of pairs."""
         known = stop - 1
-        while known >= start and known not in self._waiting:
+        while known >= start and known not in self._open_calls:
             known -= 1
-        found = None if known < start else self._waiting[known]
+        found = None if known < start else self._open_calls[known]
         if found is None:
             found = NOTHING_OPEN
             if start < stop and (first := self.messages[start] or self.message(start)).role == "tool":
                 found = opening(first)
-        waiting = found
+        open_calls = found
         for index in range(known + 1, stop):
             message = self.messages[index] or self.message(index)
             parts = message.parts
-            if waiting is not NOTHING_OPEN or len(parts) != 1 or type(parts[0]) is not str:  # else it is a text alone
-                waiting = after(waiting, message, index, self.message(index - 1) if waiting.left else None)
-            self._waiting[index] = waiting
-        return waiting
+            if (
+                open_calls is not NOTHING_OPEN or len(parts) != 1 or type(parts[0]) is not str
+            ):  # else it is a text alone
+                open_calls = after(open_calls, message, index, self.message(index - 1) if open_calls.left else None)
+            self._open_calls[index] = open_calls
+        return open_calls

@@ -51,7 +51,7 @@ class _Asked:
 
 
 @attrs.define(eq=False)
-class Open:
+class OpenCalls:
     """The calls without a result so far: those of the first `size` calls whose bit is set in `left`.
 
     Immutable. Successors share the calls, so each message costs a bit for each call and not a copy.
@@ -77,7 +77,7 @@ class Open:
         """Whether a call with this id is open."""
         return self._place(call_id) is not None
 
-    def without(self, result: Result) -> Open | None:
+    def without(self, result: Result) -> OpenCalls | None:
         """The open calls after a result; None if it answers none of them."""
         if result.call_id is not None:
             place = self._place(result.call_id)
@@ -86,27 +86,27 @@ class Open:
             place = _lowest(fitting) if fitting else None
         if place is None:
             return self if self._on_server else None
-        return Open(self._asked, self._size, self.left & ~(1 << place))
+        return OpenCalls(self._asked, self._size, self.left & ~(1 << place))
 
     @classmethod
-    def of(cls, calls: Iterable[Call]) -> Open:
-        """Open calls. Their ids must differ."""
+    def of(cls, calls: Iterable[Call]) -> OpenCalls:
+        """OpenCalls calls. Their ids must differ."""
         asked, size = _Asked(), 0
         for call in calls:
             asked.add(size, call)
             size += 1
         return cls(asked, size, (1 << size) - 1)
 
-    def with_calls(self, calls: Iterable[Call]) -> Open:
+    def with_calls(self, calls: Iterable[Call]) -> OpenCalls:
         """The open calls and more. No id of theirs may be open already."""
         asked, size, left = self._asked, self._size, self.left
         for call in calls:
             if not asked.add(size, call):
-                asked, size, left = Open(asked, size, left)._anew()
+                asked, size, left = OpenCalls(asked, size, left)._anew()
                 asked.add(size, call)
             left |= 1 << size
             size += 1
-        return Open(asked, size, left)
+        return OpenCalls(asked, size, left)
 
     def _place(self, call_id: str) -> int | None:
         places = self._asked.at.get(call_id, ())
@@ -124,8 +124,8 @@ def _lowest(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
 
 
-NOTHING_OPEN = Open()
-_ON_SERVER = Open(_Asked(), 0, 0, True)
+NOTHING_OPEN = OpenCalls()
+_ON_SERVER = OpenCalls(_Asked(), 0, 0, True)
 
 
 def answers_the_server(message: Message) -> bool:
@@ -133,7 +133,7 @@ def answers_the_server(message: Message) -> bool:
     return message.shape == RESPONSES and message.role == "tool" and any(type(part) is Result for part in message.parts)
 
 
-def opening(message: Message) -> Open:
+def opening(message: Message) -> OpenCalls:
     """The open calls before the first message of a turn: none, or those that the server may hold."""
     return _ON_SERVER if message.role == "tool" and answers_the_server(message) else NOTHING_OPEN
 
@@ -162,14 +162,14 @@ def head_length(messages: Sequence[Message]) -> int:
     return next((i for i, message in enumerate(messages) if not is_head(message)), len(messages))
 
 
-def after(waiting: Open, message: Message, index: int, before: Message | None = None) -> Open:
+def after(open_calls: OpenCalls, message: Message, index: int, before: Message | None = None) -> OpenCalls:
     """The open calls after `message`, which follows `before`. Raises `ConversationError` if it breaks the law of pairs.
 
     O(parts).
     """
     parts = message.parts
-    if not waiting.left and len(parts) == 1 and type(parts[0]) is str:  # the usual case
-        return waiting
+    if not open_calls.left and len(parts) == 1 and type(parts[0]) is str:  # the usual case
+        return open_calls
     results: list[Result] = []
     calls: list[Call] = []
     for part in parts:
@@ -177,16 +177,16 @@ def after(waiting: Open, message: Message, index: int, before: Message | None = 
             results.append(part)
         elif type(part) is Call:
             calls.append(part)
-    if not results and not waiting.left:
-        return _add_calls(waiting, calls, message, index) if calls else waiting
+    if not results and not open_calls.left:
+        return _add_calls(open_calls, calls, message, index) if calls else open_calls
     if results and message.role == "assistant":
         raise answered_by_the_model(results[0], index)
-    waiting = _take_answers(waiting, results, index)
-    if waiting.left and not results and may_come_between(message, before):
-        return _add_calls(waiting, calls, message, index) if calls else waiting
-    if waiting.left and not results:
-        raise unanswered_error(waiting, index)
-    return _add_calls(waiting, calls, message, index) if calls else waiting
+    open_calls = _take_answers(open_calls, results, index)
+    if open_calls.left and not results and may_come_between(message, before):
+        return _add_calls(open_calls, calls, message, index) if calls else open_calls
+    if open_calls.left and not results:
+        raise unanswered_error(open_calls, index)
+    return _add_calls(open_calls, calls, message, index) if calls else open_calls
 
 
 def may_come_between(message: Message, before: Message | None) -> bool:
@@ -196,19 +196,19 @@ def may_come_between(message: Message, before: Message | None) -> bool:
     return message.role == "assistant" or (message.role == "tool" and Result not in map(type, message.parts))
 
 
-def open_at_the_end(messages: Iterable[tuple[int, Message]]) -> Open:
+def open_calls_at_the_end(messages: Iterable[tuple[int, Message]]) -> OpenCalls:
     """The open calls after the last message. Raises `ConversationError` for any other breach of the law of pairs."""
-    waiting, before = NOTHING_OPEN, None
+    open_calls, before = NOTHING_OPEN, None
     for index, message in messages:
-        waiting = after(opening(message) if before is None else waiting, message, index, before)
+        open_calls = after(opening(message) if before is None else open_calls, message, index, before)
         before = message
-    return waiting
+    return open_calls
 
 
-def unanswered_error(waiting: Open | tuple[Call, ...], index: int | None) -> ConversationError:
+def unanswered_error(open_calls: OpenCalls | tuple[Call, ...], index: int | None) -> ConversationError:
     """The error for calls without a result. `index` is the message that came instead; None at the end."""
-    call = next(iter(waiting))
-    more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+    call = next(iter(open_calls))
+    more = f" and {len(open_calls) - 1} more" if len(open_calls) > 1 else ""
     when = "at the end of the history" if index is None else "before this message"
     return ConversationError(
         f"call {_name_call(call)}{more} has no result {when}; add the results or let assembler.repair(messages) do it",
@@ -238,26 +238,26 @@ def answered_by_the_model(result: Result, index: int) -> ConversationError:
     )
 
 
-def _take_answers(waiting: Open, results: list[Result], index: int) -> Open:
+def _take_answers(open_calls: OpenCalls, results: list[Result], index: int) -> OpenCalls:
     for result in results:
-        rest = waiting.without(result)
+        rest = open_calls.without(result)
         if rest is None:
             raise unasked_error(result, index)
-        waiting = rest
-    return waiting
+        open_calls = rest
+    return open_calls
 
 
-def _add_calls(waiting: Open, calls: list[Call], message: Message, index: int) -> Open:
+def _add_calls(open_calls: OpenCalls, calls: list[Call], message: Message, index: int) -> OpenCalls:
     if message.role != "assistant":
         raise ConversationError(f"a {message.role} message cannot call tools", index=index, call_id=calls[0].id)
     seen: set[str] = set()
     for call in calls:
         if call.id is None:
             continue
-        if call.id in seen or (waiting.left and waiting.holds(call.id)):
+        if call.id in seen or (open_calls.left and open_calls.holds(call.id)):
             raise ConversationError(f"call id {call.id!r} is used twice in one message", index=index, call_id=call.id)
         seen.add(call.id)
-    return waiting.with_calls(calls) if waiting.left else Open.of(calls)
+    return open_calls.with_calls(calls) if open_calls.left else OpenCalls.of(calls)
 
 
 def _name_call(call: Call) -> str:

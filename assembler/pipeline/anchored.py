@@ -102,8 +102,8 @@ def _request_of(settings: Settings, plan: Planned) -> dict[str, Any]:
 def _sendable(plan: Planned) -> list[Message]:
     """The messages without a last step whose calls are unanswered, up to the last that the model did not write."""
     to_send = list(plan.layout.messages)
-    if plan.waiting:
-        del to_send[max(place for place, one in enumerate(to_send) if not set(plan.waiting).isdisjoint(one.parts)) :]
+    if plan.open_calls:
+        del to_send[max(place for place, one in enumerate(to_send) if not set(plan.open_calls).isdisjoint(one.parts)) :]
     while to_send and to_send[-1].role == "assistant":
         to_send.pop()
     return to_send

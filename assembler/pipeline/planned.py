@@ -11,7 +11,7 @@ import attrs
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.edit import write_like
-from assembler.conversation.turns import Open, open_at_the_end, unanswered_error
+from assembler.conversation.turns import OpenCalls, open_calls_at_the_end, unanswered_error
 from assembler.dialects import Emission
 from assembler.dialects.emit import emit_added, emit_layout
 from assembler.dialects.sent_parts import sent_at_all, sent_whole
@@ -58,7 +58,7 @@ class Spelled:
     emission: Emission
 
 
-_WHATEVER_BILL = ("by_rule", "layout", "remembered", "sent", "spelled", "spoken", "standing", "waiting")
+_WHATEVER_BILL = ("by_rule", "layout", "remembered", "sent", "spelled", "spoken", "standing", "open_calls")
 """Cached properties of a plan that no bill changes."""
 
 
@@ -205,19 +205,19 @@ class Planned:
         self.sight.check(self.first)
         for start, stop in self.stretches[:-1]:
             self.sight.readings.check_turn(start, stop, self.sight.length)
-        _ = self.waiting
+        _ = self.open_calls
 
     @found_once
-    def waiting(self) -> Open:
+    def open_calls(self) -> OpenCalls:
         """The calls at the end of the conversation that have no result yet."""
         if self.trimmed.changed:
-            return open_at_the_end(self.standing)
+            return open_calls_at_the_end(self.standing)
         return self.sight.readings.open_calls(*self.sight.newest_turn())
 
     def refuse_unfinished(self) -> None:
         """Raise `ConversationError` if no request can be made before another message is added. O(1)."""
-        if self.waiting.left:
-            raise unanswered_error(self.waiting, None)
+        if self.open_calls.left:
+            raise unanswered_error(self.open_calls, None)
         if self.refused is not None:
             raise self.refused.with_traceback(None)
 

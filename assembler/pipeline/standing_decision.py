@@ -19,7 +19,7 @@ import attrs
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages.dicts import pinned_among
 from assembler.conversation.pins import pinned_messages
-from assembler.conversation.turns import Open
+from assembler.conversation.turns import OpenCalls
 from assembler.pipeline.found_once import keep
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
@@ -60,7 +60,7 @@ class Standing:
     length: int
     conversation: Count
     """The cost of the turns that stay, up to `length`."""
-    waiting: Open
+    open_calls: OpenCalls
     """The calls without a result at `length`."""
     glance: int
     """The first message between `front` and `checked_from` that the next build checks."""
@@ -71,7 +71,7 @@ class Standing:
         return further if further < self.checked_from else self.front
 
     def later(
-        self, length: int, trimmed: Trimmed, conversation: Count, waiting: Open, pins: tuple[int, ...]
+        self, length: int, trimmed: Trimmed, conversation: Count, open_calls: OpenCalls, pins: tuple[int, ...]
     ) -> Standing:
         """The same decision for a longer history."""
         return Standing(
@@ -87,7 +87,7 @@ class Standing:
             self.checked_from,
             length,
             conversation,
-            waiting,
+            open_calls,
             self.checked_until(),
         )
 
@@ -121,7 +121,7 @@ def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -
         max(front, one_turn_more(plan)),
         plan.sight.length,
         plan.conversation,
-        plan.waiting,
+        plan.open_calls,
         front if last is None else max(front, last.checked_until()),
     )
 
@@ -162,12 +162,12 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     if known is None or prices is None or decided is None:
         return None
     start, length, pins = known.length, sight.length, known.pins
-    conversation, waiting, trimmed = known.conversation, known.waiting, known.trimmed
+    conversation, open_calls, trimmed = known.conversation, known.open_calls, known.trimmed
     everything = not trimmed.decisions
     ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
     if length > start:
         try:
-            waiting = sight.readings.open_after(start, length)
+            open_calls = sight.readings.open_calls_after(start, length)
             forgetting = prices.forgetting is not None
             if (forgetting and ledger.has_forgotten(start)) or sight.compacted(settings.dialect.api.shape) is not None:
                 return None  # what stays costs less now, and dropped turns may fit again
@@ -188,13 +188,13 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     if decided.remembered is not None:
         found["remembered"] = decided.remembered
     if not known.trimmed.changed:
-        found["waiting"] = waiting
+        found["open_calls"] = open_calls
     keep(plan, **found)
     # As sent, messages may cost more than one by one: the API's own words separate some, and results that are sent side
     # by side cost more.
     if known.tokens_left is not None and plan.merges and not plan.fits(known.tokens_left):
         return None
-    decided.standing = known.later(length, trimmed, conversation, waiting, pins)
+    decided.standing = known.later(length, trimmed, conversation, open_calls, pins)
     return plan
 
 

@@ -1,4 +1,4 @@
-"""Open calls equal a list that is searched from its start, in whatever order they are made and answered."""
+"""OpenCalls calls equal a list that is searched from its start, in whatever order they are made and answered."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, TrimOldest, verify
+from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Result
 from assembler.conversation.messages.read import read_message
-from assembler.conversation.turns import NOTHING_OPEN, Open, open_at_the_end
-from assembler.conversation.waiting import Waiting, answer_to, asked_by
+from assembler.conversation.turns import NOTHING_OPEN, OpenCalls, open_calls_at_the_end
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from budgets import Budget
 
@@ -40,7 +40,7 @@ def heard(waiting: list[Call], result: Result) -> list[Call] | None:
 
 @given(st.data())
 def test_open_calls_are_those_that_a_search_from_the_start_finds_in_every_fork(data: st.DataObject) -> None:
-    branches: list[tuple[Open, list[Call]]] = [(NOTHING_OPEN, [])]
+    branches: list[tuple[OpenCalls, list[Call]]] = [(NOTHING_OPEN, [])]
     for _ in range(data.draw(st.integers(1, 25), label="steps")):
         waiting, by_hand = data.draw(st.sampled_from(branches), label="branch")
         step = data.draw(ASKED | HEARD, label="step")
@@ -49,7 +49,7 @@ def test_open_calls_are_those_that_a_search_from_the_start_finds_in_every_fork(d
                 assert waiting.holds(step.id)
                 continue
             # As the law has it: where nothing waits, the next calls begin anew.
-            branches.append(((waiting or Open()).with_calls([step]), [*by_hand, step]))
+            branches.append(((waiting or OpenCalls()).with_calls([step]), [*by_hand, step]))
         else:
             left, left_by_hand = waiting.without(step), heard(by_hand, step)
             assert (left is None) == (left_by_hand is None)
@@ -65,7 +65,7 @@ def test_open_calls_are_those_that_a_search_from_the_start_finds_in_every_fork(d
 def test_open_calls_in_a_dialect_are_answered_in_the_order_of_a_search_from_the_start(
     steps: list[Call | Result],
 ) -> None:
-    waiting: Waiting[Call] = Waiting()
+    waiting: CallQueue[Call] = CallQueue()
     by_hand: list[Call] = []
     for step in steps:
         if isinstance(step, Call):
@@ -106,7 +106,7 @@ def test_thousands_of_calls_item_by_item_obey_the_law_in_one_pass() -> None:
     messages = [
         read_message(raw, index) for index, raw in enumerate([{"role": "user", "content": "q"}, *calls, *outputs])
     ]
-    assert not open_at_the_end(enumerate(messages))
+    assert not open_calls_at_the_end(enumerate(messages))
     with pytest.raises(ConversationError, match="answers no open call"):
-        open_at_the_end(enumerate([*messages, messages[-1]]))
-    assert len(open_at_the_end(enumerate(messages[:20_002]))) == 19_999
+        open_calls_at_the_end(enumerate([*messages, messages[-1]]))
+    assert len(open_calls_at_the_end(enumerate(messages[:20_002]))) == 19_999

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import attrs
 
+from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Message, Result
-from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.errors import ConversationError
 
 _SHORT = 256
@@ -39,7 +39,7 @@ class CallIds:
         self._rule = rule
         self._taken: set[str] = set()
         self._again: dict[str, int] = {}
-        self._waiting: Waiting[tuple[Call, str | None]] = Waiting()
+        self._waiting: CallQueue[tuple[Call, str | None]] = CallQueue()
         self._opening: Message | None = None
 
     @property

@@ -7,6 +7,7 @@ from typing import Any, assert_never, cast
 
 import attrs
 
+from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.dicts import PIN, private_copy
@@ -14,7 +15,6 @@ from assembler.conversation.messages.extra_fields import refusal_of
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
-from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
@@ -57,11 +57,11 @@ def spell_layout(layout: Layout, traits: Traits) -> Spelling:
 
 FIELDS_GIVEN = "field(s) that only the template may read given to it"
 
-_Waiting = Waiting[Call]
+_Waiting = CallQueue[Call]
 
 
 def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Line]:
-    waiting: _Waiting = Waiting()
+    waiting: _Waiting = CallQueue()
     found: list[Line] = []
     notes[ANSWERS_FIRST] += count_parted(messages)
     note_lost_fields(messages, CHAT_TEMPLATE, notes)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
+from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, drop_marks, drop_marks_of_tool, stray_marks
@@ -18,7 +19,6 @@ from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of, w
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import join_steps
-from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import named_tool, object_schema, own_fields
@@ -116,7 +116,7 @@ _SPOKEN = (NEUTRAL, "openai")
 
 
 def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
-    waiting: Waiting[tuple[Call, str]] = Waiting()
+    waiting: CallQueue[tuple[Call, str]] = CallQueue()
     joined = join_steps(messages)
     notes[ANSWERS_FIRST] += count_parted(joined)
     for original in answers_first(all_with_media_after_results(joined, own, notes)):
@@ -235,7 +235,7 @@ def _as_it_came(message: Message) -> dict[str, Any]:
     return fields
 
 
-def _respell(message: Message, waiting: Waiting[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
+def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
     """Write a message of another form: each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:
@@ -339,7 +339,7 @@ def _made_id(call: Call, place: int) -> str:
     return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
 
 
-def _answered_id(result: Result, waiting: Waiting[tuple[Call, str]]) -> str:
+def _answered_id(result: Result, waiting: CallQueue[tuple[Call, str]]) -> str:
     found = waiting.take(answer_to(result.call_id, result.name))
     if found is not None:
         return found[1]

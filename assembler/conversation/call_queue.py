@@ -1,4 +1,4 @@
-"""Open calls, each found in one step by the id or name in its result."""
+"""A queue of open calls: each is found in one step by the id or name in its result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def by_id(call_id: str) -> Key:
 
 
 def asked_by(call_id: str | None, name: str) -> tuple[Key, ...]:
-    """The keys of a call: its id, or, without one, its name and its order. The same rule as `turns.Open`."""
+    """The keys of a call: its id, or, without one, its name and its order. The same rule as `turns.OpenCalls`."""
     return (by_id(call_id),) if call_id is not None else (("name", name), NEXT)
 
 
@@ -31,7 +31,7 @@ def answer_to(call_id: str | None, name: str | None) -> Key:
     return NEXT if name is None else ("name", name)
 
 
-class Waiting(Generic[T]):
+class CallQueue(Generic[T]):
     """Values in the order in which they were added, each taken once. O(1) for each value and key."""
 
     __slots__ = ("_added", "_filed", "_open")
