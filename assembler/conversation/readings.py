@@ -322,9 +322,7 @@ class Readings:
         for index in range(known + 1, stop):
             message = self.messages[index] or self.message(index)
             parts = message.parts
-            if (
-                open_calls is not NOTHING_OPEN or len(parts) != 1 or type(parts[0]) is not str
-            ):  # else it is a text alone
+            if open_calls is not NOTHING_OPEN or len(parts) != 1 or type(parts[0]) is not str:  # not a text alone
                 open_calls = after(open_calls, message, index, self.message(index - 1) if open_calls.left else None)
             self._open_calls[index] = open_calls
         return open_calls

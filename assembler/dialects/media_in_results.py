@@ -65,7 +65,7 @@ def with_media_after_results(message: Message, own: str) -> Message:
 def all_with_media_after_results(
     messages: Sequence[Message], own: str, notes: Notes | None = None
 ) -> Sequence[Message]:
-    """`with_media_after_results` for each of the messages. `notes` counts what moved. Returns the same sequence if nothing did."""
+    """Return each message as `with_media_after_results` does, or the same sequence if nothing moved."""
     results = [part for message in messages for part in message.parts if type(part) is Result]
     if not any([Media in map(type, result.parts) for result in results]):  # noqa: C419 - of a whole history
         return messages
