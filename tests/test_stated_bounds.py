@@ -21,7 +21,7 @@ from assembler.batch import lines
 from assembler.dialects.blocks import blocks
 from assembler.greedy import Config, config
 from assembler.integrations import fitting
-from assembler.pipeline import standing_decision
+from assembler.pipeline import last_decision
 from assembler.prompts import PromptLibrary, ValidatedPromptTemplate, read_prompt
 from assembler.rag import Best, parse_citations
 from assembler.regions.tools import plain, read_tool
@@ -268,7 +268,7 @@ HELD_ELSEWHERE = [
         "tests/assembler/test_in_place.py"
         "::test_of_many_dropped_messages_a_pinned_one_stays_once_a_build_has_checked_it",
         32,
-        standing_decision.GLANCE,
+        last_decision.GLANCE,
     ),
     Elsewhere(
         "docs/prompts-for-a-tokenizer.md",

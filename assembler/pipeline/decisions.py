@@ -14,12 +14,12 @@ from assembler.pricing.ledger import Ledger
 if TYPE_CHECKING:
     from assembler.pipeline.fit_by_whole import Sealed
     from assembler.pipeline.ladder import Trimmed
+    from assembler.pipeline.last_decision import LastDecision
     from assembler.pipeline.measure import Measured
-    from assembler.pipeline.planned import Spelled
+    from assembler.pipeline.planned import Emitted
     from assembler.pipeline.recipe import Recipe
     from assembler.pipeline.sent import PricedRequest
-    from assembler.pipeline.standing_decision import Standing
-    from assembler.report.turns import Told
+    from assembler.report.turns import TurnRows
     from budgets import Tokens
 
 _CROWDED = 16
@@ -32,16 +32,16 @@ class Decided:
     __slots__ = (
         "bare",
         "copiers",
+        "decided_by_session",
+        "emitted",
         "held",
+        "last_decision",
         "owner",
-        "remembered",
         "replayed",
         "restored",
         "sealed",
         "sent",
-        "spelled",
-        "standing",
-        "told",
+        "turn_rows",
     )
 
     def __init__(self, owner: object) -> None:
@@ -60,21 +60,21 @@ class Decided:
         """What counting the whole request found."""
         self.sent: PricedRequest | None = None
         """The last request that was priced as it is sent."""
-        self.standing: Standing | None = None
+        self.last_decision: LastDecision | None = None
         """The decision that a build keeps while it fits."""
-        self.remembered: Decided | None = None
+        self.decided_by_session: Decided | None = None
         """The entry of the settings' session, once it was looked up."""
-        self.spelled: Spelled | None = None
+        self.emitted: Emitted | None = None
         """The last request, for the next one to extend."""
-        self.told: Told | None = None
+        self.turn_rows: TurnRows | None = None
         """What the last report said of the turns that had ended, for the next one to extend."""
 
     def copy(self, owner: object) -> Decided:
         """A copy for another owner. From here on the two decide independently."""
         copy = Decided(owner)
-        copy.restored, copy.bare = self.restored, self.bare
-        copy.replayed, copy.held, copy.sealed, copy.standing = self.replayed, self.held, self.sealed, self.standing
-        copy.copiers, copy.spelled, copy.sent, copy.told = self.copiers, self.spelled, self.sent, self.told
+        copy.restored, copy.bare, copy.last_decision = self.restored, self.bare, self.last_decision
+        copy.replayed, copy.held, copy.sealed = self.replayed, self.held, self.sealed
+        copy.copiers, copy.emitted, copy.sent, copy.turn_rows = self.copiers, self.emitted, self.sent, self.turn_rows
         return copy
 
 

@@ -23,15 +23,15 @@ def emit(plan: Planned) -> Emission | None:
     """
     plan.refuse_unfinished()
     try:
-        spelled = plan.spelled
+        emitted = plan.emitted
     except UnsupportedContentError:
         raise
     except ConversationError:
         if plan.layout.messages:
             raise
         return None
-    plan.remembered.spelled = spelled
-    return spelled.emission
+    plan.decided_by_session.emitted = emitted
+    return emitted.emission
 
 
 def request_to_read(plan: Planned) -> dict[str, Any]:
@@ -63,17 +63,17 @@ def make_request(
     """
     if dialect is None:
         plan.refuse_unfinished()
-        emission = plan.spelled.emission
+        emission = plan.emitted.emission
     else:
         emission = emission_for(plan, dialect)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
-        return plan.remembered.copiers.fresh(emission.request)
+        return plan.decided_by_session.copiers.fresh(emission.request)
     from assembler.dialects.marking import marked  # most requests carry none
 
-    spoken = plan.settings.dialect if dialect is None else read_dialect(dialect)
+    target = plan.settings.dialect if dialect is None else read_dialect(dialect)
     budget = plan.settings.budget
     return cast(
         "dict[str, Any]",
-        private_copy(marked(emission.request, spoken, marks, model=None if budget is None else budget.model).request),
+        private_copy(marked(emission.request, target, marks, model=None if budget is None else budget.model).request),
     )

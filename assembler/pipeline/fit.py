@@ -19,11 +19,11 @@ from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.choose import host_of
 from assembler.pipeline.gather import Gathered
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
+from assembler.pipeline.last_decision import continue_decision, first_changed, last_decision_of
 from assembler.pipeline.measure import Measured, measure
 from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.standing_decision import continue_decision, first_changed, standing_of
 from assembler.pipeline.trimming import as_before, trim
 from assembler.policies.traits import trimming
 from assembler.pricing.ledger import Ledger
@@ -54,7 +54,8 @@ def fit(gathered: Gathered, measured: Measured) -> Planned:
     if changed is not None:
         raise ChangedError(changed)
     plan.check()
-    plan.decided.standing, plan.decided.remembered = standing_of(plan, measured, last), plan.remembered
+    plan.decided.last_decision = last_decision_of(plan, measured, last)
+    plan.decided.decided_by_session = plan.decided_by_session
     return plan
 
 
@@ -152,7 +153,7 @@ def _without_unpriced(everything: Planned, start: Known | None, reserved: Tokens
 
 def _refuse_unpriced(plan: Planned, strict: Ledger) -> None:
     """Raise `UnsupportedContentError` for a message without a price that stays."""
-    for index, message in plan.standing:
+    for index, message in plan.kept_messages:
         _ = strict.price(message) if index in plan.trimmed.changed else strict.message(index)
 
 

@@ -7,8 +7,8 @@ import attrs
 from assembler.conversation.history import Sight
 from assembler.pipeline.decisions import Decided
 from assembler.pipeline.draft import Draft
+from assembler.pipeline.last_decision import LastDecision, still_holds
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.standing_decision import Standing, still_holds
 from assembler.pricing.prices import Prices
 
 
@@ -19,7 +19,7 @@ class Gathered:
     draft: Draft
     settings: Settings
     sight: Sight
-    last: Standing | None = None
+    last: LastDecision | None = None
     """The last decision, if no message that it depends on has changed."""
     prices: Prices | None = None
     """The known prices of the history."""
@@ -40,7 +40,7 @@ def gather(draft: Draft, settings: Settings) -> Gathered:
     if prices is None or prices.decisions is None:
         return Gathered(draft, settings, sight)
     decided = prices.decisions.known(settings)
-    last = None if decided is None else decided.standing
+    last = None if decided is None else decided.last_decision
     if last is None or last.before_limits.regions is not draft.regions or not still_holds(last, sight):
         return Gathered(draft, settings, sight)
     prices.stretch(sight.length)

@@ -93,7 +93,7 @@ class Trimmed:
     savings: Mapping[int, Difference] = _NO_SAVINGS
     """What `changed` saves in each turn, by the index where the turn begins. Negative."""
     decisions: tuple[Decision, ...] = ()
-    """One for each policy that was asked, in the order of the ladder."""
+    """One for each policy that was asked, in the order of the ladder. None if everything fits."""
     failures: tuple[AssemblyError, ...] = ()
     """Failures of policies that did not stop the build."""
     wanted: Wanted | None = None
@@ -102,11 +102,6 @@ class Trimmed:
     """The steps that led to `changed`, oldest first."""
     length: int = 0
     """The length of the history when `savings` was computed. A later message may join a changed one."""
-
-    @property
-    def is_all(self) -> bool:
-        """Whether everything stays, because it fits and no policy was asked."""
-        return not self.decisions
 
     @functools.cached_property
     def why_gone(self) -> str:

@@ -1,4 +1,4 @@
-"""A plan: which messages will be sent and which will not, not yet spelled for an API."""
+"""A plan: which messages will be sent and which will not, not yet emitted for an API."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Dropped:
 
 
 @attrs.define(eq=False)
-class Spelled:
+class Emitted:
     """A request that was emitted, for a later one to extend. Never changed."""
 
     trimmed: Trimmed
@@ -58,7 +58,9 @@ class Spelled:
     emission: Emission
 
 
-_WHATEVER_BILL = ("by_rule", "layout", "remembered", "sent", "spelled", "spoken", "standing", "open_calls")
+_SAME_UNDER_ANY_BILL = frozenset(
+    ["by_rule", "decided_by_session", "emitted", "kept_messages", "layout", "open_calls", "sent", "sent_messages"]
+)
 """Cached properties of a plan that no bill changes."""
 
 
@@ -101,7 +103,7 @@ class Planned:
     def corrected_to(self, count: Count, settings: Settings) -> Planned:
         """The same plan with its count corrected by a bill, and the settings that hold the bill."""
         plan = attrs.evolve(self, settings=settings, corrected=count)
-        keep(plan, **{name: found for name, found in self.__dict__.items() if name in _WHATEVER_BILL})
+        keep(plan, **{name: found for name, found in self.__dict__.items() if name in _SAME_UNDER_ANY_BILL})
         return plan
 
     @property
@@ -138,11 +140,11 @@ class Planned:
         """The messages that stay, with their indexes, as they will be sent: the host with its knowledge."""
         host = self.measured.host
         if host is None:
-            return self.standing
-        return [(i, host.message if i == host.index else message) for i, message in self.standing]
+            return self.kept_messages
+        return [(i, host.message if i == host.index else message) for i, message in self.kept_messages]
 
     @found_once
-    def standing(self) -> list[tuple[int, Message]]:
+    def kept_messages(self) -> list[tuple[int, Message]]:
         """The messages that stay, with their indexes, as the policies left them."""
         changed = self.trimmed.changed
         if not changed:
@@ -157,7 +159,7 @@ class Planned:
         return [pair for start, stop in self.stretches for pair in enumerate(messages(start, stop), start)]
 
     @found_once
-    def spoken(self) -> list[Message]:
+    def sent_messages(self) -> list[Message]:
         """The messages of `sent`, without their indexes."""
         if self.trimmed.changed or self.measured.host is not None:
             return [message for _, message in self.sent]
@@ -167,7 +169,7 @@ class Planned:
     @found_once
     def layout(self) -> Layout:
         """The content of the request, in neutral form. O(messages that stay)."""
-        messages, regions = self.spoken, self.measured.regions
+        messages, regions = self.sent_messages, self.measured.regions
         summary = self.trimmed.cut.summary
         layout = Layout(
             system=self.measured.system,
@@ -211,7 +213,7 @@ class Planned:
     def open_calls(self) -> OpenCalls:
         """The calls at the end of the conversation that have no result yet."""
         if self.trimmed.changed:
-            return open_calls_at_the_end(self.standing)
+            return open_calls_at_the_end(self.kept_messages)
         return self.sight.readings.open_calls(*self.sight.newest_turn())
 
     def refuse_unfinished(self) -> None:
@@ -223,22 +225,22 @@ class Planned:
 
     @property
     def emission(self) -> Emission:
-        """The request of this plan with its notes, spelled once. Callers get copies."""
-        return self.spelled.emission
+        """The request of this plan with its notes, emitted once. Callers get copies."""
+        return self.emitted.emission
 
     @found_once
-    def spelled(self) -> Spelled:
+    def emitted(self) -> Emitted:
         """The request, O(new messages) if it extends the last one and the dialect can do that, else O(messages)."""
-        dialect, last = self.settings.dialect, self.remembered.spelled
+        dialect, last = self.settings.dialect, self.decided_by_session.emitted
         added = None if last is None or last.measured is not self.measured else self._added_to(last)
         if last is not None and added is not None:
             grown = emit_added(dialect, last.emission, added)
             if grown is not None:
-                return Spelled(self.trimmed, self.measured, self.sight.length, [*last.messages, *added], grown)
+                return Emitted(self.trimmed, self.measured, self.sight.length, [*last.messages, *added], grown)
         messages = self.layout.messages
-        return Spelled(self.trimmed, self.measured, self.sight.length, messages, emit_layout(dialect, self.layout))
+        return Emitted(self.trimmed, self.measured, self.sight.length, messages, emit_layout(dialect, self.layout))
 
-    def _added_to(self, last: Spelled) -> Sequence[Message] | None:
+    def _added_to(self, last: Emitted) -> Sequence[Message] | None:
         """The messages after those of an earlier request; None if this request does not begin with those."""
         if self.trimmed is last.trimmed and self.sight.length >= last.length:
             return self.sight.messages(last.length, self.sight.length)
@@ -247,7 +249,7 @@ class Planned:
         return messages[known:] if begins else None
 
     @found_once
-    def remembered(self) -> Decided:
+    def decided_by_session(self) -> Decided:
         """What the session remembers of this history, under any bill."""
         return decisions_of(self.settings.session, self.ledger)
 
@@ -279,7 +281,7 @@ class Planned:
     def _grade_of_what_stays(self, at_worst: Grade) -> Grade:
         """The grade of what stays: only the dropped messages may have been estimated. O(messages that stay)."""
         price, changed = self.ledger.message, self.trimmed.changed
-        kept = (i for i, _ in self.standing if i not in changed)
+        kept = (i for i, _ in self.kept_messages if i not in changed)
         if any(price(i).grade == at_worst and not self._is_beside_a_change(i) for i in kept):
             return at_worst
         return price_all(self.settings.pricer, self._unadorned).grade
@@ -318,9 +320,9 @@ class Planned:
         from assembler.pipeline.sent import has_sizes, price_request, with_sizes
 
         dialect, request = self.settings.dialect, self.emission.request
-        if has_sizes(self.spoken):
-            return priced_request(pricer, with_sizes(dialect.parse(request), self.spoken))
-        known = self.remembered
+        if has_sizes(self.sent_messages):
+            return priced_request(pricer, with_sizes(dialect.parse(request), self.sent_messages))
+        known = self.decided_by_session
         known.sent = sent = price_request(dialect, pricer, request, known.sent)
         return sent.count
 
@@ -331,7 +333,7 @@ class Planned:
     @property
     def _unadorned(self) -> list[Message]:
         """The messages of the turns, the host without its knowledge, which is priced apart."""
-        summary, messages = self.trimmed.cut.summary, [message for _, message in self.standing]
+        summary, messages = self.trimmed.cut.summary, [message for _, message in self.kept_messages]
         return messages if summary is None else [summary, *messages]
 
     @property
@@ -363,17 +365,17 @@ class Planned:
     @property
     def kept(self) -> list[int]:
         """The indexes of the messages that stay, in order."""
-        return [*range(self.sight.head), *(index for index, _ in self.standing)]
+        return [*range(self.sight.head), *(index for index, _ in self.kept_messages)]
 
     @found_once
     def _whole(self) -> set[int]:
         """The indexes of the messages after the head that are sent unchanged and in full."""
-        return sent_whole(self.settings.dialect, self.standing) - self.trimmed.changed.keys()
+        return sent_whole(self.settings.dialect, self.kept_messages) - self.trimmed.changed.keys()
 
     @found_once
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or sent only in part, oldest first."""
-        sent = sent_at_all(self.settings.dialect, self.standing)
+        sent = sent_at_all(self.settings.dialect, self.kept_messages)
         head = self.sight.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in sent else "dropped")
@@ -391,10 +393,3 @@ class Planned:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kept={len(self.kept)}, of={self.sight.length}, tokens={self.count.tokens})"
-
-
-def why_before(plan: Planned) -> str:
-    """Why the messages before the first one that may be sent are not sent."""
-    if plan.sight.floor(plan.settings.dialect.api.shape) > plan.sight.head:
-        return "the server's own summary replaces it"
-    return f"{plan.settings.dialect.name} must begin with a user message"

@@ -188,7 +188,7 @@ def _strategy_notes(plan: Planned) -> tuple[str, ...]:
     strategy, rendered = plan.settings.strategy, plan.measured.rendered
     if not rendered.sources or not isinstance(strategy, NotingStrategy):
         return ()
-    answers = (message for message in plan.spoken if message.role == "assistant")
+    answers = (message for message in plan.sent_messages if message.role == "assistant")
     return strategy.notes(rendered, (part for message in answers for part in message.parts if isinstance(part, str)))
 
 

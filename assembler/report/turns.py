@@ -10,7 +10,7 @@ import attrs
 from assembler.conversation.history import Span
 from assembler.conversation.messages import Call, Result
 from assembler.pipeline.ladder import Trimmed
-from assembler.pipeline.planned import Planned, why_before
+from assembler.pipeline.planned import Planned
 from assembler.policies.traits import Label, label_of
 from assembler.pricing.ledger import Ledger
 from assembler.report.rows import Row, span_name
@@ -71,7 +71,7 @@ TOKENS = attrgetter("after")
 
 
 @attrs.frozen(eq=False)
-class Told:
+class TurnRows:
     """What the last report said of the turns that had ended, and what it read of the one that had not."""
 
     ended: Turns
@@ -84,7 +84,7 @@ def turns_of(plan: Planned) -> Turns:
 
     It is stored with the decisions, and so forgotten when a message changes. Every thread would compute the same.
     """
-    last, length = plan.remembered.told, plan.sight.length
+    last, length = plan.decided_by_session.turn_rows, plan.sight.length
     if last is not None and last.ended.trimmed is plan.trimmed and plan.last_length and last.ended.stop < length:
         known, read, turns = last.ended, last.newest, plan.turns_since(last.ended.stop)
     else:
@@ -93,7 +93,7 @@ def turns_of(plan: Planned) -> Turns:
     facts = _facts(plan, turns, {turn.start: turn for turn in read})
     ended = len(facts) - (bool(turns) and turns[-1][1] == length)
     known, newest = known.and_then(plan, facts[:ended]), facts[ended:]
-    plan.remembered.told = Told(known, newest)
+    plan.decided_by_session.turn_rows = TurnRows(known, newest)
     return known.and_then(plan, newest)
 
 
@@ -189,3 +189,10 @@ def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
         return ledger.dropped_tokens(start, stop)
     except AssemblyError:
         return None
+
+
+def why_before(plan: Planned) -> str:
+    """Why the messages before the first one that may be sent are not sent."""
+    if plan.sight.floor(plan.settings.dialect.api.shape) > plan.sight.head:
+        return "the server's own summary replaces it"
+    return f"{plan.settings.dialect.name} must begin with a user message"

@@ -15,27 +15,27 @@ from budgets import Budget
 
 CROWDED, LIVING = 16, 40
 """Entries that are kept without looking for those that are gone, and more than that."""
-REMEMBERED = ("replayed", "held", "restored", "sealed", "sent", "standing", "spelled", "told")
+REMEMBERED = ("replayed", "held", "restored", "sealed", "sent", "last_decision", "emitted", "turn_rows")
 
 
 def test_an_owner_without_a_decision_remembers_nothing() -> None:
     decided = Decided(owner := Session())
     assert decided.owner() is owner
-    assert [getattr(decided, name) for name in (*REMEMBERED, "remembered")] == [None] * 9
+    assert [getattr(decided, name) for name in (*REMEMBERED, "decided_by_session")] == [None] * 9
 
 
 def test_a_copy_has_all_decisions_and_finds_its_session_itself() -> None:
     decided, owner = Decided(first := Session()), Session()
     for name in REMEMBERED:
         setattr(decided, name, cast(Any, object()))
-    decided.remembered = Decided(first)
+    decided.decided_by_session = Decided(first)
     copy = decided.copy(owner)
     assert copy.owner() is owner
     assert [getattr(copy, name) is getattr(decided, name) for name in REMEMBERED] == [True] * 8
     assert copy.copiers is decided.copiers
-    assert copy.remembered is None
-    copy.standing = None
-    assert decided.standing is not None
+    assert copy.decided_by_session is None
+    copy.last_decision = None
+    assert decided.last_decision is not None
 
 
 def test_each_owner_has_its_own_decisions_however_many_there_are() -> None:

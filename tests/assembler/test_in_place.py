@@ -26,7 +26,7 @@ from assembler import (
     first_user,
 )
 from assembler.dialects import anthropic, chat_template, openai_chat, plain
-from assembler.pipeline.standing_decision import GLANCE
+from assembler.pipeline.last_decision import GLANCE
 from budgets import Budget, Limit, TokenCountError
 from tests.scaled import scaled
 

@@ -259,6 +259,6 @@ def answered(text: str) -> list[Any]:
 def test_results_that_cost_half_if_rewritten_stay_if_they_fit_as_they_are_sent(text: str, ladder: list[Any]) -> None:
     whole = Assembler(Budget(100_000, model="gpt-4o")).add_messages(answered(text)).build().count.upper
     context = Assembler(Budget(whole, model="gpt-4o"), on_overflow=ladder).add_messages(answered(text)).build()
-    assert (context.count.upper, context.inside.trimmed.is_all) == (whole, True)
+    assert (context.count.upper, not context.inside.trimmed.decisions) == (whole, True)
     less = Assembler(Budget(whole - 1, model="gpt-4o"), on_overflow=ladder).add_messages(answered(text)).build()
-    assert not less.inside.trimmed.is_all
+    assert less.inside.trimmed.decisions

@@ -92,7 +92,7 @@ def test_two_decisions_of_one_policy_add_their_numbers_and_take_the_newer_words(
 
 def test_the_reason_for_dropped_messages_names_policies_that_dropped_turns_first() -> None:
     kept = Trimmed(Cut(0, ""), decisions=(IDLE, SHORTENED, DROPPED))
-    assert (kept.why_gone, kept.why_shortened(), kept.idle, kept.is_all) == (
+    assert (kept.why_gone, kept.why_shortened(), kept.idle, not kept.decisions) == (
         "T: old; R: shortened",
         "R: shortened",
         (IDLE,),
@@ -101,7 +101,7 @@ def test_the_reason_for_dropped_messages_names_policies_that_dropped_turns_first
     assert kept.why_shortened({("R", 0): 1, ("T", 0): 1, ("I", 0): 1}) == "R: 1 × shortened"
     assert kept.why_shortened({("T", 0): 1}) == ""
     assert Trimmed(Cut(0, ""), decisions=(IDLE,)).why_gone == "I: could not"
-    assert Trimmed(Cut(0, "")).is_all
+    assert not Trimmed(Cut(0, "")).decisions
 
 
 def test_a_ladder_asks_the_next_policy_only_while_too_much_is_left() -> None:
@@ -287,7 +287,7 @@ def test_of_weighed_turns_as_many_stay_as_the_limit_holds(
     wanted = min([*fitting, max(length - keep, 0)])
     assert (kept.cut.first_kept, count) == (wanted, scales.weight(wanted))
     assert (seen.start, seen.stop, seen.found) == (wanted, length, count.upper)
-    assert kept.is_all == (wanted == 0)
+    assert (not kept.decisions) == (wanted == 0)
     assert scales.times <= 8
 
 
@@ -295,7 +295,7 @@ def test_before_any_turn_begins_the_whole_is_weighed_once() -> None:
     scales: Any = Scales(ledger_of(), 1.0, 7, promises=True)
     rung, before = cast(CuttingRung, rung_of(TrimOldest())), Weighed(3, 4, 5, 6)
     kept, count, seen = keep_most_turns(scales.ledger, rung, KeepsNewest(), 5, 0, scales, scales.weigh, before)
-    assert (kept.is_all, kept.cut.first_kept, count, seen, scales.times) == (True, 0, Count(7), before, 1)
+    assert (not kept.decisions, kept.cut.first_kept, count, seen, scales.times) == (True, 0, Count(7), before, 1)
 
 
 def test_if_every_estimate_is_far_too_high_doubling_and_halving_bound_the_weighings() -> None:
@@ -338,7 +338,7 @@ def test_one_weighing_and_a_promise_prove_that_no_further_turn_fits() -> None:
     noted = cast(CuttingRung, rung_of(TrimOldest(note="n")))
     both: Any = Scales(ledger_of(10, 10), 1.0, 0, promises=True)
     kept, _, _ = keep_most_turns(both.ledger, noted, KeepsNewest(), 20, 0, both, both.weigh, Weighed())
-    assert kept.is_all  # a note that nobody needs is not weighed against the turn that it would stand for
+    assert not kept.decisions  # a note that nobody needs is not weighed against the turn that it would stand for
 
 
 def test_a_turn_that_may_have_become_lighter_is_weighed_again() -> None:
@@ -654,7 +654,7 @@ def test_the_error_for_settings_names_a_wrong_budget_and_a_wrong_policy() -> Non
 
 def test_keep_all_keeps_everything_and_a_rung_keeps_its_policy() -> None:
     ledger = ledger_of(1, 2)
-    assert (keep_all(ledger).cut, keep_all(ledger).is_all) == (Cut(0, ""), True)
+    assert (keep_all(ledger).cut, not keep_all(ledger).decisions) == (Cut(0, ""), True)
     policy: Policy = TrimOldest()
     assert rung_of(policy).policy is policy
 
@@ -677,7 +677,7 @@ def test_a_request_that_kept_all_is_kept_whole_and_one_of_a_longer_history_is_no
     for length, kept in [(1, True), (2, True), (3, False)]:
         found = as_before(plan.ledger, plan.settings, Recipe(length, 0, "", None))
         assert (found is not None) is kept
-        assert found is None or (found.cut, found.is_all) == (Cut(0, ""), True)
+        assert found is None or (found.cut, not found.decisions) == (Cut(0, ""), True)
 
 
 def test_a_choice_by_the_question_is_not_reused_for_the_next_one_unless_it_has_a_mark() -> None:

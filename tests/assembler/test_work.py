@@ -23,8 +23,8 @@ from assembler.conversation import readings
 from assembler.conversation.messages import Message, copies
 from assembler.conversation.readings import Readings, Span
 from assembler.dialects import DIALECTS, Dialect, openai_chat, plain
+from assembler.pipeline.last_decision import GLANCE
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.standing_decision import GLANCE
 from assembler.policies import ClearToolResults, Summarize, TrimOldest
 from assembler.policies.traits import Traits
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer

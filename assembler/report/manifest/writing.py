@@ -174,5 +174,5 @@ def _outcomes(plan: Planned) -> list[dict[str, Any]]:
         {"id": f"message-{index}", "outcome": "shortened", "tokens": ledger.price(message).tokens}
         if index in changed
         else {"id": f"message-{index}", "outcome": "kept", "tokens": ledger.message(index).tokens}
-        for index, message in plan.standing
+        for index, message in plan.kept_messages
     ]

@@ -12,12 +12,13 @@ import attrs
 from assembler.conversation.history import Span
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import pinned_messages
-from assembler.pipeline.planned import Planned, why_before
+from assembler.pipeline.planned import Planned
 from assembler.pricing.ledger import Ledger
 from assembler.report.items import Item, fixed_items
 from assembler.report.page.rows import State
 from assembler.report.report import Report
 from assembler.report.rows import REGIONS, Row, span_name
+from assembler.report.turns import why_before
 from budgets import AssemblyError, Count, Grade, Tokens
 
 _NEWEST, _PINNED = "newest turn", "pinned"
@@ -137,16 +138,16 @@ def _summary(plan: Planned) -> Iterator[State]:
 
 
 def _messages(plan: Planned) -> Iterator[State]:
-    standing, sent = dict(plan.standing), dict(plan.sent)
+    kept_messages, sent = dict(plan.kept_messages), dict(plan.sent)
     changed, first = plan.trimmed.changed, plan.ledger.first
     for index in range(plan.sight.head, plan.sight.length):
-        if index not in standing:
+        if index not in kept_messages:
             omitted = "" if index >= first else why_before(plan)
             yield _message(plan, index, None, omitted), 0, "dropped"
             continue
         item = _message(plan, index, sent[index])
         if index in changed:
-            yield item, plan.ledger.price(standing[index]).tokens, "shortened"
+            yield item, plan.ledger.price(kept_messages[index]).tokens, "shortened"
         else:
             yield item, item.before or 0, "kept"
 

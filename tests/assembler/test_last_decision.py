@@ -16,12 +16,12 @@ from assembler.pipeline.build import measure_now
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Trimmed
-from assembler.pipeline.standing_decision import (
+from assembler.pipeline.last_decision import (
     GLANCE,
-    Standing,
+    LastDecision,
     first_changed,
+    last_decision_of,
     one_turn_more,
-    standing_of,
     still_holds,
 )
 from assembler.policies import Summarize, Truncate
@@ -43,14 +43,14 @@ def trimmed(kind: Any = dict, builds: int = 1, policy: Any = None) -> tuple[Asse
     return assembler, messages
 
 
-def standing(assembler: Assembler[Any]) -> Standing:
+def last_decision(assembler: Assembler[Any]) -> LastDecision:
     draft, settings = assembler.inside
-    found = decisions_of(settings, Ledger.of(draft.history.sight(), settings.pricer)).standing
+    found = decisions_of(settings, Ledger.of(draft.history.sight(), settings.pricer)).last_decision
     assert found is not None
     return found
 
 
-def holds(known: Standing, assembler: Assembler[Any]) -> bool:
+def holds(known: LastDecision, assembler: Assembler[Any]) -> bool:
     return still_holds(known, assembler.inside[0].history.sight())
 
 
@@ -61,7 +61,7 @@ def holds(known: Standing, assembler: Assembler[Any]) -> bool:
 )
 def test_a_change_is_seen_in_every_message_that_a_decision_depends_on(kind: Any, builds: int, glance: range) -> None:
     assembler, messages = trimmed(kind, builds)
-    known = standing(assembler)
+    known = last_decision(assembler)
     assert holds(known, assembler)
     for place, message in enumerate(messages):
         fields = message if kind is dict else vars(message)
@@ -79,7 +79,7 @@ def test_a_pin_is_seen_where_this_build_looks_even_on_an_unread_message(builds: 
     assembler = Assembler.around(Draft(history=History.of(messages)), settings)  # nobody has read them
     for _ in range(builds):
         assembler.build()
-    known, begin = standing(assembler), FIRST + (builds - 1) * GLANCE
+    known, begin = last_decision(assembler), FIRST + (builds - 1) * GLANCE
     for place in range(FIRST, CHECKED_FROM):
         messages[place]["pinned"] = True
         assert holds(known, assembler) is not (begin <= place < begin + GLANCE), place
@@ -90,7 +90,7 @@ def test_a_pin_is_seen_where_this_build_looks_even_on_an_unread_message(builds: 
 def test_a_decision_holds_for_the_history_that_it_was_made_for_and_for_what_grew_from_it() -> None:
     assembler, _ = trimmed()
     shorter = assembler.fork()
-    known = standing(assembler)
+    known = last_decision(assembler)
     assert holds(known, assembler)
     assembler.add_message(("user", "more"))
     assert holds(known, assembler)
@@ -120,7 +120,7 @@ def test_a_new_decision_depends_on_what_its_policies_may_have_read(kind: Any, po
 
 def test_a_decision_after_an_outgrown_one_depends_on_what_that_one_depended_on() -> None:
     assembler, messages = trimmed()
-    plan, known = assembler.plan().inside, standing(assembler)
+    plan, known = assembler.plan().inside, last_decision(assembler)
     outgrown = attrs.evolve(known, front=3, apart=((7, 9),), checked_from=LENGTH - 10)
     for place, message in enumerate(messages):
         before, message["content"] = message["content"], "edited"
@@ -149,7 +149,7 @@ def test_a_new_plan_says_how_many_messages_the_last_decision_covered() -> None:
 def test_a_decision_stands_with_what_the_next_build_needs() -> None:
     assembler, _ = trimmed()
     plan = assembler.set_instruction("abc").plan().inside
-    known = standing_of(plan, plan.measured, None)
+    known = last_decision_of(plan, plan.measured, None)
     assert known is not None
     assert (known.head, known.first, known.pins, known.apart) == (0, 0, (), ())
     assert (known.tokens_left, known.conversation.tokens, known.length) == (17, 16, LENGTH)
@@ -157,28 +157,28 @@ def test_a_decision_stands_with_what_the_next_build_needs() -> None:
     assert (known.trimmed, known.measured, known.before_limits) == (plan.trimmed, plan.measured, plan.measured)
     assert (known.checked_until(), attrs.evolve(known, glance=known.checked_until()).checked_until()) == (1 + GLANCE, 1)
     assert attrs.evolve(known, checked_from=1 + GLANCE).checked_until() == 1
-    later = standing_of(plan, plan.measured, attrs.evolve(known, glance=3))
+    later = last_decision_of(plan, plan.measured, attrs.evolve(known, glance=3))
     assert later is not None
     assert later.glance == 3 + GLANCE  # it goes on looking where the last one stopped
 
 
 def test_a_decision_for_a_grown_history_differs_in_what_has_grown_alone() -> None:
-    known = attrs.evolve(standing(trimmed()[0]), first=1, apart=((2, 3),))
+    known = attrs.evolve(last_decision(trimmed()[0]), first=1, apart=((2, 3),))
     grown: dict[str, Any] = {
         "length": LENGTH + 2,
         "trimmed": Trimmed(Cut(LENGTH, "")),
         "conversation": Count(7),
-        "waiting": object(),
+        "open_calls": object(),
         "pins": (LENGTH + 1,),
     }
     found, wanted = known.later(**grown), attrs.evolve(known, **grown, glance=known.checked_until())
-    for field in attrs.fields(Standing):
+    for field in attrs.fields(LastDecision):
         assert getattr(found, field.name) == getattr(wanted, field.name), field.name
 
 
 def test_every_build_checks_the_pinned_turns_before_the_cut() -> None:
     plan = trimmed(policy=TrimOldest(pins={4, LENGTH - 1}))[0].plan().inside
-    known = standing_of(plan, plan.measured, None)
+    known = last_decision_of(plan, plan.measured, None)
     assert known is not None
     assert (known.pins, known.apart) == ((4, LENGTH - 1), ((4, 5),))
 
@@ -199,10 +199,10 @@ def test_a_decision_stands_where_all_fits_and_for_policies_that_keep_the_newest(
     messages = [("user", f"{place:08}") for place in range(LENGTH)]
     made = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy).add_messages(messages)
     plan = made.plan().inside
-    assert (standing_of(plan, plan.measured, None) is not None) is stands
+    assert (last_decision_of(plan, plan.measured, None) is not None) is stands
     hosted = attrs.evolve(plan.measured, host=cast(Any, object()))  # knowledge stands around the question
     for why in ({"unsettled": True}, {"refused": ConversationError("it needs a question")}, {"measured": hosted}):
-        assert standing_of(attrs.evolve(plan, **why), plan.measured, None) is None
+        assert last_decision_of(attrs.evolve(plan, **why), plan.measured, None) is None
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_under_limits_a_decision_is_for_what_the_cap_and_the_regions_leave(
 ) -> None:
     made = Assembler(Budget(20, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
     plan = made.set_instruction(instruction).set_messages([("user", "x" * 7)] * turns).plan().inside
-    known = standing_of(plan, plan.measured, None)
+    known = last_decision_of(plan, plan.measured, None)
     assert known is not None
     assert known.tokens_left == most
 
@@ -233,19 +233,19 @@ def test_no_decision_is_kept_if_limits_give_the_conversation_more_once_it_asks_f
     gathered = made.add_knowledge("d" * 30, type="t").set_messages([("user", "q")])
     plan, whole = gathered.plan().inside, measure_now(*gathered.inside)[1]
     assert (plan.costs.knowledge, whole.knowledge.tokens > 0) == (0, True)
-    assert standing_of(plan, whole, None) is None
+    assert last_decision_of(plan, whole, None) is None
 
 
 @pytest.mark.parametrize(("size", "goes_on"), [(0, True), (4, True), (5, False)])
 def test_a_decision_is_kept_while_its_messages_fit_to_the_token(size: int, goes_on: bool) -> None:
     assembler, _ = trimmed()
-    known = standing(assembler)
+    known = last_decision(assembler)
     plan = assembler.add_message(("assistant", "y" * size)).plan().inside
     assert (plan.trimmed is known.trimmed) is goes_on
     assert (plan.first, plan.conversation.tokens) == (
         (known.trimmed.cut.first_kept, 16 + size) if goes_on else (59, 13)
     )
-    assert standing(assembler).length == LENGTH + 1
+    assert last_decision(assembler).length == LENGTH + 1
 
 
 @pytest.mark.parametrize(
@@ -258,10 +258,10 @@ def test_a_decision_is_kept_while_its_messages_fit_to_the_token(size: int, goes_
 )
 def test_a_kept_decision_sees_a_pin_among_the_new_messages(policy: Any, message: Any) -> None:
     assembler, _ = trimmed(policy=policy)
-    known = standing(assembler)
+    known = last_decision(assembler)
     plan = assembler.add_message({"role": "assistant", **message}).plan().inside
     assert plan.trimmed is known.trimmed
-    assert plan.ledger.pins == standing(assembler).pins == (LENGTH,)
+    assert plan.ledger.pins == last_decision(assembler).pins == (LENGTH,)
 
 
 def test_prices_of_a_longer_fork_do_not_enter_a_shorter_forks_conversation() -> None:
@@ -277,10 +277,10 @@ def test_an_unanswered_call_is_still_open_at_the_next_look() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     made = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
     made.add_messages([("user", "q"), {"role": "assistant", "content": None, "tool_calls": [call]}])
-    assert [made.plan().inside.waiting.left for _ in range(3)] == [1, 1, 1]
-    assert standing(made).waiting.left == 1
+    assert [made.plan().inside.open_calls.left for _ in range(3)] == [1, 1, 1]
+    assert last_decision(made).open_calls.left == 1
     made.add_message({"role": "tool", "tool_call_id": "c", "content": "a"})
-    assert [made.plan().inside.waiting.left for _ in range(2)] == [0, 0]
+    assert [made.plan().inside.open_calls.left for _ in range(2)] == [0, 0]
 
 
 def test_the_repr_of_a_plan_shows_costs_and_no_messages() -> None:
@@ -291,7 +291,7 @@ def test_a_decision_made_before_any_turn_is_not_kept() -> None:
     made = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=TrimOldest())
     for messages, stands in (([], False), ([("system", "s")], False), ([("system", "s"), ("user", "q")], True)):
         plan = made.set_messages(messages).plan().inside
-        assert (standing_of(plan, plan.measured, None) is not None) is stands
+        assert (last_decision_of(plan, plan.measured, None) is not None) is stands
 
 
 def test_the_next_turn_to_keep_is_the_newest_dropped_one_that_is_not_pinned() -> None:

@@ -39,7 +39,7 @@ check all of a history of 100,000."""
 
 
 @attrs.define(eq=False)
-class Standing:
+class LastDecision:
     """What a later build needs to keep a decision. Never changed: each build that keeps it makes a new one."""
 
     before_limits: Measured
@@ -72,9 +72,9 @@ class Standing:
 
     def later(
         self, length: int, trimmed: Trimmed, conversation: Count, open_calls: OpenCalls, pins: tuple[int, ...]
-    ) -> Standing:
+    ) -> LastDecision:
         """The same decision for a longer history."""
-        return Standing(
+        return LastDecision(
             self.before_limits,
             self.measured,
             trimmed,
@@ -92,7 +92,7 @@ class Standing:
         )
 
 
-def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -> Standing | None:
+def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision | None) -> LastDecision | None:
     """What the next build needs to keep this decision; None if it must decide again. `last` is the one before."""
     settings, ledger, trimmed = plan.settings, plan.ledger, plan.trimmed
     budget, everything = settings.budget, not trimmed.decisions
@@ -108,7 +108,7 @@ def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -
     if ledger.first >= plan.sight.length:
         return None  # no turn yet: the next message may be a greeting, which costs nothing, or the first turn
     front = min(max(plan.sight.head, ledger.first) + 1, plan.sight.length)
-    return Standing(
+    return LastDecision(
         before_limits,
         plan.measured,
         trimmed,
@@ -139,7 +139,7 @@ def _tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Toke
     return min(conversation_cap(budget), tokens_left)
 
 
-def still_holds(known: Standing, sight: Sight) -> bool:
+def still_holds(known: LastDecision, sight: Sight) -> bool:
     """Whether the messages that this build checks are unchanged."""
     readings, length, start = sight.readings, sight.length, known.glance
     if known.length > length or readings.head(length) != known.head:
@@ -185,8 +185,8 @@ def continue_decision(gathered: Gathered) -> Planned | None:
             ledger = attrs.evolve(ledger, pins=pins)
     plan = Planned(gathered.draft, settings, sight, known.measured, ledger, trimmed, last_length=start)
     found: dict[str, object] = {"decided": decided, "conversation": conversation}
-    if decided.remembered is not None:
-        found["remembered"] = decided.remembered
+    if decided.decided_by_session is not None:
+        found["decided_by_session"] = decided.decided_by_session
     if not known.trimmed.changed:
         found["open_calls"] = open_calls
     keep(plan, **found)
@@ -194,11 +194,11 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     # by side cost more.
     if known.tokens_left is not None and plan.merges and not plan.fits(known.tokens_left):
         return None
-    decided.standing = known.later(length, trimmed, conversation, open_calls, pins)
+    decided.last_decision = known.later(length, trimmed, conversation, open_calls, pins)
     return plan
 
 
-def first_changed(plan: Planned, last: Standing | None) -> int | None:
+def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
     """The first message that was changed or pinned after it was read, of those on which a new decision depends.
 
     If it started from the last decision: what that depended on, and the new messages. O(messages that stay).
