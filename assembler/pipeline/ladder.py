@@ -23,6 +23,8 @@ from budgets import AssemblyError, Count, Tokens
 from budgets.count import Difference
 from budgets.value import Value
 
+_MOST_ACTS_NAMED = 3
+
 
 @attrs.frozen(eq=False, repr=False)
 class Decision(Value):
@@ -55,8 +57,11 @@ class Decision(Value):
         return f"{self.policy}: {', '.join(what for what, _ in self.done) or self.reason}"
 
     def in_turn(self, times: int) -> str:
-        """What it did in one turn; its name alone if it did several things and it is unknown which."""
-        return f"{self.policy}: {times} × {self.done[0][0]}" if len(self.done) == 1 else self.policy
+        """What it did in one turn, in which it is unknown how often it did each of several things."""
+        acts = " or ".join(what for what, _ in self.done[:_MOST_ACTS_NAMED])
+        if len(self.done) > _MOST_ACTS_NAMED:
+            acts = f"{acts} or other changes"
+        return f"{self.policy}: {times} × {acts}" if acts else self.policy
 
     def again(self, later: Decision) -> Decision:
         """This decision merged with a later one of the same policy: numbers add up, the rest is the later one's."""

@@ -80,7 +80,21 @@ def test_a_decision_says_what_it_did_and_how_often_if_that_means_something() -> 
         "N: nothing left to drop or shorten",
     ]
     assert [one.cut for one in every] == [False, True, False, False, False]
-    assert [one.in_turn(3) for one in every] == ["R: 3 × shortened", "T: 3 × old", "B", "I: 3 × could not", "N"]
+    assert [one.in_turn(3) for one in every] == [
+        "R: 3 × shortened",
+        "T: 3 × old",
+        "B: 3 × shortened or cleared",
+        "I: 3 × could not",
+        "N",
+    ]
+
+
+def test_a_decision_names_at_most_three_of_the_things_that_it_did_in_a_turn() -> None:
+    acts = [(f"{size} results moved", 1) for size in range(2, 6)]
+    assert Decision("M", 3, tuple(acts)).in_turn(2) == (
+        "M: 2 × 2 results moved or 3 results moved or 4 results moved or other changes"
+    )
+    assert Decision("M", 3, tuple(acts[:3])).in_turn(2).endswith("or 4 results moved")
 
 
 def test_two_decisions_of_one_policy_add_their_numbers_and_take_the_newer_words() -> None:
