@@ -3,7 +3,7 @@ from assembler.context import Context as Context
 from assembler.conversation.messages.registered import register_reader as register_reader
 from assembler.conversation.repair import Repair as Repair
 from assembler.conversation.repair import repair as repair
-from assembler.conversation.wanted import Wanted as Wanted
+from assembler.conversation.summary_request import Wanted as Wanted
 from assembler.count_request import count_request as count_request
 from assembler.errors import ConversationError as ConversationError
 from assembler.errors import MarkupError as MarkupError

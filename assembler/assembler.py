@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from assembler import pipeline
 from assembler.errors import MessageTypeError
-from assembler.pipeline.arguments import of_an_assembler, of_one_document, of_one_message
+from assembler.pipeline.argument_hints import of_an_assembler, of_one_document, of_one_message
 from assembler.report.logs import log_ignored
 from assembler.text.checked import checked_text
 from budgets import BudgetError
 
 if TYPE_CHECKING:
     from assembler.context import Context, Longest
-    from assembler.conversation.wanted import Wanted
+    from assembler.conversation.summary_request import Wanted
     from assembler.dialects import Dialect
     from assembler.pipeline import Draft
     from assembler.plan import Plan
@@ -309,7 +309,7 @@ class Assembler(Generic[Longest]):
         From now on builds use it, unless it is longer than `wanted.max_tokens`. It is ignored, with a warning on the
         logger, if its messages have changed since or a newer summary covers them.
         """
-        from assembler.conversation.wanted import Wanted
+        from assembler.conversation.summary_request import Wanted
         from assembler.validation import must_be
 
         must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted said")

@@ -10,13 +10,13 @@ import attrs
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect, Emission
-from assembler.pipeline.answers import must_await_error, run_answering
 from assembler.pipeline.build import build
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import emission_for, make_request
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
+from assembler.pipeline.summarizing import must_await_error, run_answering
 from assembler.pipeline.trimming import held_decision, restore_decision
 from assembler.regions.knowledge import Document
 from assembler.report.decision import Decision

@@ -16,9 +16,9 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.errors import UnsupportedContentError
-from assembler.pipeline.answers import plan_without_awaiting
 from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
+from assembler.pipeline.summarizing import plan_without_awaiting
 from assembler.plan import Plan
 from assembler.validation import as_tuple, must_be, wrong
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens

@@ -6,10 +6,10 @@ from typing import Any
 
 import attrs
 
-from assembler.pipeline.answers import plan_without_awaiting
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
+from assembler.pipeline.summarizing import plan_without_awaiting
 from assembler.pipeline.what_if import refit
 from assembler.report.decision import Decision
 from assembler.report.manifest.writing import manifest_of

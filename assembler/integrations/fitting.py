@@ -13,7 +13,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.conversation.wanted import Wanted
+from assembler.conversation.summary_request import Wanted
 from assembler.dialects import Dialect
 from assembler.dialects.raw_request import RawRequest
 from assembler.fit_request import Fitted, Steps, advance, built, fit_steps, refuse_steps

@@ -20,7 +20,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.conversation.wanted import Wanted
+from assembler.conversation.summary_request import Wanted
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.fit_request import Fitted, speaking
 from assembler.integrations.fitting import CONVERSATIONS, Fitting, LastCall

@@ -1,4 +1,3 @@
-from assembler.pipeline.answers import plan_without_awaiting as plan_without_awaiting
 from assembler.pipeline.build import costs_now as costs_now
 from assembler.pipeline.build import measure_now as measure_now
 from assembler.pipeline.draft import Draft as Draft
@@ -6,5 +5,6 @@ from assembler.pipeline.emit import emit as emit
 from assembler.pipeline.ladder import Trimmed as Trimmed
 from assembler.pipeline.settings import Settings as Settings
 from assembler.pipeline.state import restore_settings as restore_settings
+from assembler.pipeline.summarizing import plan_without_awaiting as plan_without_awaiting
 from assembler.pipeline.trimming import held_decision as held_decision
 from assembler.pipeline.trimming import restore_decision as restore_decision

@@ -17,9 +17,9 @@ from functools import partial
 from inspect import isawaitable
 from typing import TypeVar
 
-from assembler.conversation.wanted import UnansweredError, Wanted
-from assembler.pipeline.answers import MOST_QUESTIONS, changing_error, summary_failure
+from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.pipeline.settings import Settings
+from assembler.pipeline.summarizing import MOST_QUESTIONS, changing_error, summary_failure
 from budgets.counters.awaited import WAITING, is_async
 
 T = TypeVar("T")

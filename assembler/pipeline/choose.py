@@ -142,9 +142,9 @@ def _saved_as_sent(gathered: Gathered, ledger: Ledger, cut: Cut) -> Tokens:
     """
     if not gathered.draft.regions.documents:
         return 0
-    from assembler.pipeline.least import least_plan  # where messages are merged alone
+    from assembler.pipeline.smallest_conversation import plan_smallest  # where messages are merged alone
 
-    plan = least_plan(gathered, ledger, cut)
+    plan = plan_smallest(gathered, ledger, cut)
     return (plan.fixed + plan.conversation).upper - plan.by_rule.upper
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from assembler.pipeline.last_decision import LastDecision
     from assembler.pipeline.measure import Measured
     from assembler.pipeline.planned import Emitted
+    from assembler.pipeline.price_as_sent import PricedRequest
     from assembler.pipeline.recipe import Recipe
-    from assembler.pipeline.sent import PricedRequest
     from assembler.report.turns import TurnRows
     from budgets import Tokens
 

@@ -44,7 +44,7 @@ def fit(gathered: Gathered, measured: Measured) -> Planned:
     Raises `TooLarge` if no policy makes it fit, `ConversationError` if what stays is invalid and no later message can
     make it valid, `PlanError` if a policy cuts inside a turn, `TokenCountError` if the counter fails, `ChangedError` if
     the owner changed a message after it was read, and `UnansweredError` if a policy needs a summary first (see
-    `assembler.pipeline.answers`).
+    `assembler.pipeline.summarizing`).
     """
     last = gathered.last
     if last is not None and measured is last.before_limits and (plan := continue_decision(gathered)) is not None:

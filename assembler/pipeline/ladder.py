@@ -14,7 +14,7 @@ from typing import TypeAlias
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.conversation.wanted import Wanted
+from assembler.conversation.summary_request import Wanted
 from assembler.policies.contract import read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.traits import CuttingRung, KeepsChosen, Label, RewritingRung, Rung, asks, label_of

@@ -24,7 +24,7 @@ from assembler.pipeline.found_once import keep
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.steps import settled_by_turns
+from assembler.pipeline.window_steps import settled_by_turns
 from assembler.policies.traits import cuts_only_on_overflow
 from assembler.pricing.ledger import Ledger
 from budgets import AssemblyError, Budget, Count, Tokens

@@ -317,7 +317,7 @@ class Planned:
     def _as_sent(self, pricer: MergingPricer) -> Count:
         """The count of the request as it is sent. O(what the last such request did not hold)."""
         # where messages go out merged alone
-        from assembler.pipeline.sent import has_sizes, price_request, with_sizes
+        from assembler.pipeline.price_as_sent import has_sizes, price_request, with_sizes
 
         dialect, request = self.settings.dialect, self.emission.request
         if has_sizes(self.sent_messages):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.conversation.wanted import UnansweredError, Wanted
+from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.pipeline.build import make_plan, plan_or_overflow
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.overflow import TooLarge

@@ -10,7 +10,7 @@ import attrs
 from assembler.conversation.history import Sight
 from assembler.conversation.messages import Message, spoken
 from assembler.conversation.policy_memory import Keepsake, Keepsakes
-from assembler.conversation.wanted import UnansweredError, Wanted
+from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.errors import SummaryError
 from assembler.policies.checks import a_summarizer
 from assembler.policies.shown import PricedTurns

@@ -13,7 +13,7 @@ import attrs
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.responses import RESPONSES
-from assembler.conversation.wanted import Wanted
+from assembler.conversation.summary_request import Wanted
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.priced import Priced, raise_named
 from assembler.pricing.pricer import MANY, Pricer, is_merging, most_tokens

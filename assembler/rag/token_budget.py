@@ -9,7 +9,7 @@ import attrs
 
 from assembler.dialects import Dialect, plain
 from assembler.errors import PromptError
-from assembler.rag.held_to_both import HeldToBoth
+from assembler.rag.other_vocabulary import PlainForOtherVocabulary
 from assembler.rag.reserve import FixedReserve, OutputReserve
 from assembler.rag.result import listed
 from assembler.rag.settings import MODEL, Settings, settings_from
@@ -79,7 +79,7 @@ class TokenBudgetManager:
         model = self._settings.generation_model
         assumed = () if generation_model is not None or model != MODEL else (_ASSUMED,)
         own = counter is not None or encoding_of(model) == ENCODING
-        self._dialect = plain if own else HeldToBoth(model=model, notes=assumed)
+        self._dialect = plain if own else PlainForOtherVocabulary(model=model, notes=assumed)
 
     @property
     def dialect(self) -> Dialect:

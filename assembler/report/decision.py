@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assembler.conversation.wanted import Wanted
+from assembler.conversation.summary_request import Wanted
 from assembler.pipeline.planned import Dropped, Planned
 from budgets import AssemblyError, Count, RegionCosts
 

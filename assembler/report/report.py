@@ -12,7 +12,7 @@ from assembler.dialects.marking import no_marks
 from assembler.errors import ConversationError
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.steps import Step, Steps
+from assembler.pipeline.window_steps import Step, Steps
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 from assembler.report.cache.volatile import Volatile, items_of, volatile_of
 from assembler.report.items import Item, fixed_items

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from assembler.conversation.messages import Media, Message, Opaque, Result
-from assembler.pipeline.sent import has_sizes, with_sizes
+from assembler.pipeline.price_as_sent import has_sizes, with_sizes
 from assembler.regions.layout import Layout
 
 SIZES = [{"width": 3}, {"height": 4}, {"pages": 5}, {"seconds": 6}]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError
 from assembler.dialects import DIALECTS
-from assembler.pipeline.sent import PricedRequest, price_request
+from assembler.pipeline.price_as_sent import PricedRequest, price_request
 from assembler.pricing.pricer import MergingPricer, priced_request
 from budgets import Budget
 from tests.scaled import scaled

@@ -26,9 +26,9 @@ from assembler.pipeline.settings import Settings
 from assembler.pipeline.share import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.space import additive_in, join_rows
 from assembler.pipeline.state import _anchor_from, _anchor_state, _held_state, _recipe_from  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.steps import MOST_TURNS_ASKED, Step, settled_by_turns, steps_of
 from assembler.pipeline.trimming import as_before, held_decision
 from assembler.pipeline.what_if import least
+from assembler.pipeline.window_steps import MOST_TURNS_ASKED, Step, settled_by_turns, steps_of
 from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.policies.summarize import HEADING, Summarize
 from assembler.policies.traits import CuttingRung, KeepsNewest, Traits, rung_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from assembler.pipeline.answers import plan_asking
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import make_request
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
+from assembler.pipeline.summarizing import plan_asking
 from assembler.report.manifest.digests import hash_bytes, spell_json
 from assembler.report.manifest.errors import Difference, ManifestError, ReplayError, Scalar
 from assembler.report.manifest.writing import FORMAT, decision_of, gathered_of

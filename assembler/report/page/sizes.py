@@ -14,8 +14,8 @@ import attrs
 
 from assembler.conversation.messages import spoken
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.steps import Step, settled_by_turns, steps_of
 from assembler.pipeline.what_if import refit, try_window
+from assembler.pipeline.window_steps import Step, settled_by_turns, steps_of
 from assembler.policies.traits import asks
 from assembler.report.cache.estimate import cacheable, rule_of, stable_prefix
 from assembler.report.items import Item

@@ -10,7 +10,7 @@ import pytest
 
 from assembler import Assembler, PlanError
 from assembler.conversation.messages.parts import compact_json
-from assembler.conversation.wanted import UnansweredError
+from assembler.conversation.summary_request import UnansweredError
 from assembler.dialects import plain
 from assembler.policies import (
     ClearReasoning,

@@ -9,7 +9,7 @@ import pytest
 from assembler import Assembler, calibrate
 from assembler.dialects import openai_chat, openai_responses, plain
 from assembler.errors import ConversationError
-from assembler.pipeline.answers import MOST_QUESTIONS
+from assembler.pipeline.summarizing import MOST_QUESTIONS
 from assembler.policies import ClearReasoning, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
 from assembler.policies.traits import Traits
 from assembler.pricing.ledger import Cut

@@ -27,7 +27,7 @@ _VOCABULARIES = ("cl100k_base", *OPEN_MODELS)
 
 
 @attrs.frozen
-class HeldToBoth:
+class PlainForOtherVocabulary:
     """`plain` for a model with another vocabulary: the counter's tokens, with the bound of the model's own rule."""
 
     model: str
@@ -59,7 +59,7 @@ def own_rule(model: str) -> Pricer:
     """Return a pricer by the model's own dialect and vocabulary, or the highest prices for an unknown model."""
     name = dialect_of(model)
     if name is None or name not in DIALECTS:
-        return _Hungriest(tiktoken_counter())
+        return _MostTokens(tiktoken_counter())
     return DIALECTS[name].pricer(model, Budget(1, model=model).token_counter)
 
 
@@ -88,7 +88,7 @@ class _Pricer:
 
 
 @attrs.frozen(eq=False)
-class _Hungriest:
+class _MostTokens:
     """Prices texts by the bundled vocabulary that needs the most tokens for them."""
 
     count: TokenCounter

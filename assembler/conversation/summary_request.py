@@ -46,7 +46,7 @@ class Wanted:
 
 
 class UnansweredError(Exception):
-    """A plan needs an answer first. `answers` catches this, asks, and plans again."""
+    """A plan needs an answer first. `pipeline.summarizing` catches this, asks, and plans again."""
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted

@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import TypeVar
 
-from assembler.conversation.wanted import UnansweredError, Wanted
+from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.build import make_plan
 from assembler.pipeline.draft import Draft

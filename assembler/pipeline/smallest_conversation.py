@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assembler.pipeline.gather import Gathered
 
 
-def least_plan(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
+def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
     """The plan of what a cut keeps, without knowledge. It continues from the last such plan, apart from all others."""
     sight, settings, draft = gathered.sight, gathered.settings.by_rule.apart, gathered.draft
     head, known = tuple(sight.messages(0, sight.head)), decisions_of(settings.session, ledger)
