@@ -46,17 +46,17 @@ class RuledPricer:
         """Delegate to the rules."""
         return self.rules.join(messages) if is_joining(self.rules) else messages
 
-    def answers_together(self, message: Message, before: Message) -> bool:
+    def bills_results_together(self, message: Message, before: Message) -> bool:
         """Delegate to the rules."""
-        return is_joining(self.rules) and self.rules.answers_together(message, before)
+        return is_joining(self.rules) and self.rules.bills_results_together(message, before)
 
-    def speaks_together(self, message: Message, before: Message) -> bool:
+    def bills_model_messages_together(self, message: Message, before: Message) -> bool:
         """Delegate to the rules."""
-        return is_joining(self.rules) and self.rules.speaks_together(message, before)
+        return is_joining(self.rules) and self.rules.bills_model_messages_together(message, before)
 
-    def puts_answers_last(self) -> bool:
+    def sends_results_last(self) -> bool:
         """Delegate to the rules."""
-        return is_joining(self.rules) and self.rules.puts_answers_last()
+        return is_joining(self.rules) and self.rules.sends_results_last()
 
     def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Delegate to the rules."""

@@ -268,7 +268,7 @@ class Priced:
 
     def _has_open_call(self, index: int) -> bool:
         """Whether a call is still open before a message, so that the message is sent merged with it."""
-        if not (is_joining(self._pricer) and self._pricer.puts_answers_last()):
+        if not (is_joining(self._pricer) and self._pricer.sends_results_last()):
             return False
         waiting = self._open_calls(index)
         return waiting[index] > waiting[self.turn_start(index)]
@@ -311,10 +311,10 @@ class Priced:
         known = self._sight.readings.messages  # a message is never false
         message, before = known[index] or self._sight.message(index), known[index - 1] or self._sight.message(index - 1)
         if message.role == before.role == "tool" or (_may_answer(message) and _may_answer(before)):
-            return is_joining(self._pricer) and self._pricer.answers_together(message, before)
+            return is_joining(self._pricer) and self._pricer.bills_results_together(message, before)
         if not (message.role == before.role == "assistant" and is_joining(self._pricer)):
             return False
-        if self._pricer.speaks_together(message, before):
+        if self._pricer.bills_model_messages_together(message, before):
             return True
         if RESPONSES not in (message.shape, before.shape) or not continues_step(message, before):
             return False

@@ -118,15 +118,15 @@ class JoiningPricer(Pricer, Protocol):
         """The messages as they are sent: those of one turn of the model merged."""
         ...
 
-    def answers_together(self, message: Message, before: Message) -> bool:
+    def bills_results_together(self, message: Message, before: Message) -> bool:
         """Whether a message is billed together with the one before, as another result of the same step."""
         return False
 
-    def speaks_together(self, message: Message, before: Message) -> bool:
+    def bills_model_messages_together(self, message: Message, before: Message) -> bool:
         """Whether a message of the model may be billed together with the one before, in whatever spelling they are."""
         return False
 
-    def puts_answers_last(self) -> bool:
+    def sends_results_last(self) -> bool:
         """Whether the results of a step are sent after everything that the model said in it."""
         return True
 

@@ -271,9 +271,9 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         """Join the items of one assistant turn, and the results of one step, as they are sent and billed."""
         if all(lone_text(message) is not None and message.shape != RESPONSES for message in messages):
             return messages
-        return answered_at_once(join_turns(in_steps(messages)), self.answers_together)
+        return answered_at_once(join_turns(in_steps(messages)), self.bills_results_together)
 
-    def answers_together(self, message: Message, before: Message) -> bool:
+    def bills_results_together(self, message: Message, before: Message) -> bool:
         """True if two neighbours are results of one step, which are sent in one user turn."""
         return message.role == before.role == "tool" or (message.answers and before.answers_only)
 

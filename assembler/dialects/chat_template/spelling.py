@@ -9,12 +9,12 @@ import attrs
 
 from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.extra_fields import refusal_of
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
+from assembler.conversation.messages.results_first import count_messages_between_results, results_first
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
@@ -63,9 +63,9 @@ _Waiting = CallQueue[Call]
 def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Line]:
     waiting: _Waiting = CallQueue()
     found: list[Line] = []
-    notes[ANSWERS_FIRST] += count_parted(messages)
+    notes[ANSWERS_FIRST] += count_messages_between_results(messages)
     note_lost_fields(messages, CHAT_TEMPLATE, notes)
-    for place, came in enumerate(answers_first(in_steps(messages))):
+    for place, came in enumerate(results_first(in_steps(messages))):
         message = came if came.shape == CHAT_TEMPLATE else translated(came, CHAT_TEMPLATE, notes)
         notes[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.beside)
         kind = message.shape

@@ -128,11 +128,11 @@ class HostBill(JoiningPricer):
             return join_steps(messages)
         return join_turns(messages if len(messages) < 2 else as_items(messages))
 
-    def speaks_together(self, message: Message, before: Message) -> bool:
+    def bills_model_messages_together(self, message: Message, before: Message) -> bool:
         """True on Responses, where a template gets the items of one turn of the model as one message."""
         return self.api == "responses"
 
-    def puts_answers_last(self) -> bool:
+    def sends_results_last(self) -> bool:
         """True on Chat. Responses accepts an item of the model between two outputs."""
         return self.api == "chat"
 

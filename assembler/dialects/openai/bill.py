@@ -9,9 +9,9 @@ from typing import cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.foreign_parts import as_chat_sends
 from assembler.conversation.messages.responses import RESPONSES, join_steps
+from assembler.conversation.messages.results_first import results_first
 from assembler.dialects.media_in_results import adapt_with_media, all_with_media_after_results
 from assembler.dialects.message_fields import price_fields
 from assembler.dialects.openai.framing import Family
@@ -148,10 +148,10 @@ class OpenAIChatPricer(OpenAIBill):
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""
         if not all(map(_is_of_texts, messages)):  # texts alone need no rearranging
-            messages = answers_first(all_with_media_after_results(join_steps(messages), "openai"))
-        return answered_at_once(messages, self.answers_together)
+            messages = results_first(all_with_media_after_results(join_steps(messages), "openai"))
+        return answered_at_once(messages, self.bills_results_together)
 
-    def answers_together(self, message: Message, before: Message) -> bool:
+    def bills_results_together(self, message: Message, before: Message) -> bool:
         """True if two neighbours are results of one step, which the model gets as one list."""
         if not self.family.results_in_one:
             return False

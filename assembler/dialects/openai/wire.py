@@ -11,7 +11,6 @@ from typing import Any, assert_never, cast
 
 from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, drop_marks, drop_marks_of_tool, stray_marks
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_ID_LIMIT, CALL_NAME, PIN, private_copy
@@ -19,6 +18,7 @@ from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of, w
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import join_steps
+from assembler.conversation.messages.results_first import count_messages_between_results, results_first
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import named_tool, object_schema, own_fields
@@ -118,8 +118,8 @@ _SPOKEN = (NEUTRAL, "openai")
 def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
     waiting: CallQueue[tuple[Call, str]] = CallQueue()
     joined = join_steps(messages)
-    notes[ANSWERS_FIRST] += count_parted(joined)
-    for original in answers_first(all_with_media_after_results(joined, own, notes)):
+    notes[ANSWERS_FIRST] += count_messages_between_results(joined)
+    for original in results_first(all_with_media_after_results(joined, own, notes)):
         message = original if original.sent is not None else translated(original, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)

@@ -183,7 +183,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         """Join the items of one model turn, as they are sent and billed."""
         return join_turns(messages)
 
-    def puts_answers_last(self) -> bool:
+    def sends_results_last(self) -> bool:
         """False: this API accepts an item of the model between two outputs."""
         return False
 

@@ -11,24 +11,24 @@ from assembler.conversation.messages.message import Message, Part, Result
 from assembler.conversation.messages.parts import FOREIGN
 
 
-def answers_first(messages: Sequence[Message]) -> Sequence[Message]:
+def results_first(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages, with the results of each step side by side and then the user's words that came between them.
 
     Anthropic, Gemini and Bedrock accept a user's words beside a result, and more results of the step in the next
     message. If each result is a message, the words would split the step. Returns the same sequence if there is nothing
     to do. O(messages).
     """
-    if not count_parted(messages):
+    if not count_messages_between_results(messages):
         return messages
     ordered: list[Message] = []
     later: list[Message] = []
     for place, message in enumerate(messages):
-        apart = later or _is_followed_by_answers(messages, place)
+        apart = later or _is_followed_by_results(messages, place)
         if apart and _words(message):
             message, words = _in_two(message)
             later.append(words)
         ordered.append(message)
-        if later and not _is_followed_by_answers(messages, place):
+        if later and not _is_followed_by_results(messages, place):
             ordered += later
             later = []
     return ordered
@@ -45,12 +45,12 @@ def _words(message: Message) -> tuple[Part, ...]:
     return tuple(part for part in message.parts if type(part) is not Result and part != "" and not is_mark(part))
 
 
-def count_parted(messages: Sequence[Message]) -> int:
+def count_messages_between_results(messages: Sequence[Message]) -> int:
     """How many messages hold words beside a result and are followed by another result of the same step. O(parts)."""
     places = [at for at, later in enumerate(messages) if len(later.parts) > 1 and Result in map(type, later.parts)]
-    return sum(_is_followed_by_answers(messages, at) and bool(_words(messages[at])) for at in places)
+    return sum(_is_followed_by_results(messages, at) and bool(_words(messages[at])) for at in places)
 
 
-def _is_followed_by_answers(messages: Sequence[Message], place: int) -> bool:
+def _is_followed_by_results(messages: Sequence[Message], place: int) -> bool:
     """Whether a message and the next one both hold results of the same step."""
     return messages[place].answers and place + 1 < len(messages) and messages[place + 1].answers
