@@ -17,6 +17,7 @@ _PRICED = "mcp_servers web_search_options plugins data_sources search_parameters
 _NEVER_SHOWN = (
     "model models user metadata stop stop_sequences stopSequences prediction logit_bias extra_headers "
     "extra_query headers http_options httpOptions labels requestMetadata safety_settings safetySettings "
+    "inferenceConfig prompt_cache_key safety_identifier "
     "grammar guided_json guided_regex guided_choice guided_grammar structured_outputs format fallbacks tags"
 )
 """Keys whose values may be sentences, and which steer the server, the sampling or the log."""

@@ -272,7 +272,8 @@ def gemini_part(part: Raw, index: int) -> Part:
         mime = str(either(cast(Raw, blob), "mime_type", "mimeType") or "")
         kind = mime.split("/", 1)[0]
         return Media(kind if kind in ("image", "audio", "video") else "document", part)
-    return Opaque(next((key for key in part if key not in _SIGNS), "part"), part, "gemini")
+    kinds = (key for key, held in part.items() if held is not None and key not in _SIGNS)
+    return Opaque(next(kinds, "part"), part, "gemini")
 
 
 def _gemini_result(response: Raw, index: int) -> Result:

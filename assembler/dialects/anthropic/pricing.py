@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, assert_never
 import attrs
 
 from assembler.conversation.compaction import is_compacted
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.dialects.anthropic.families import (
     AFTER_RESULTS,
@@ -147,12 +148,22 @@ def price_beginning(first: Message) -> Difference | None:
 
 
 def price_behind(message: Message, before: Message, family: Family) -> Difference | None:
-    """Return what a user message of words costs less after the same kind of message, or more after results."""
+    """Return what a user message of words costs less after the same kind of message, or more after results.
+
+    Cache marks of Converse are not in the prompt.
+    """
+    message, before = _without_marks(message), _without_marks(before)
     if not _is_spoken(message):
         return None
     if before.answers_only:
         return AFTER_RESULTS - NOTHING
     return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_spoken(before) else None
+
+
+def _without_marks(message: Message) -> Message:
+    if Opaque not in map(type, message.parts):
+        return message
+    return message.with_parts(tuple(part for part in message.parts if not is_mark(part)))
 
 
 def _is_spoken(message: Message) -> bool:

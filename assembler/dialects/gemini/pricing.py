@@ -119,7 +119,7 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             return guess(0, 4)
         case Media():
             return NOTHING  # by its size: the pricer adds it
-        case Opaque() if part.raw.keys() <= _SIGNED_NOTHING:
+        case Opaque() if all(held is None or key in _SIGNED_NOTHING for key, held in part.raw.items()):
             return guess(0, 4)  # the end of a text turn: its signature is not billed (6 recordings, one source)
         case Opaque():
             return add_words(part, texts)

@@ -181,7 +181,7 @@ class MistralPricer(MergingPricer):
     def _answer_format(self, layout: Layout) -> Difference:
         """Price an answer format, which replaces the settings block (3 recordings). Its schema may be in the prompt."""
         wanted = fields_of(layout.options.get("response_format"))
-        if wanted is None:
+        if wanted is None or wanted.get("type") == "text":  # the default, written out
             return Difference()
         instead = -SETTINGS if self._newest else 0
         schema = wanted.get("json_schema")

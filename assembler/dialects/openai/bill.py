@@ -159,7 +159,9 @@ class OpenAIChatPricer(OpenAIBill):
 
     def options(self, layout: Layout) -> Count:
         """Price a forced tool, serial calls and an output schema. Other options are free."""
-        choice = layout.options.get("tool_choice", layout.options.get("function_call"))
+        choice = layout.options.get("tool_choice")
+        if choice is None:
+            choice = layout.options.get("function_call")
         answers = 0 if self.beside_format else sum(map(_says_something, map(_as_sent, layout.messages)))
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 

@@ -37,7 +37,7 @@ def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
     if not isinstance(inner, Mapping):
         raise tool_error(f"{word} holds {kind_of(inner)}, not a dict")
     reading = _flat(cast("Definition", inner))
-    beside = {key: value for key, value in definition.items() if key not in {word, "type"}}
+    beside = {key: value for key, value in definition.items() if key not in {word, "type"} and value is not None}
     if twice := sorted(shown(key) for key in beside.keys() & reading.extra.keys()):
         raise tool_error(f"{twice[0]} is given twice, inside and beside {word}", tool=reading.name)
     return (Reading(reading.name, reading.description, reading.parameters, {**reading.extra, **beside}),)

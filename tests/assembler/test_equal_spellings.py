@@ -1,0 +1,83 @@
+"""Two spellings of a request that say the same cost the same, with the same grade and bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import count_request
+
+Body = dict[str, Any]
+
+SENTENCE = "words that a model would have to read"
+ASKED: Body = {"messages": [{"role": "user", "content": "Hello there"}]}
+TOOL: Body = {"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {"q": {}}}}
+WITH_TOOL: Body = {**ASKED, "tools": [{"type": "function", "function": TOOL}]}
+FORCED: Body = {**ASKED, "functions": [TOOL], "function_call": {"name": "find"}}
+STRICT: Body = {"type": "function", "name": "find", "function": {**TOOL, "strict": False}}
+BLOCKS: Body = {"messages": [{"role": "user", "content": [{"text": "Hello there"}]}]}
+POINT: Body = {"cachePoint": {"type": "default"}}
+SIGNED: Body = {"thought": True, "thoughtSignature": "c2ln" * 150}
+
+
+def _converse(*ends: Body) -> Body:
+    """Three messages of the user in a row: words, an answer, words."""
+    use: Body = {"toolUse": {"toolUseId": "t", "name": "find", "input": {}}}
+    answer: Body = {"toolResult": {"toolUseId": "t", "content": [{"text": "found"}]}}
+    return {
+        "messages": [
+            {"role": "user", "content": [{"text": "Hello"}, *ends]},
+            {"role": "user", "content": [{"text": "there"}, *ends]},
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [answer, *ends]},
+            {"role": "user", "content": [{"text": "And now?"}, *ends]},
+        ],
+        "toolConfig": {"tools": [{"toolSpec": {"name": "find", "inputSchema": {"json": {"type": "object"}}}}]},
+    }
+
+
+def _signed(**beside: None) -> Body:
+    said = {"role": "model", "parts": [{**SIGNED, **beside}, {"text": "Hi"}]}
+    return {
+        "contents": [{"role": "user", "parts": [{"text": "Hello"}]}, said, {"role": "user", "parts": [{"text": "?"}]}]
+    }
+
+
+def _beside(**fields: Any) -> tuple[Body, Body]:
+    return ASKED, {**ASKED, **fields}
+
+
+EQUAL: dict[str, tuple[str, str, tuple[Body, Body]]] = {
+    "a forced function beside an absent tool choice": (
+        "openai_chat",
+        "gpt-4o",
+        (FORCED, {**FORCED, "tool_choice": None}),
+    ),
+    "the key of a prompt cache": ("openai_chat", "gpt-4o", _beside(prompt_cache_key=SENTENCE)),
+    "the name of an end user": ("openai_chat", "gpt-4o", _beside(safety_identifier=SENTENCE)),
+    "stops of Converse": (
+        "bedrock",
+        "anthropic.claude-haiku-4-5",
+        (BLOCKS, {**BLOCKS, "inferenceConfig": {"stopSequences": [SENTENCE]}}),
+    ),
+    "cache points of Converse": ("bedrock", "anthropic.claude-3-haiku-20240307-v1:0", (_converse(), _converse(POINT))),
+    "an answer in text": ("mistral", "mistral-small-latest", _beside(response_format={"type": "text"})),
+    "a signed part's other kinds": (
+        "gemini",
+        "gemini-3-flash-preview",
+        (_signed(), _signed(text=None, functionCall=None)),
+    ),
+    "strict, once absent": (
+        "openai_responses",
+        "gpt-4o",
+        ({"input": "Hi", "tools": [STRICT]}, {"input": "Hi", "tools": [{**STRICT, "strict": None}]}),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EQUAL)
+def test_spellings_that_say_the_same_cost_the_same(case: str) -> None:
+    dialect, model, (one, other) = EQUAL[case]
+    assert one != other
+    assert count_request(other, dialect=dialect, model=model) == count_request(one, dialect=dialect, model=model)
