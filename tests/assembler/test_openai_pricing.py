@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from assembler import count_request
 from assembler.conversation.messages.message import Call
-from assembler.dialects.openai.families import CHAT, RESPONSES, family_of
+from assembler.dialects.openai.families import families, family_of
 from assembler.dialects.openai.framing import Family
 from assembler.dialects.openai.pricing import (
     ESTIMATE_MARGIN,
@@ -447,7 +447,9 @@ def test_models_after_gpt_4o_have_their_own_row_on_responses_only(model: str) ->
     assert (family_of(model).name, family_of(model, "responses").name) == ("gpt-4o", "gpt-4.1")
 
 
-@pytest.mark.parametrize("family", [*CHAT, *RESPONSES], ids=lambda family: f"{family.api}-{family.name}")
+@pytest.mark.parametrize(
+    "family", [*families("chat"), *families("responses")], ids=lambda family: f"{family.api}-{family.name}"
+)
 def test_a_family_says_how_many_bills_support_it(family: Family) -> None:
     assert family.evidence.rows >= family.evidence.repositories >= 0
     assert family.evidence.source

@@ -1,6 +1,6 @@
 """The constants of OpenAI's bill, which differ by generation and API.
 
-The values are in `assembler.dialects.openai.families`, one row a family.
+The values are in `families.toml` in the folder of each API, one row a family.
 """
 
 from __future__ import annotations
@@ -28,12 +28,18 @@ class Arguments(enum.Enum):
     COMPACT = "read as JSON and written without blanks"
 
 
+class ToolHeading(enum.Enum):
+    """The text around the tools' declarations: before them, and after them."""
+
+    NAMESPACE = ("namespace functions {\n\n", "} // namespace functions")
+    HARMONY = ("## Namespace: functions\n\n### Target channel: commentary\n\n### Tool definitions\n", "")
+
+
 @attrs.frozen(kw_only=True)
 class ToolFraming:
     """The text around the tools' declarations, and its cost on top of that text."""
 
-    opening: str
-    closing: str
+    heading: ToolHeading
     alone: Tokens
     """The cost without a system message."""
     beside_system: Tokens
@@ -47,10 +53,10 @@ class CallFraming:
     """What a past call costs on top of its name and arguments, with the author line of its result."""
 
     arguments: Arguments
-    recipient: str
+    recipient: str = ""
     """The prefix of the name in the call's recipient."""
     one: Tokens
-    several: Tokens | None
+    several: Tokens | None = None
     """The cost of parallel calls wrapped in `multi_tool_use.parallel`; None if each is a separate message."""
     each: Tokens = 0
     """The cost of each parallel call that is a separate message, with its envelope."""
@@ -98,7 +104,7 @@ class Family(Row):
     """The whole cost of an assistant message with an empty text and no calls."""
     system_newline_with_tools: bool = False
     """Tools end the first system message: a line break is appended to its text before it is counted."""
-    forced_tool: Tokens | None = 6
+    forced_tool: Tokens | None = None
     """What `tool_choice` of one function costs on top of `functions.` and its name; None if even the name is free."""
     required_alone_is_forced: bool = False
     """Whether `tool_choice: "required"` with a single tool costs the same as forcing that tool."""

@@ -58,7 +58,8 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, has:
         return Count(0, family.grade)
     framing = family.tools
     declared = "".join(f"{tool_text(tool, framing.text)}\n\n" for tool in tools)
-    tokens = count(f"{framing.opening}{declared}{framing.closing}")
+    opening, closing = framing.heading.value
+    tokens = count(f"{opening}{declared}{closing}")
     tokens += framing.beside_system if Has.SYSTEM in has else framing.alone
     return _graded(max(0, tokens), family, slack=framing.slack + sum(count_unsettled(tool) for tool in tools))
 
