@@ -145,7 +145,7 @@ def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
     return sum(
         bool(held) and key not in _NOT_LOST.get(own, _OF_ANY_TOOL)
         for tool in tools
-        if tool.api is None and tool.extra and _api_of_tool(tool) not in (None, own, _TAKES_TOOLS_OF.get(own))
+        if tool.api is None and tool.extra and tool.form is not None and not tool.is_in_form_of(own)
         for key, held in tool.extra.items()
     )
 
@@ -153,25 +153,6 @@ def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
 _OF_ANY_TOOL = MARK_KEYS | {"type"}
 _NOT_LOST: Mapping[str, frozenset[str]] = dict.fromkeys(("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"})
 """The fields of a definition that an API has too, or that are noted as marks."""
-_TAKES_TOOLS_OF: Mapping[str, str] = {"mistral": "openai"}
-"""The shape whose form of tools an API takes."""
-
-
-def _api_of_tool(tool: Tool) -> str | None:
-    """Return the shape of the API whose form a definition has. None for other forms, such as MCP's."""
-    definition = fields_in(tool.seen)
-    if definition.get("type") == "function":
-        return "openai" if "function" in definition else RESPONSES
-    homes = (home for key, home in _API_OF_KEY.items() if key in definition)
-    return next(homes, None)
-
-
-_API_OF_KEY = {
-    "input_schema": "anthropic",
-    "toolSpec": "bedrock",
-    "function_declarations": "gemini",
-    "functionDeclarations": "gemini",
-}
 
 
 def _takes_mark(mark: str, tool: Tool, own: str) -> bool:

@@ -16,6 +16,7 @@ import attrs
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.parts import compact_json
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
+from assembler.pricing.unread_keys import price_fields_of_tool
 from assembler.regions.tools import Tool
 from assembler.regions.tools.hosted import snake
 from assembler.regions.tools.tool import own_definition, tool_for_shape
@@ -138,4 +139,5 @@ def fixed_with_hosted(
         next(functions) if tool.api is None else price_hosted(tool) if tool.goes_to(shape) else NOTHING
         for tool in tools
     ]
+    each = [price + price_fields_of_tool(tool, shape) for price, tool in zip(each, tools, strict=True)]
     return attrs.evolve(prices, tools=tuple(each))

@@ -1,4 +1,4 @@
-"""Bounds the text under keys of a raw request that no dialect reads, such as the documents of a host's own search.
+"""Bounds the text under keys of a request or of a tool that no dialect reads, such as documents of a host's own search.
 
 An API that does not know a key refuses it or ignores it; a host that does may show its text to the model. So such text
 costs nothing but is in the bound. Numbers and single words are settings, which no API bills.
@@ -6,9 +6,11 @@ costs nothing but is in the bound. Numbers and single words are settings, which 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from assembler.conversation.messages.parts import compact_json
+from assembler.regions.tools import Tool
 from assembler.text.fields import fields_of, items_of
 from budgets.count import NOTHING, Count, Grade
 
@@ -29,7 +31,41 @@ def price_unread_keys(options: Mapping[str, Any], priced: Collection[str] = ()) 
 
     `priced` are the keys that the dialect prices.
     """
-    unread = [value for key, value in options.items() if key not in _KNOWN and key not in priced]
+    return _bound([value for key, value in options.items() if key not in _KNOWN and key not in priced])
+
+
+def price_fields_of_tool(tool: Tool, shape: str | None) -> Count:
+    """The price of what stands beside a function's name, description and schema in a request of an API of this shape.
+
+    None is a raw request, whose tools are in the form of its API. Other APIs' forms lose these fields.
+
+    Claude's `input_examples` are shown to the model: "about 20 to 50 tokens for simple examples" (Anthropic, "Define
+    tools", read 2026-11; not recorded). Unknown fields are bounded as unknown keys of a request are.
+    """
+    if not tool.extra or tool.api is not None or (form := tool.form) is None:
+        return NOTHING
+    if shape is not None and not tool.is_in_form_of(shape):
+        return NOTHING
+    unread = _bound([value for key, value in tool.extra.items() if key not in _OF_TOOLS.get(form, ())])
+    shown: object = tool.extra.get("input_examples") if form == "anthropic" else None
+    if not shown or tool.extra.get("defer_loading"):
+        return unread
+    length = len(compact_json(shown))
+    return unread + Count(length // _CHARACTERS_PER_TOKEN, Grade.ESTIMATED, upper=length + _AROUND_EXAMPLES)
+
+
+_OF_TOOLS: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("input_examples",),
+    "gemini": ("response", "response_json_schema", "responseJsonSchema"),
+    "openai": ("returns",),
+}
+"""Fields of an API's tools that have a price. OpenAI bills nothing for `returns` (10 recordings, one repository)."""
+_CHARACTERS_PER_TOKEN = 4
+_AROUND_EXAMPLES = 50
+"""What may stand around the examples: a bound of ours."""
+
+
+def _bound(unread: Iterable[object]) -> Count:
     texts = (text for value in unread for text in _texts(value))
     sentences = [text for text in texts if len(text.split(maxsplit=1)) > 1]
     if not sentences:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, CacheMarks, verify
 from assembler.dialects import DIALECTS
 from assembler.regions.tools.intake import read_tool
-from budgets import Budget
+from budgets import Budget, Grade
 from tests.assembler.one_price import APIS, GATEWAYS, Api, costs_its_request
 from tests.assembler.test_hosted_tools import ASK, OWN
 from tests.scaled import scaled
@@ -114,3 +115,59 @@ def test_a_models_text_beside_an_answer_format_costs_what_is_sent_for_an_unknown
     made = with_tools(api, [], None).add_message({"role": "assistant", "content": said})
     made.add_output_schema({"type": "object", "properties": {}})
     costs_its_request(made.add_message({"role": "user", "content": "So?"}).build(), api)
+
+
+SCHEMA: Dict = {"type": "object", "properties": {"q": {"type": "string"}}}
+NOTE = "only on weekdays"
+NOTED: dict[str, Dict] = {
+    "anthropic": {"name": "ask", "input_schema": SCHEMA, "x_new": NOTE},
+    "bedrock": {"toolSpec": {"name": "ask", "inputSchema": {"json": SCHEMA}, "x_new": NOTE}},
+    "gemini": {"function_declarations": [{"name": "ask", "parameters": SCHEMA, "x_new": NOTE}]},
+    "openai_chat": {"type": "function", "function": {"name": "ask", "parameters": SCHEMA, "x_new": NOTE}},
+    "openai_responses": {"type": "function", "name": "ask", "parameters": SCHEMA, "x_new": NOTE},
+}
+
+
+def without_note(definition: Dict) -> Dict:
+    return json.loads(json.dumps(definition).replace(f', "x_new": "{NOTE}"', ""))
+
+
+@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
+@pytest.mark.parametrize("form", NOTED)
+def test_text_in_a_tools_field_that_no_api_reads_is_in_the_bound_if_it_is_sent(form: str, api: Api) -> None:
+    noted, bare = (with_tools(api, [tool], None).build() for tool in (NOTED[form], without_note(NOTED[form])))
+    sent = NOTE in str(noted.request())
+    assert sent == (form == api.dialect or (form, api.dialect) == ("openai_chat", "mistral"))
+    assert noted.count.upper == bare.count.upper + (len(NOTE) if sent else 0)
+    assert noted.count.tokens == bare.count.tokens
+    costs_its_request(noted, api)
+
+
+def test_examples_of_claudes_tools_cost_what_anthropic_says() -> None:
+    """ "About 20 to 50 tokens for simple examples" (Anthropic, "Define tools")."""
+    api = Api("anthropic", "claude-sonnet-4-5")
+    examples = [
+        {"location": "San Francisco, CA", "unit": "fahrenheit"},
+        {"location": "Tokyo, Japan", "unit": "celsius"},
+    ]
+    bare: Dict = {"name": "ask", "input_schema": SCHEMA}
+    shown, hidden = (with_tools(api, [{**bare, **more}], None).build() for more in ({"input_examples": examples}, {}))
+    assert 20 <= shown.count.tokens - hidden.count.tokens <= 50
+    assert shown.count.upper - hidden.count.upper > 100
+    assert shown.count.grade is Grade.ESTIMATED
+    costs_its_request(shown, api)
+    loaded_later = with_tools(api, [SEARCH, {**bare, "defer_loading": True}], None).build()
+    waiting = with_tools(api, [SEARCH, {**bare, "defer_loading": True, "input_examples": examples}], None).build()
+    assert waiting.count == loaded_later.count
+
+
+def test_what_a_function_returns_costs_nothing_on_chat() -> None:
+    """OpenAI does not read the field: 10 recordings of one repository, all counted to the token without it."""
+    api = Api("openai_chat", "gpt-4o-mini")
+    returned = {"type": "string", "description": "A textual representation of the page"}
+    tools = [
+        {"type": "function", "function": {"name": "ask", "parameters": SCHEMA, **more}}
+        for more in ({}, {"returns": returned})
+    ]
+    bare, told = (with_tools(api, [tool], None).build().count for tool in tools)
+    assert told == bare

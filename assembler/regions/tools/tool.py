@@ -52,6 +52,18 @@ class Tool(Value):
         kind: object = fields.get("type")
         return kind if isinstance(kind, str) else next(iter(fields), "tool")
 
+    @property
+    def form(self) -> str | None:
+        """The shape of the API whose form the definition has. None for other forms, such as MCP's, and for no dict."""
+        definition = fields_in(self.seen)
+        if definition.get("type") == "function":
+            return "openai" if "function" in definition else "responses"
+        return next((shape for key, shape in _FORM_OF_KEY.items() if key in definition), None)
+
+    def is_in_form_of(self, shape: str) -> bool:
+        """Whether the definition has the form of this API, which is sent it with all of its fields."""
+        return self.form in (shape, _TAKES_FORM_OF.get(shape, shape))
+
     def goes_to(self, shape: str | None) -> bool:
         """Whether the API of this shape accepts the tool. None is the API from which it was read, "plain" is no API."""
         if self.api is None or shape in (None, "plain", self.api):
@@ -64,6 +76,16 @@ class Tool(Value):
         if self.api is None or self.api not in _MAY_BE_OF:
             return self
         return attrs.evolve(self, api=shape if shape in _MAY_BE_OF[self.api] else FOREIGN)
+
+
+_FORM_OF_KEY: Mapping[str, str] = {
+    "input_schema": "anthropic",
+    "toolSpec": "bedrock",
+    "function_declarations": "gemini",
+    "functionDeclarations": "gemini",
+}
+_TAKES_FORM_OF: Mapping[str, str] = {"mistral": "openai"}
+"""The shape whose form of tools an API takes."""
 
 
 def own_definition(tool: Tool) -> dict[str, Any]:
