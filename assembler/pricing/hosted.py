@@ -139,5 +139,7 @@ def fixed_with_hosted(
         next(functions) if tool.api is None else price_hosted(tool) if tool.goes_to(shape) else NOTHING
         for tool in tools
     ]
-    each = [price + price_fields_of_tool(tool, shape) for price, tool in zip(each, tools, strict=True)]
+    for place, tool in enumerate(tools):
+        if tool.extra:
+            each[place] += price_fields_of_tool(tool, shape)
     return attrs.evolve(prices, tools=tuple(each))

@@ -42,7 +42,7 @@ def price_fields_of_tool(tool: Tool, shape: str | None) -> Count:
     Claude's `input_examples` are shown to the model: "about 20 to 50 tokens for simple examples" (Anthropic, "Define
     tools", read 2026-11; not recorded). Unknown fields are bounded as unknown keys of a request are.
     """
-    if not tool.extra or tool.api is not None or (form := tool.form) is None:
+    if tool.api is not None or (form := tool.form) is None:
         return NOTHING
     if shape is not None and not tool.is_in_form_of(shape):
         return NOTHING

@@ -152,7 +152,10 @@ def price_behind(message: Message, before: Message, family: Family) -> Differenc
 
     Cache marks of Converse are not in the prompt.
     """
-    message, before = _without_marks(message), _without_marks(before)
+    if Opaque in map(type, message.parts):
+        message = _without_marks(message)
+    if Opaque in map(type, before.parts):
+        before = _without_marks(before)
     if not _is_spoken(message):
         return None
     if before.answers_only:
@@ -161,8 +164,6 @@ def price_behind(message: Message, before: Message, family: Family) -> Differenc
 
 
 def _without_marks(message: Message) -> Message:
-    if Opaque not in map(type, message.parts):
-        return message
     return message.with_parts(tuple(part for part in message.parts if not is_mark(part)))
 
 
