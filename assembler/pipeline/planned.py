@@ -310,7 +310,7 @@ class Planned:
         pricer = self.settings.merging
         if pricer is not None and self.can_be_sent:
             return (self.measured.regions.held or NOTHING) + self._as_sent(pricer)
-        if self.ledger.overpriced:
+        if self.trimmed.is_overpriced(self.ledger):
             return self.fixed + price_all(self.settings.pricer, self._unadorned)
         return self.fixed + self.conversation
 
@@ -346,7 +346,7 @@ class Planned:
     @property
     def merges(self) -> bool:
         """Whether the request may cost less than the sum of its messages, and is counted as it is sent."""
-        return self.settings.merging is not None or self.ledger.overpriced
+        return self.settings.merging is not None or self.trimmed.is_overpriced(self.ledger)
 
     @property
     def count(self) -> Count:

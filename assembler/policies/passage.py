@@ -11,6 +11,7 @@ from assembler.conversation.history import Span
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.pricing.ledger import Ledger
+from assembler.pricing.priced import NEIGHBOURS
 from budgets import Count, Tokens
 from budgets.count import NOTHING, Difference, total
 from budgets.value import Value
@@ -153,22 +154,32 @@ class StandingPassage:
         return after_cost - self._ledger.priced_run([message for _, message in before])
 
     def _around(self, first: int, last: int) -> range:
-        """The messages from `first` to `last`, with the neighbours that may be sent merged with them."""
+        """The messages from `first` to `last`, with the neighbours that may be sent merged with them.
+
+        Of a long run only as many on each side as affect the price of an item.
+        """
         return range(self._reach_back(first), self._reach_on(last + 1))
 
     def _reach_back(self, start: int) -> int:
-        while (before := next((place for place in reversed(range(start)) if self._is_kept(place)), None)) is not None:
-            start = self._ledger.run(before).start
+        passed = 0
+        while passed < NEIGHBOURS and (before := self._next_kept(reversed(range(start)))) is not None:
+            further = self._ledger.run(before).start
+            start, passed = further, passed + sum(map(self._is_kept, range(further, start)))
             if self._is_kept(start - 1):  # so is what would stand before the first message
                 break  # otherwise one was dropped, and the one before it may be joined
         return start
 
     def _reach_on(self, stop: int) -> int:
-        while (after := next((place for place in range(stop, self.length) if self._is_kept(place)), None)) is not None:
-            stop = self._ledger.run(after).stop
+        passed = 0
+        while passed < NEIGHBOURS and (after := self._next_kept(range(stop, self.length))) is not None:
+            further = self._ledger.run(after).stop
+            stop, passed = further, passed + sum(map(self._is_kept, range(stop, further)))
             if self._is_kept(stop):
                 break
         return stop
+
+    def _next_kept(self, places: Iterable[int]) -> int | None:
+        return next(filter(self._is_kept, places), None)
 
     def _is_kept(self, index: int) -> bool:
         return index not in self._changed or self._changed[index] is not None

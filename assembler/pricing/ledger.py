@@ -280,7 +280,7 @@ class Ledger(Priced):
         if known is not None and known[0] >= self.first and known[1] <= self.length and known[2] > tokens_left:
             return False
         used, spared = 0, self._pricer.spares() if is_merging(self._pricer) else 0
-        joinable = self.run(self.length - 1).start if self.length > self.first else self.length
+        joinable = self._run_start(self.length - 1) if self.length > self.first else self.length
         for start, stop in self.turns():
             used += self._least(range(start, min(stop, joinable)), spared)
             if used > tokens_left:

@@ -6,6 +6,7 @@ prices never change, and what the reasoning since the last question costs is add
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -221,6 +222,14 @@ class Priced:
         start = self.prices.long_runs.pop(index, None)
         self.prices.long_runs[index + 1] = self._run_start(reached) if start is None else start
 
+    def is_of_long_run(self, indexes: Iterable[int]) -> bool:
+        """Whether one of the messages is an item of a long run. A change of it may affect items farther away."""
+        if not self.prices.long_runs:
+            return False
+        places = sorted(indexes)
+        runs = self.prices.long_runs.copy().items()
+        return any(bisect_left(places, start) < bisect_left(places, end) for end, start in runs)
+
     def _adds_up(self, span: Span) -> bool:
         """Whether the prices of a run's items add up to the price of the run. O(its items), once."""
         known = self.prices.adding_up.get(span)
@@ -286,14 +295,13 @@ class Priced:
     def run(self, index: int) -> range:
         """The messages that are sent merged with the message at `index`: items of one turn of the model, or it alone.
 
-        Of results side by side only `NEIGHBOURS` on each side, so that an edit of each costs no more in a longer run.
+        At most `NEIGHBOURS` on each side, so that an edit of each costs no more in a longer run.
         """
-        reach = NEIGHBOURS if _may_answer(self._sight.message(index)) else self._sight.length
-        end = min(self._sight.length, index + 1 + reach)
+        end = min(self._sight.length, index + 1 + NEIGHBOURS)
         stop = index + 1
         while stop < end and self._continues(stop):
             stop += 1
-        return range(self._run_start(index, index - reach), stop)
+        return range(self._run_start(index, index - NEIGHBOURS), stop)
 
     def beside_others(self, index: int) -> bool:
         """Whether the message at `index` is sent merged with the one before or after it. O(1)."""

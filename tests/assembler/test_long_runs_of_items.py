@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembler import Assembler
+from assembler import Assembler, ClearReasoning, ClearToolResults, ContextLengthError, TrimSteps
 from budgets import Budget
 from tests.assembler.one_price import (
     LADDERS,
@@ -26,20 +27,20 @@ from tests.scaled import scaled
 ASKED: dict[str, Any] = {"role": "user", "content": "Is it late?"}
 
 
-def item(kind: str, number: int) -> dict[str, Any]:
+def item(kind: str, number: int, thought: str = "Hm.") -> dict[str, Any]:
     match kind:
         case "call":
             return {"type": "function_call", "call_id": f"c{number}", "name": "look", "arguments": '{"q": 1}'}
         case "thought":
-            summary = [{"type": "summary_text", "text": "Hm."}]
+            summary = [{"type": "summary_text", "text": thought}]
             return {"type": "reasoning", "id": f"rs_{number}", "summary": summary}
         case _:
             action = {"type": "search", "query": "late trains"}
             return {"type": "web_search_call", "id": f"ws_{number}", "status": "completed", "action": action}
 
 
-def turn_of(kinds: list[str]) -> list[dict[str, Any]]:
-    items = [item(kind, number) for number, kind in enumerate(kinds)]
+def turn_of(kinds: list[str], thoughts: Sequence[str] = ("Hm.",)) -> list[dict[str, Any]]:
+    items = [item(kind, number, thoughts[number % len(thoughts)]) for number, kind in enumerate(kinds)]
     called = [one["call_id"] for one in items if "call_id" in one]
     outputs = [{"type": "function_call_output", "call_id": call_id, "output": "yes"} for call_id in called]
     return [ASKED, *items, *outputs]
@@ -58,6 +59,31 @@ def test_a_long_run_of_items_costs_what_it_is_sent_as(
     api: Api, kinds: list[str], ends: bool, ladder: Any, share: float
 ) -> None:
     history = [*turn_of(["call"]), *turn_of(kinds), *([ASKED] if ends else [])]
+    costs_its_request_whole_and_cut(api, history, ladder, share)
+
+
+CLEARING = st.sampled_from(
+    [
+        (ClearReasoning(),),
+        (ClearReasoning(), ClearToolResults()),
+        (ClearToolResults(keep=1), ClearReasoning(), TrimSteps()),
+    ]
+)
+THOUGHTS = st.lists(st.text("ab ü日\n1{", min_size=1, max_size=12), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("api", BETWEEN, ids=str)
+@scaled(0.1)
+@given(
+    kinds=st.lists(st.sampled_from(["call", "thought"]), min_size=12, max_size=40),
+    thoughts=THOUGHTS,
+    ladder=CLEARING,
+    share=SHARES,
+)
+def test_a_long_run_costs_what_it_is_sent_as_after_some_of_it_was_cleared(
+    api: Api, kinds: list[str], thoughts: list[str], ladder: Any, share: float
+) -> None:
+    history = [*turn_of(kinds, thoughts), *turn_of(["call"])]
     costs_its_request_whole_and_cut(api, history, ladder, share)
 
 
@@ -101,3 +127,19 @@ def test_twice_the_items_side_by_side_take_twice_the_work(api: Api, kinds: list[
     sizes = [work(32), work(64), work(128)]
     assert sizes[1] <= 2.4 * sizes[0]
     assert sizes[2] <= 2.4 * sizes[1]
+
+
+@pytest.mark.parametrize("api", WORKED, ids=str)
+def test_clearing_twice_the_reasoning_of_one_turn_takes_twice_the_work(api: Api) -> None:
+    def work(times: int) -> int:
+        history = [*turn_of(["thought", "call"] * times), ASKED]
+        cleared = assembled(api, history, 300, [ClearReasoning()])
+        return calls_of(lambda: refused(cleared), IN_C_TOO)
+
+    work(16)  # what is loaded once in a process
+    assert work(56) <= 2.4 * work(28)
+
+
+def refused(cleared: Assembler) -> None:
+    with pytest.raises(ContextLengthError):
+        cleared.plan()
