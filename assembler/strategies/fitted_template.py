@@ -164,7 +164,7 @@ def _best_that_fit(
     return chosen, {source: costs[source] for source in ranked if source in gone}
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class _Prompts:
     """Renders the template with any of the documents, and lays it out. What each document is, is computed once."""
 
@@ -175,7 +175,7 @@ class _Prompts:
     _bare: Prompt = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_bare", self._rendered(()))
+        self._bare = self._rendered(())
 
     def laid_out(self, chosen: Sequence[Source]) -> Rendered:
         """The rendering in the message of the question, if it prints the question; else in the system text."""
