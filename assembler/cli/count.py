@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from assembler import count_request
 from assembler.cli.progress import working
@@ -27,7 +25,7 @@ def count(
     *,
     model: str | None = None,
     dialect: str | None = None,
-    tokenizer: Annotated[Path | None, Parameter(name="--tokenizer")] = None,
+    tokenizer: Path | None = None,
     held: int | None = None,
     as_json: AsJson = False,
 ) -> int:

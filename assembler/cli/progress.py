@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from assembler.batch.run import Progress
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     from rich.progress import Task
@@ -29,7 +30,8 @@ def working(what: str) -> Generator[None]:
     if not _looked_at():
         yield
         return
-    from rich.console import Console
+    with from_extra("cli", needed_for="progress on a terminal"):
+        from rich.console import Console
 
     status = Console(stderr=True).status(what)
     timer = threading.Timer(PATIENCE, status.start)
@@ -49,10 +51,11 @@ def rows_bar() -> Generator[Callable[[Progress], None]]:
     if not _looked_at():
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-    from rich.text import Text
+    with from_extra("cli", needed_for="progress on a terminal"):
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+        from rich.text import Text
 
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
