@@ -384,7 +384,9 @@ def read(raw: dict[str, Any]) -> Any:
         message = read_message(raw, 3)
     except AssemblyError as error:
         return str(error)
-    return message.parts, [getattr(message, field.name) for field in attrs.fields(type(message)) if field.name != "raw"]
+    assert message.sent is None or message.sent is message.seen  # what Chat is sent, if a reader knows it already
+    names = [field.name for field in attrs.fields(type(message)) if field.name not in ("raw", "sent")]
+    return message.parts, [getattr(message, name) for name in names]
 
 
 @given(raw=CALLING)
