@@ -53,7 +53,7 @@ class Pairs:
         before: Message | None = None
         for place, message in enumerate(messages):
             answered = pairs._take_answers(place, message, waiting)
-            if not answered and message.answers_only:
+            if not answered and message.has_only_results:
                 continue  # all its results are loose
             if len(waiting) and not may_come_between(message, before) and not answered:
                 pairs.unanswered[place], waiting = [*waiting], CallQueue()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, POINT, stray_marks
 from assembler.conversation.messages.dicts import PIN
-from assembler.conversation.messages.extra_fields import OF_ANSWERS, words_beside
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, texts_of_extra_fields
 from assembler.conversation.messages.foreign_parts import is_mark, speaks
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES
@@ -96,7 +96,7 @@ def note_lost_fields(messages: Iterable[Message], own: str, notes: Notes) -> Non
     taken = _TAKEN.get(own, ())
     for message in messages:
         whole = message.shallow or (own == "openai" and message.sent is message.seen is not None)
-        if message.beside or not whole or message.shape == RESPONSES:
+        if message.extra_fields or not whole or message.shape == RESPONSES:
             notes[FIELDS] += _lost_fields(message, own)
             notes[MARKS] += _stray_marks(message, own)
             if message.shape not in taken:
@@ -129,8 +129,10 @@ def _lost_fields(message: Message, own: str) -> int:
     """Return how many fields of a Chat message are lost. Chat and chat templates get them."""
     if own == "chat_template" or (own == "openai" and message.shape in _TAKEN[own]):
         return 0
-    sent_fields = words_beside(message, own)
-    return sum(field not in sent_fields and (own != "openai" or field not in OF_ANSWERS) for field in message.beside)
+    sent_fields = texts_of_extra_fields(message, own)
+    return sum(
+        field not in sent_fields and (own != "openai" or field not in OF_ANSWERS) for field in message.extra_fields
+    )
 
 
 def marks_of_tools(tools: Iterable[Tool], own: str) -> int:
@@ -182,7 +184,7 @@ def _note_message(message: Message, own: str, notes: Notes) -> None:
             is_text = isinstance(part, str) and fields.get("type") == "text"
             _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if is_text else _NO_KEYS)
     if message.shape in _WITH_KEYS:
-        _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.beside))
+        _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.extra_fields))
 
 
 _WITH_KEYS = ("anthropic", "bedrock", "gemini")

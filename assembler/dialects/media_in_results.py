@@ -74,7 +74,7 @@ def all_with_media_after_results(
         for old, new in zip(messages, moved, strict=True):
             if new is not old:
                 notes[MEDIA_MOVED] += count_media_in_results(old)
-                notes[FIELDS] += len(old.beside) if _notes_fields(old, own) else 0
+                notes[FIELDS] += len(old.extra_fields) if _notes_fields(old, own) else 0
     return moved
 
 

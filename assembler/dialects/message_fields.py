@@ -50,7 +50,7 @@ def price_reasoning(part: Thinking, count: TokenCounter, envelope: Tokens) -> Co
 
 def price_fields(message: Message, count: TokenCounter) -> Count:
     """Price all fields of a Chat message other than its content."""
-    fields = [_unread(field, message.seen[field], count) for field in message.beside]
+    fields = [_unread(field, message.seen[field], count) for field in message.extra_fields]
     return total([_thoughts(message, count), *fields])
 
 

@@ -22,7 +22,7 @@ def sent_whole(dialect: Dialect, messages: Placed) -> set[int]:
     return {
         index
         for index, message in (_not_torn(messages) if dialect.api.shape == RESPONSES else messages)
-        if (message.shallow and not message.beside and [*map(type, message.parts)] == [str])  # most are one text
+        if (message.shallow and not message.extra_fields and [*map(type, message.parts)] == [str])  # most are one text
         or _sends_all(dialect, message)
     }
 

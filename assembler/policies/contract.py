@@ -82,8 +82,8 @@ def refuse_unlawful(policy: object, passage: StandingPassage, change: Change) ->
             raise PlanError(name, f"returns message {index} with a raw form that differs from its parts; use edited()")
         if message is None:
             asked |= before.call_ids
-            answered |= before.answer_ids
-        elif (message.role, message.call_ids, message.answer_ids) != (before.role, before.call_ids, before.answer_ids):
+            answered |= before.result_ids
+        elif (message.role, message.call_ids, message.result_ids) != (before.role, before.call_ids, before.result_ids):
             raise PlanError(name, f"changes the role, the calls or the results of message {index}")
     if asked != answered:
         raise PlanError(name, "drops a call without its result, or a result without its call")

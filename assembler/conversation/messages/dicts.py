@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
 from assembler.conversation.messages.cache_keys import MARK_KEYS
-from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_beside, unread
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_in_extra_fields, unread
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
@@ -89,7 +89,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
             return _tool_message(seen, source, index)
         role = "user"  # APIs with blocks have no tool role: results are in the user's messages
     parts, shape = _parts_of(seen, role, index)
-    calls, thoughts = _calls(seen, index), thoughts_beside(seen, index)
+    calls, thoughts = _calls(seen, index), thoughts_in_extra_fields(seen, index)
     refused = ("refusal",) if seen.get("refusal") else ()
     if role == "assistant" and shape == FOREIGN and Opaque in map(type, parts):
         from assembler.conversation.messages.calls_in_lists import with_calls  # for items in a content alone
@@ -107,10 +107,10 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         shape = FOREIGN
     name = raw.get("name")
     named = name if isinstance(name, str) and name else None
-    beside = (*unread(seen), *refused) if shape in (NEUTRAL, "openai") else ()
+    extra = (*unread(seen), *refused) if shape in (NEUTRAL, "openai") else ()
     if shape == FOREIGN:  # a message that is spelled anew keeps the fields of answers, but none of the caller's own
-        beside = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
-    return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, beside=beside)
+        extra = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
+    return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, extra_fields=extra)
 
 
 def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part, ...], str]:
@@ -255,8 +255,8 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     if untyped or (seen["role"] == "function" and call_id is not None):  # a result of a `function_call` has no id
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE and MARK_KEYS.isdisjoint(seen)
-    pinned, beside = seen.get(PIN) is True, unread(seen)
-    return Message("tool", (result,), source, "openai", seen, pinned=pinned, shallow=shallow, beside=beside)
+    pinned, extra = seen.get(PIN) is True, unread(seen)
+    return Message("tool", (result,), source, "openai", seen, pinned=pinned, shallow=shallow, extra_fields=extra)
 
 
 def _is_of_blocks(content: object) -> bool:

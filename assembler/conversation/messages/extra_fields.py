@@ -36,7 +36,7 @@ _SAID = ("text", "thinking", "summary", "data", "content")
 """The keys of an entry of a reasoning list that hold its text or its encrypted form."""
 
 
-def thoughts_beside(seen: _Raw, index: int) -> tuple[Part, ...]:
+def thoughts_in_extra_fields(seen: _Raw, index: int) -> tuple[Part, ...]:
     """One part for each non-empty reasoning field of an assistant's message. Its `raw` is that field alone."""
     if seen.keys() <= _READ or seen["role"] not in _OF_THE_MODEL:
         return ()
@@ -44,11 +44,11 @@ def thoughts_beside(seen: _Raw, index: int) -> tuple[Part, ...]:
     return tuple(Thinking(_text(seen[key], f"conversation[{index}].{key}"), {key: seen[key]}) for key in held)
 
 
-def words_beside(message: Message, own: str) -> dict[str, str]:
+def texts_of_extra_fields(message: Message, own: str) -> dict[str, str]:
     """The texts in an answer's fields that the API of the shape `own` does not have: a refusal, an audio transcript."""
-    if not message.beside or own in _HAVE_THEM:
+    if not message.extra_fields or own in _HAVE_THEM:
         return {}
-    value = {key: message.seen.get(key) for key in message.beside if key in OF_ANSWERS}
+    value = {key: message.seen.get(key) for key in message.extra_fields if key in OF_ANSWERS}
     audio = value.get("audio")
     value["audio"] = cast(_Raw, audio).get("transcript") if isinstance(audio, Mapping) else None
     return {key: words for key, words in value.items() if isinstance(words, str) and words.strip()}
@@ -56,9 +56,9 @@ def words_beside(message: Message, own: str) -> dict[str, str]:
 
 def loses_fields_of_answers(message: Message, own: str) -> bool:
     """Whether a message has textless fields that the API of the shape `own` lacks: annotations, untranscribed audio."""
-    if not message.beside or own in _HAVE_THEM:
+    if not message.extra_fields or own in _HAVE_THEM:
         return False
-    return not set(OF_ANSWERS).isdisjoint(set(message.beside) - words_beside(message, own).keys())
+    return not set(OF_ANSWERS).isdisjoint(set(message.extra_fields) - texts_of_extra_fields(message, own).keys())
 
 
 _HAVE_THEM = ("openai", "chat_template", "plain")

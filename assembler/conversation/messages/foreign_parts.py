@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
-from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, words_beside
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, texts_of_extra_fields
 from assembler.conversation.messages.kinds import ARGUMENTS, stands_alone
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, compact_json
@@ -175,7 +175,7 @@ def claim_message(message: Message, home: str) -> Message:
 
 def _has_own_fields(message: Message) -> bool:
     """Whether a message, or a text in it, has an unknown field."""
-    if not set(message.beside).issubset(OF_ANSWERS):
+    if not set(message.extra_fields).issubset(OF_ANSWERS):
         return True
     items = items_of(fields_in(message.seen).get("content"))
     return any(fields.keys() - _OF_A_TEXT for item in items if (fields := fields_in(item)).get("type") == "text")
@@ -241,14 +241,14 @@ def _repeated_calls(message: Message) -> frozenset[int]:
 
 
 def _with_words_beside(message: Message, own: str) -> Message:
-    """The message with the texts of `words_beside` added to its own."""
-    words = words_beside(message, own)
+    """The message with the texts of `texts_of_extra_fields` added to its own."""
+    words = texts_of_extra_fields(message, own)
     if not words:
         return message
     texts = sum(1 for _ in itertools.takewhile(lambda part: type(part) is str, message.parts))
     parts = (*message.parts[:texts], *words.values(), *message.parts[texts:])
-    left = tuple(key for key in message.beside if key not in words)
-    return attrs.evolve(message, parts=parts, shape=FOREIGN, shallow=False, beside=left)
+    left = tuple(key for key in message.extra_fields if key not in words)
+    return attrs.evolve(message, parts=parts, shape=FOREIGN, shallow=False, extra_fields=left)
 
 
 def _is_the_callers(part: Part) -> bool:
@@ -298,7 +298,7 @@ def translated(message: Message, own: str, done: Counter[str]) -> Message:
     new = adapt_message(message, own)
     if new is not message:
         before, after = _unread_in(message.parts) - len(_repeated_calls(message)), _unread_in(new.parts)
-        words = len(words_beside(message, own))
+        words = len(texts_of_extra_fields(message, own))
         gone = _lost(message, new) + words
         done.update({what: n for what, n in ((FOLDED, before - after - gone + words), (LEFT_OUT, gone)) if n > 0})
     return new

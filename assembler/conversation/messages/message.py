@@ -104,7 +104,7 @@ class Message:
     pinned: bool = False
     shallow: bool = False
     """Whether `seen` is a dict of texts alone, so that a shallow copy shares nothing mutable."""
-    beside: tuple[str, ...] = ()
+    extra_fields: tuple[str, ...] = ()
     """The fields of a Chat message that are not read here. They are sent only to APIs of that spelling."""
     sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False)
     """The Chat Completions message for it, once known, if that is a single message. All threads compute the same."""
@@ -120,7 +120,7 @@ class Message:
             self.name,
             self.pinned,
             self.shallow,
-            self.beside,
+            self.extra_fields,
         )
 
     @property
@@ -129,16 +129,16 @@ class Message:
         return frozenset(part.id for part in self.parts if isinstance(part, Call))
 
     @property
-    def answer_ids(self) -> frozenset[str | None]:
+    def result_ids(self) -> frozenset[str | None]:
         """The ids of the calls whose results are in this message."""
         return frozenset(part.call_id for part in self.parts if isinstance(part, Result))
 
     @property
-    def answers(self) -> bool:
+    def has_results(self) -> bool:
         """Whether it holds results, in whatever role. O(parts)."""
         return Result in map(type, self.parts)
 
     @property
-    def answers_only(self) -> bool:
+    def has_only_results(self) -> bool:
         """Whether it holds only results. O(parts)."""
         return bool(self.parts) and all(type(part) is Result for part in self.parts)

@@ -85,7 +85,7 @@ def _speaks_items(content: object) -> bool:
 def _read(raw: Mapping[str, Any], index: int) -> Message:
     """A message from one item; opaque if its type is unknown. Raises `ConversationError` if it cannot be read."""
     if raw.get("type") == "message":
-        return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, beside=())
+        return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, extra_fields=())
     seen = sendable_copy(raw, index=index)
     kind = str(seen.get("type", "item_reference"))
     part = _READERS.get(kind, _opaque)(seen, index)

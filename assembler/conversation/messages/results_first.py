@@ -36,7 +36,7 @@ def results_first(messages: Sequence[Message]) -> Sequence[Message]:
 
 def _in_two(message: Message) -> tuple[Message, Message]:
     answers = tuple(part for part in message.parts if type(part) is Result)
-    alone = attrs.evolve(message, parts=answers, shape=FOREIGN, shallow=False, beside=())
+    alone = attrs.evolve(message, parts=answers, shape=FOREIGN, shallow=False, extra_fields=())
     return alone, attrs.evolve(message, role="user", parts=_words(message), shape=FOREIGN, shallow=False)
 
 
@@ -53,4 +53,4 @@ def count_messages_between_results(messages: Sequence[Message]) -> int:
 
 def _is_followed_by_results(messages: Sequence[Message], place: int) -> bool:
     """Whether a message and the next one both hold results of the same step."""
-    return messages[place].answers and place + 1 < len(messages) and messages[place + 1].answers
+    return messages[place].has_results and place + 1 < len(messages) and messages[place + 1].has_results

@@ -275,7 +275,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
 
     def bills_results_together(self, message: Message, before: Message) -> bool:
         """True if two neighbours are results of one step, which are sent in one user turn."""
-        return message.role == before.role == "tool" or (message.answers and before.answers_only)
+        return message.role == before.role == "tool" or (message.has_results and before.has_only_results)
 
     def beside(self, message: Message, before: Message | None) -> Difference | None:
         """Price a message's position: an assistant's opening adds a user turn, and user messages may share a turn."""

@@ -158,7 +158,7 @@ def price_behind(message: Message, before: Message, family: Family) -> Differenc
         before = _without_marks(before)
     if not _is_spoken(message):
         return None
-    if before.answers_only:
+    if before.has_only_results:
         return AFTER_RESULTS - NOTHING
     return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_spoken(before) else None
 

@@ -46,7 +46,7 @@ def with_error_text(part: Part) -> Part:
 
 def lone_text(message: Message) -> str | None:
     """Return the text of a message that holds nothing else, as most do: every API gets it as it came. Else None."""
-    if not message.shallow or len(message.parts) != 1 or message.beside or message.name is not None:
+    if not message.shallow or len(message.parts) != 1 or message.extra_fields or message.name is not None:
         return None
     (part,) = message.parts
     return part if type(part) is str and part.strip() else None
@@ -62,8 +62,8 @@ def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | N
         return None
     if message.role == "user" and not any(parts):
         parts = (BLANK,)
-    same = len(parts) == len(message.parts) and parts != (BLANK,) and not message.beside
-    return message if same else attrs.evolve(message, parts=parts, beside=())
+    same = len(parts) == len(message.parts) and parts != (BLANK,) and not message.extra_fields
+    return message if same else attrs.evolve(message, parts=parts, extra_fields=())
 
 
 def media_in(message: Message) -> list[Media]:

@@ -67,7 +67,7 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
     note_lost_fields(messages, CHAT_TEMPLATE, notes)
     for place, came in enumerate(results_first(in_steps(messages))):
         message = came if came.shape == CHAT_TEMPLATE else translated(came, CHAT_TEMPLATE, notes)
-        notes[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.beside)
+        notes[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.extra_fields)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
             _wait(waiting, [part for part in message.parts if type(part) is Call])

@@ -14,7 +14,7 @@ from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.cache_keys import MARK_KEYS, drop_marks_of_tool
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
-from assembler.conversation.messages.extra_fields import refusal_of, words_beside
+from assembler.conversation.messages.extra_fields import refusal_of, texts_of_extra_fields
 from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.dialects.call_ids import nine
@@ -121,7 +121,7 @@ def is_silent(message: Message) -> bool:
 def _adopted(message: Message, done: Notes) -> Message:
     """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
     note_lost_fields([message], "mistral", done)
-    if words_beside(message, "mistral"):
+    if texts_of_extra_fields(message, "mistral"):
         return translated(message, "mistral", done)
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):

@@ -132,7 +132,13 @@ class OpenAIChatPricer(OpenAIBill):
     def message(self, message: Message) -> Count:
         """Price one message with its envelope. Each of several results has its own."""
         parts, role = message.parts, message.role
-        if len(parts) == 1 and type(parts[0]) is str and role != "tool" and message.name is None and not message.beside:
+        if (
+            len(parts) == 1
+            and type(parts[0]) is str
+            and role != "tool"
+            and message.name is None
+            and not message.extra_fields
+        ):
             if role != "assistant":
                 return self.text(self.envelope + self.count(parts[0]))
             if parts[0]:
@@ -180,16 +186,16 @@ class OpenAIChatPricer(OpenAIBill):
         else:
             bill = [self._result(result, message) for result in results]
         rest = message.parts if kinds.isdisjoint(_APART) else _beside_results(message)
-        if rest or (message.beside and not results):
+        if rest or (message.extra_fields and not results):
             bill += self._spoken(message, rest)
-        if message.beside or Thinking in map(type, message.parts):
+        if message.extra_fields or Thinking in map(type, message.parts):
             bill.append(self._beside(message))
         return bill[0] if len(bill) == 1 else total(bill)
 
     def _beside(self, message: Message) -> Count:
         """Price the fields other than the content. OpenAI ignores all but sound (12 recordings of one project)."""
         fields = price_fields(message, self.count)
-        if self.family.grade is Grade.ESTIMATED or "audio" in message.beside:
+        if self.family.grade is Grade.ESTIMATED or "audio" in message.extra_fields:
             return fields
         return Count(0, fields.grade, fields.upper)
 
@@ -254,13 +260,17 @@ def _beside_results(message: Message) -> list[Part]:
 
 def _calls_alone(message: Message) -> bool:
     """True if a message holds only calls and is sent unchanged, as most are."""
-    plain = message.shape == "openai" and message.name is None and not message.beside
+    plain = message.shape == "openai" and message.name is None and not message.extra_fields
     return plain and not message.seen.get("function_call")
 
 
 def _answers_alone(message: Message) -> list[str] | None:
     """Return the texts of a message that holds only tool answers of one text each, as most do, else None."""
-    if message.beside or message.name is not None or (message.shape == "openai" and message.seen["role"] != "tool"):
+    if (
+        message.extra_fields
+        or message.name is not None
+        or (message.shape == "openai" and message.seen["role"] != "tool")
+    ):
         return None
     texts: list[str] = []
     for part in message.parts:

@@ -25,12 +25,14 @@ from budgets.models.names import bare
 
 
 def _tool_framing(written: Mapping[str, Any]) -> ToolFraming:
-    text = ToolText[written.get("text", "current").upper()]
-    return ToolFraming(**{**written, "text": text, "heading": ToolHeading[written["heading"].upper()]})
+    heading, text = ToolHeading[written["heading"].upper()], ToolText[written.get("text", "current").upper()]
+    fields: dict[str, Any] = {**written, "heading": heading, "text": text}
+    return ToolFraming(**fields)
 
 
 def _call_framing(written: Mapping[str, Any]) -> CallFraming:
-    return CallFraming(**{**written, "arguments": Arguments[written["arguments"].upper()]})
+    fields: dict[str, Any] = {**written, "arguments": Arguments[written["arguments"].upper()]}
+    return CallFraming(**fields)
 
 
 def _grade(written: str) -> Grade:

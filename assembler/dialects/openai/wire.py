@@ -39,7 +39,7 @@ def says_nothing(message: Message) -> bool:
 
     No API accepts these, so they are left out of requests.
     """
-    if message.beside:
+    if message.extra_fields:
         return False
     if message.role != "assistant":
         return bool(message.parts) and all(map(is_mark, message.parts))
@@ -247,7 +247,7 @@ def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Note
     if message.role in ("system", "developer"):
         _refuse_media(message)
     written = [item for part in message.parts if (item := _written(part))]
-    if not written and not calls and not message.beside:
+    if not written and not calls and not message.extra_fields:
         if "" not in message.parts or Result in map(type, message.parts):
             return
         written = [""]  # an empty message of the user is sent; only the assistant's is left out
@@ -272,7 +272,7 @@ def _refuse_media(message: Message) -> None:
 def _beside(message: Message) -> dict[str, Any]:
     """Return the fields of a Chat message other than its content, from a dict or an object."""
     fields = [field for part in message.parts if (field := field_of(part)) is not None]
-    kept = [field for field in message.beside if field in OF_ANSWERS or message.shape in _SPOKEN]
+    kept = [field for field in message.extra_fields if field in OF_ANSWERS or message.shape in _SPOKEN]
     return {field: private_copy(message.seen[field]) for field in (*fields, *kept)}
 
 

@@ -97,9 +97,9 @@ class PlainPricer:
 
     def _unread(self, message: Message) -> Count:
         """Price the fields of a message that are sent but not read."""
-        if not message.beside:
+        if not message.extra_fields:
             return Count(0)
-        return Count(sum(self.count(compact_json(message.seen[key])) for key in message.beside), Grade.ESTIMATED)
+        return Count(sum(self.count(compact_json(message.seen[key])) for key in message.extra_fields), Grade.ESTIMATED)
 
     def options(self, layout: Layout) -> Count:
         """Price an output schema as compact JSON."""

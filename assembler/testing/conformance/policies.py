@@ -335,7 +335,7 @@ class _Rewriting:
         for index, message in change.messages.items():
             if message is not None and passage.holds(index):
                 old = passage.current(index)
-                if (message.role, message.call_ids, message.answer_ids) != (old.role, old.call_ids, old.answer_ids):
+                if (message.role, message.call_ids, message.result_ids) != (old.role, old.call_ids, old.result_ids):
                     problem = f"message {index} has another role, call or result"
                     raise self.held.broken("a rewritten message keeps role, calls and results", problem)
 

@@ -24,8 +24,8 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "vertex": gemini.ON_VERTEX,
     "hosts": hosts.FAMILIES,
     "mistral": mistral.FAMILIES,
-    "openai chat": openai.CHAT,
-    "openai responses": openai.RESPONSES,
+    "openai chat": openai.families("chat"),
+    "openai responses": openai.families("responses"),
 }
 ROWS = [pytest.param(row, id=f"{table}: {row.name}") for table, rows in TABLES.items() for row in rows]
 

@@ -96,7 +96,7 @@ def as_the_user(passage: Passage) -> Iterator[Change]:
 
 def without_results(passage: Passage) -> Iterator[Change]:
     for index, message in passage:
-        if message.answer_ids:
+        if message.result_ids:
             yield Change({index: None}, "results go")
 
 
@@ -113,7 +113,7 @@ def without_end(passage: Passage) -> Iterator[Change]:
 
 def without_questions(passage: Passage) -> Iterator[Change]:
     for turn in passage.turns():
-        if turn[0] < passage.newest and len(turn) > 1 and not passage.current(turn[-1]).answer_ids:
+        if turn[0] < passage.newest and len(turn) > 1 and not passage.current(turn[-1]).result_ids:
             yield Change({turn[-1]: None}, "the end of an older turn goes")
 
 
@@ -225,7 +225,7 @@ def test_a_few_examples_show_a_policy_old_results_in_both_spellings(role: str) -
     seen: list[Message] = []
 
     def look(passage: Passage) -> Iterator[Change]:
-        seen.extend(message for index, message in passage if index < passage.newest and message.answer_ids)
+        seen.extend(message for index, message in passage if index < passage.newest and message.result_ids)
         return first_words(passage, lambda text: text[:3])
 
     check_policy(Editor(look), max_examples=10)
