@@ -57,9 +57,10 @@ def price_fields_of_tool(tool: Tool, shape: str | None) -> Count:
 _OF_TOOLS: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("input_examples",),
     "gemini": ("response", "response_json_schema", "responseJsonSchema"),
-    "openai": ("returns",),
+    "openai": ("returns", "name", "description", "parameters"),
 }
-"""Fields of an API's tools that have a price. OpenAI bills nothing for `returns` (10 recordings, one repository)."""
+"""Fields of an API's tools that have a price. OpenAI bills nothing for `returns` (10 recordings, one repository), and
+the last three beside `function` say again what is in it."""
 _CHARACTERS_PER_TOKEN = 4
 _AROUND_EXAMPLES = 50
 """What may stand around the examples: a bound of ours."""

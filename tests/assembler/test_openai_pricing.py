@@ -247,6 +247,49 @@ def test_a_recursive_schema_comes_to_an_end() -> None:
     assert count_unsettled(tree) > 1
 
 
+def test_a_reference_to_a_property_is_written_out_and_one_to_the_root_is_any() -> None:
+    shown = tool("f", properties={"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}, "c": {"$ref": "#"}})
+    assert arguments_of(tool_text(shown)) == "{ a?: string, b?: string, c?: any }"
+
+
+TOWN = "The name of the town where the customer lives."
+DESCRIBED: dict[str, Any] = {"type": "string", "description": TOWN}
+NEVER_RECORDED: dict[str, tuple[Mapping[str, Any], str]] = {
+    "allOf": ({"allOf": [DESCRIBED]}, TOWN),
+    "prefixItems": ({"type": "array", "prefixItems": [DESCRIBED]}, TOWN),
+    "a list of items": ({"type": "array", "items": [DESCRIBED]}, TOWN),
+    "values of any key": ({"type": "object", "additionalProperties": DESCRIBED}, TOWN),
+    "keys of a pattern": ({"type": "object", "patternProperties": {"^x": DESCRIBED}}, TOWN),
+    "not": ({"not": DESCRIBED}, TOWN),
+    "an alternative's description": ({"anyOf": [DESCRIBED, {"type": "null"}]}, TOWN),
+    "const": ({"const": "the only value"}, '"the only value"'),
+    "pattern": ({"type": "string", "pattern": "^[0-9]{5}(-[0-9]{4})?$"}, "pattern: ^[0-9]{5}(-[0-9]{4})?$"),
+    "examples": ({"type": "string", "examples": ["Paris, France", "Rome, Italy"]}, '"Paris, France", "Rome, Italy"'),
+    "the root again": ({"$ref": "#"}, "{ a?: any }"),
+    "a chain to a recursive schema": ({"allOf": [{"$ref": "#/$defs/Town"}]}, TOWN),
+}
+
+
+@pytest.mark.parametrize("case", NEVER_RECORDED)
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "gpt-4"])
+def test_the_bound_has_tokens_for_what_a_schema_says_where_no_recording_shows_whether_it_is_written(
+    case: str, model: str
+) -> None:
+    schema, said = NEVER_RECORDED[case]
+    family, count = family_of(model), tiktoken_counter()
+    town: dict[str, Any] = {"type": "object", "properties": {"name": DESCRIBED, "within": {"$ref": "#/$defs/Town"}}}
+    asks = tool("f", type="object", properties={"a": schema}, **{"$defs": {"Town": town}})
+    plain = tool("f", type="object", properties={"a": {"type": "string"}})
+    bill, known = (price_tools([one], family, count, Has.NOTHING) for one in (asks, plain))
+    assert bill.grade is Grade.BOUNDED
+    assert bill.upper - bill.tokens >= known.upper - known.tokens + count(said)
+
+
+def test_a_number_or_a_switch_in_a_schema_widens_the_bound_by_one() -> None:
+    schema = {"type": "string", "minLength": 3, "maxLength": 200, "deprecated": True}
+    assert count_unsettled(taking(a=schema)) == count_unsettled(taking(a={"type": "string"})) + 3
+
+
 def doubling(levels: int) -> Tool:
     """A schema of `levels` definitions that stands for 2 ** levels strings."""
     definitions: dict[str, Any] = {

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import enum
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -25,7 +26,7 @@ import attrs
 
 from assembler.dialects.references import Repeats
 from assembler.regions.tools.tool import Tool
-from assembler.text.fields import fields_in, fields_of
+from assembler.text.fields import fields_in, fields_of, items_of
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -35,6 +36,10 @@ DEEPEST = 32
 
 LARGEST = 10_000
 """The number of schemas that are written for one tool; the rest become `any`. OpenAI accepts 5,000 properties."""
+
+
+LONGEST_ROUNDS = 500
+"""The tokens that references that are not expanded may add to the bound of one tool."""
 
 
 class ToolText(enum.Enum):
@@ -82,8 +87,8 @@ def _of_kind(schema: Schema, kind: str | None) -> Schema:
 
 
 def definitions(schema: Schema) -> Mapping[str, Schema]:
-    """Return the root's definitions by their reference: `#/$defs/Address`."""
-    found: dict[str, Schema] = {}
+    """Return the root's definitions and properties by their reference: `#/$defs/Address`, `#/properties/home`."""
+    found = {f"#/properties/{key}": held for key, held in properties(schema).items()}
     for place in ("$defs", "definitions"):
         named = ((name, fields_of(one)) for name, one in fields_in(schema, place).items())
         found |= {f"#/{place}/{name}": one for name, one in named if one is not None}
@@ -92,7 +97,7 @@ def definitions(schema: Schema) -> Mapping[str, Schema]:
 
 @attrs.define
 class _Allowance:
-    """The number of schemas that may still be written."""
+    """The number of schemas that may still be written, or of tokens that may still be added to a bound."""
 
     left: int
 
@@ -115,6 +120,12 @@ class _Scope:
     allowance: _Allowance
     repeats: Repeats
     seen: set[str]
+    counted: set[str] = attrs.field(factory=set[str])
+    """The definitions whose further rounds are in the bound."""
+    rounds: _Allowance = attrs.field(factory=lambda: _Allowance(LONGEST_ROUNDS))
+    """The tokens that further rounds may still add to the bound."""
+    hidden: _Scope | None = None
+    """The scope of what the text leaves out and the bound includes."""
     cut: bool = False
     """Whether the reference to this schema is not expanded."""
     among_others: bool = False
@@ -122,27 +133,45 @@ class _Scope:
 
     @classmethod
     def of(cls, root: Schema, generation: ToolText) -> _Scope:
-        return cls(generation, definitions(root), frozenset(), _Allowance(LARGEST), Repeats(), set())
+        return cls(
+            generation, {"#": root, **definitions(root)}, frozenset(["#"]), _Allowance(LARGEST), Repeats(), set()
+        )
 
     def follow(self, schema: Schema) -> tuple[Schema, _Scope]:
         """Return the schema that a reference names, updated with the keys next to the reference.
 
-        A reference to an enclosing definition or to nothing becomes `any`, and so does one beyond the limits.
+        A reference to the root, an enclosing definition or nothing becomes `any`, and so does one beyond the limits.
         """
         inside = self.inside
         while isinstance(target := schema.get("$ref"), str):
             beside = {key: value for key, value in schema.items() if key != "$ref"}
-            if target in inside or len(inside) >= DEEPEST or not self._may_write(target):
+            named = self.definitions.get(target)
+            if named is None or target in inside or len(inside) >= DEEPEST or not self._may_write(target, named):
                 return beside, attrs.evolve(self, inside=inside, cut=True)
-            schema = {**self.definitions.get(target, {}), **beside}
+            schema = {**named, **beside}
             inside |= {target}
         return (schema, self) if inside is self.inside else (schema, attrs.evolve(self, inside=inside))
 
-    def _may_write(self, target: str) -> bool:
+    def _may_write(self, target: str, named: Schema) -> bool:
         """True if a definition may be written: the first time, or while `repeats` has enough left. Uses it up."""
         first = target not in self.seen
         self.seen.add(target)
-        return first or self.repeats.taken(target, self.definitions.get(target, {}))
+        return first or self.repeats.taken(target, named)
+
+    def apart(self) -> _Scope:
+        """Return this place in what the text leaves out, which has limits of its own."""
+        return self if self.hidden is None else attrs.evolve(self.hidden, inside=self.inside)
+
+    def size_of_round(self, target: object) -> int:
+        """Return the tokens of another round of a definition that is not expanded. Only its first costs more."""
+        named = self.definitions.get(target) if isinstance(target, str) else None
+        if named is None or target in self.counted or not self.rounds.left:
+            return _CYCLE
+        self.counted.add(str(target))
+        within = attrs.evolve(self.apart(), inside=self.inside | {str(target)})
+        tokens = min(self.rounds.left, _tokens_of(_type(named, within, DEEPEST // 2)))
+        self.rounds.left -= tokens
+        return max(_CYCLE, tokens)
 
 
 _NAMED = {"string": "string", "number": "number", "integer": "number", "boolean": "boolean", "null": "null"}
@@ -251,30 +280,79 @@ _SETTLED = frozenset(
         *("strict", "$schema", "$defs", "definitions"),
     ]
 )
+_RULED = frozenset(["title", "default", "minimum", "maximum", "format", "oneOf"])
+"""Keywords that a rule writes or leaves out, with too few recordings to be certain."""
 
 _CYCLE = 10
-"""How much more than `any` a reference that is not expanded may cost: a guess, there is no recording."""
+"""The least that a reference that is not expanded may cost beyond `any`: a guess, there is no recording."""
 
 
 def count_unsettled(tool: Tool) -> int:
-    """Count the places of a schema with too few recordings: defaults, titles, nested objects, arrays of objects,
-    references, and keywords that the text leaves out. 0 means that the whole text is certain.
+    """Count the tokens of a schema that no recording settles, 0 if its whole text is certain.
+
+    Defaults, titles, limits, nested objects, arrays of objects and references have few recordings: one token each.
+    Others have none, such as `allOf`, `const`, `pattern` and descriptions of alternatives. The text leaves these out,
+    and the server may show them: as many tokens as they need.
     """
     if not properties(tool.parameters):
         return 0
-    return _unsettled(tool.parameters, _Scope.of(tool.parameters, ToolText.CURRENT), 0)
+    scope, hidden = (_Scope.of(tool.parameters, ToolText.CURRENT) for _ in range(2))
+    return _unsettled(tool.parameters, attrs.evolve(scope, hidden=hidden), 0)
 
 
 def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
+    target: object = schema.get("$ref")
     schema, scope = scope.follow(schema)
     if scope.cut:
-        return _CYCLE
+        return scope.size_of_round(target)
     if depth > DEEPEST or not scope.allowance.taken():
         return 1
-    own = sum(1 for key in schema if key not in _SETTLED) + (1 if depth and properties(schema) else 0)
+    own = sum(_may_cost(key, held, scope) for key, held in schema.items() if key not in _SETTLED)
+    if depth and properties(schema):
+        own += 1
     items = fields_of(schema.get("items"))
-    below = [*properties(schema).values(), *alternatives(schema), *([items] if items is not None else [])]
+    choice = alternatives(schema)
+    below = [*properties(schema).values(), *choice, *([items] if items is not None else [])]
+    own += _may_cost_in(schema.get("additionalProperties"), scope)
+    if items is None:
+        own += sum(_may_cost_in(one, scope) for one in items_of(schema.get("items")))
+    if "anyOf" in schema or "oneOf" in schema:
+        own += sum(_tokens_of(_heading(scope.apart().follow(one)[0])) for one in choice)
     return own + _repeated(schema) + sum(_unsettled(one, scope, depth + 1) for one in below)
+
+
+def _may_cost(keyword: str, held: object, scope: _Scope) -> int:
+    """Return the tokens of a keyword that the text leaves out: of its schemas as they would be written, or its JSON."""
+    if keyword in _RULED or held is None or isinstance(held, bool | int | float):
+        return 1
+    if keyword in _BY_NAME:
+        return 1 + sum(_may_cost_in(one, scope) for one in fields_in(held).values())
+    if keyword in _OF_SCHEMAS:
+        return 1 + sum(_may_cost_in(one, scope) for one in (held, *items_of(held)))
+    return _tokens_of(_json(held))
+
+
+def _may_cost_in(schema: object, scope: _Scope) -> int:
+    """Return the tokens of a schema that the text leaves out, as it would be written; 0 for anything else."""
+    fields = fields_of(schema)
+    if not fields:
+        return 0
+    resolved, inner = scope.apart().follow(fields)
+    return _tokens_of(f"{_heading(resolved)}{_type(resolved, inner, DEEPEST // 2)}")
+
+
+_BY_NAME = frozenset(["patternProperties", "dependentSchemas"])
+_OF_SCHEMAS = frozenset(["allOf", "prefixItems", "not", "if", "then", "else", "contains", "propertyNames"])
+"""Keywords that hold schemas."""
+
+
+def _tokens_of(text: str) -> int:
+    """Return about the most tokens of a text: one for three letters, and one for each other character."""
+    others = len(_NO_LETTER.findall(text))
+    return (len(text) - others) // 3 + others + 2 if text else 0
+
+
+_NO_LETTER = re.compile(r"[^A-Za-z\s]")
 
 
 def _repeated(schema: Schema) -> int:
