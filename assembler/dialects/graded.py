@@ -99,9 +99,9 @@ class GradedMergingPricer(GradedPricer, MergingPricer):
         """Return the rules' pricer, graded."""
         return attrs.evolve(self, rules=self.rules.when_sent())
 
-    def beside(self, message: Message, before: Message | None) -> Difference | None:
+    def difference_after(self, message: Message, before: Message | None) -> Difference | None:
         """Return the rules' difference, graded."""
-        more = self.rules.beside(message, before)
+        more = self.rules.difference_after(message, before)
         return None if more is None else grade_price(more, self.count)
 
     def forgets_reasoning(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.pipeline.overflow import Smallest, TooLarge, Trial, a_summary_might_do, smallest
 from assembler.pipeline.planned import Planned
 from assembler.policies import Policy, TrimOldest, Truncate
@@ -164,7 +164,8 @@ def _advise_pins(overflow: TooLarge) -> str | None:
     newest = plan.ledger.since(begins).upper
     pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
     notes = [rung.traits.note for rung in plan.settings.rungs if rung.traits.note is not None]
-    noted = max((plan.ledger.price(spoken(note)).upper for note in notes), default=0)  # it replaces the dropped turns
+    # The note replaces the dropped turns.
+    noted = max((plan.ledger.price(user_message(note)).upper for note in notes), default=0)
     if not pinned or newest + noted > left:
         return None
     named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.pipeline.ladder import Decision, Made, Trimmed, changes, take
 from assembler.policies.traits import RewritingRung, Rung
 from assembler.pricing.ledger import Cut, Ledger
@@ -48,7 +48,7 @@ class Recipe:
             return None
         if self.first_kept != ledger.first and not ledger.begins_turn(self.first_kept):
             return None
-        summary = None if self.summary is None else spoken(self.summary)
+        summary = None if self.summary is None else user_message(self.summary)
         cut = Cut(self.first_kept, self.reason, summary)
         kept = Trimmed(cut, decisions=self.decisions, failures=self.failures, made=self.made)
         for made in self.made:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.conversation.pins import pinned_messages
 from assembler.errors import UnsupportedContentError
 from assembler.pipeline.ladder import Trimmed, keep_all
@@ -66,7 +66,7 @@ def _count_steps(plan: Planned) -> list[Step]:
     rung, keeps = trimming(plan.settings.willing) or (None, None)
     pinned = {start: (ledger.turn_upper(start, stop), stop - start) for start, stop in ledger.pinned_turns()}
     text = None if rung is None else rung.traits.note
-    note = 0 if text is None else ledger.price(spoken(text)).upper
+    note = 0 if text is None else ledger.price(user_message(text)).upper
     used = plan.fixed.upper + sum(tokens for tokens, _ in pinned.values())
     steps: list[Step] = []
     for place, turn in enumerate(_priced_turns(ledger), 1):

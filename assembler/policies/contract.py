@@ -28,7 +28,7 @@ def verify_cut(policy: object, cut: Cut, ledger: Ledger) -> Cut:
     if summary is not None and not (isinstance(cast(object, summary), Message) and opens_turn(summary)):
         raise PlanError(
             name,
-            "returns a summary that is not a new user message; use assembler.conversation.messages.spoken(text)",
+            "returns a summary that is not a new user message; use assembler.conversation.messages.user_message(text)",
         )
     if ledger.length == ledger.first == first:
         return cut

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from assembler.conversation.history import Sight
-from assembler.conversation.messages import Message, spoken
+from assembler.conversation.messages import Message, user_message
 from assembler.conversation.policy_memory import Keepsake, Keepsakes
 from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.errors import SummaryError
@@ -62,8 +62,8 @@ class Answer(Keepsake):
         """The summary if it is within `spare` tokens and costs less than what it replaces, else a refusal."""
         if isinstance(self.text, SummaryError):
             return Refusal(self.after, self.stop, self.spare, str(self.text), self.text)
-        written = Written(self.start, self.stop, self.text, spoken(HEADING + self.text))
-        cost = ledger.price(written.message).upper - ledger.price(spoken(HEADING)).upper
+        written = Written(self.start, self.stop, self.text, user_message(HEADING + self.text))
+        cost = ledger.price(written.message).upper - ledger.price(user_message(HEADING)).upper
         left, whole = ledger.kept(_cut_at(written)).upper, ledger.kept(Cut(ledger.first, "")).upper
         if cost > self.spare or left >= whole:
             reason = f"a summary was refused: it would leave {left} of {whole} tokens"
@@ -129,7 +129,7 @@ class Summarize:
 
     def bare(self, ledger: PricedTurns) -> Cut:
         """The newest turns with an empty summary."""
-        return Cut(ledger.newest_turns(self.keep_turns), "the shortest possible summary", spoken(HEADING))
+        return Cut(ledger.newest_turns(self.keep_turns), "the shortest possible summary", user_message(HEADING))
 
     @property
     def traits(self) -> Traits:
@@ -169,7 +169,7 @@ class Summaries:
         """Read a summary or a refusal back from JSON."""
         if "text" in what:
             text = checked_text(what["text"], field="summary")
-            return self.policy, Written(start, stop, text, spoken(HEADING + text))
+            return self.policy, Written(start, stop, text, user_message(HEADING + text))
         raised: Mapping[str, Any] | None = what["failure"]
         failure = None if raised is None else SummaryError(str(raised["says"]), raised=raised["raised"])
         return self.policy, Refusal(start, stop, int(what["max_tokens"]), str(what["reason"]), failure)

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
 from assembler.policies.checks import a_share, a_text
 from assembler.policies.shown import PricedTurns
@@ -103,7 +103,7 @@ class TrimOldest(Value):
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
         """Keep as many of the newest turns as fit."""
-        note = None if self.note is None else spoken(self.note)
+        note = None if self.note is None else user_message(self.note)
         noted = 0 if note is None else ledger.price(note).upper
         if self.low_water is None:
             reason = "older turns do not fit"

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import attrs
 
 from assembler.conversation.history import Sight, Span
-from assembler.conversation.messages import Call, Message, Result, Thinking, spoken
+from assembler.conversation.messages import Call, Message, Result, Thinking, user_message
 from assembler.conversation.messages.responses import RESPONSES, continues, continues_step, is_given_apart, says_more
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
@@ -67,7 +67,7 @@ class Priced:
 
     def count(self, text: str) -> Tokens:
         """The upper bound of what a text adds to a message, in this dialect."""
-        return self.price(spoken(text)).upper - self.price(spoken("")).upper
+        return self.price(user_message(text)).upper - self.price(user_message("")).upper
 
     def message(self, index: int) -> Count:
         """The price of one message, as it was added. Reasoning that is no longer billed costs nothing."""

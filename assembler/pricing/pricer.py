@@ -16,7 +16,7 @@ from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 import attrs
 
 from assembler.conversation.compaction import standing
-from assembler.conversation.messages import Message, spoken
+from assembler.conversation.messages import Message, user_message
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -140,21 +140,21 @@ class MergingPricer(Pricer, Protocol):
     """A pricer of a dialect that merges neighbouring messages into turns, or adds words of its own between them.
 
     The sum of its prices is an upper bound. The exact cost is found from the request as it is sent: by the prices of
-    `when_sent`, corrected by `beside` for neighbours. The model's messages need no correction after other messages, so
-    a request is priced step by step.
+    `when_sent`, corrected by `difference_after` for neighbours. The model's messages need no correction after other
+    messages, so a request is priced step by step.
     """
 
     def when_sent(self) -> MergingPricer:
         """The pricer for messages that were read back from a request."""
         return self
 
-    def beside(self, message: Message, before: Message | None) -> Difference | None:
+    def difference_after(self, message: Message, before: Message | None) -> Difference | None:
         """What a message costs more or less after `before`, None for the first. Returns None for no difference."""
         return None
 
     def spares(self) -> Tokens:
         """The most that a message may cost less than its price because it is sent in one turn with others."""
-        return 2 * self.message(spoken("a")).upper
+        return 2 * self.message(user_message("a")).upper
 
     def forgets_reasoning(self) -> bool:
         """Whether reasoning is billed only until the next question."""
@@ -222,7 +222,7 @@ def price_sent(pricer: MergingPricer, messages: Sequence[Message], asked: int) -
     kept = [*map(pricer.without_reasoning, messages[:asked]), *messages[asked:]] if asked else messages
     price = price_messages(pricer.when_sent(), kept)
     for before, message in itertools.pairwise(kept):
-        more = pricer.beside(message, before)
+        more = pricer.difference_after(message, before)
         if more is not None:
             price += more
     return price
@@ -230,7 +230,7 @@ def price_sent(pricer: MergingPricer, messages: Sequence[Message], asked: int) -
 
 def price_beginning(pricer: MergingPricer, messages: Sequence[Message]) -> Difference:
     """What the first message of a request costs more because it is the first."""
-    return (pricer.beside(messages[0], None) if messages else None) or Difference()
+    return (pricer.difference_after(messages[0], None) if messages else None) or Difference()
 
 
 def answered_at_once(messages: Sequence[Message], together: Callable[[Message, Message], bool]) -> Sequence[Message]:

@@ -25,7 +25,7 @@ from assembler import (
     count_request,
     first_user,
 )
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.dialects import DIALECTS, openai_chat, plain
 from assembler.rag import Everything, Order
 from assembler.strategies import Needs
@@ -265,7 +265,7 @@ def test_a_plain_count_has_the_grade_of_its_counter() -> None:
     guessed = built(approximate_counter()).add_capability(tools).build().count
     assert guessed.grade is Grade.ESTIMATED
     assert guessed.upper == guessed.tokens
-    assert plain.pricer(None, approximate_counter()).message(spoken("hello")).grade is Grade.ESTIMATED
+    assert plain.pricer(None, approximate_counter()).message(user_message("hello")).grade is Grade.ESTIMATED
 
 
 @pytest.mark.parametrize("window", range(300, 308))

@@ -15,7 +15,7 @@ import attrs
 import pytest
 
 from assembler import Assembler, TrimOldest, count_request
-from assembler.conversation.messages import Media, Opaque, spoken
+from assembler.conversation.messages import Media, Opaque, user_message
 from assembler.dialects import DIALECTS, anthropic, openai_responses, plain
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock import nova
@@ -135,7 +135,7 @@ def test_pinned_turns_stay_beside_a_cut_and_are_listed_up_to_a_place() -> None:
         ((0, 1), (2, 3)),
     ]
     assert [ledger.kept(Cut(first, "")).upper for first in range(4)] == [15, 15, 13, 13]
-    assert ledger.kept(Cut(3, "", spoken("said"))).upper == 17
+    assert ledger.kept(Cut(3, "", user_message("said"))).upper == 17
     assert [len(ledger.objects(start, stop)) for start, stop in ((0, 4), (0, 3), (0, 1), (1, 2))] == [2, 1, 0, 1]
     assert [len(ledger_of(1, 2, 4).objects(start, 3)) for start in range(4)] == [3, 2, 1, 0]
     assert attrs.evolve(ledger, first=1).pinned_turns() == ((2, 3),)
@@ -768,14 +768,14 @@ class Forgetting(MergingPricer):
     def options(self, layout: Any) -> Count:
         return Count(0)
 
-    def beside(self, message: Any, before: Any) -> Difference:
+    def difference_after(self, message: Any, before: Any) -> Difference:
         return Difference(1, upper=1) if before is None else Difference(10, upper=10)
 
     def ends_reasoning(self, message: Any) -> bool:
         return message.parts[0] == "?"
 
     def without_reasoning(self, message: Any) -> Any:
-        return spoken(message.parts[0].replace("hm", ""))
+        return user_message(message.parts[0].replace("hm", ""))
 
 
 @pytest.mark.parametrize(
@@ -790,7 +790,7 @@ class Forgetting(MergingPricer):
     ],
 )
 def test_reasoning_is_billed_no_more_before_the_last_message_that_forgets_it(said: list[str], tokens: int) -> None:
-    assert priced_request(Forgetting(), Layout(messages=tuple(map(spoken, said)))) == Count(tokens)
+    assert priced_request(Forgetting(), Layout(messages=tuple(map(user_message, said)))) == Count(tokens)
 
 
 def test_pieces_cost_together_what_the_whole_costs() -> None:

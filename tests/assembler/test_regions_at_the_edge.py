@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from assembler import Assembler, CacheMarks, ClearToolResults, Defer, Refuse, TrimOldest, TrimSteps, calibrate
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.dialects import anthropic, bedrock, gemini, openai_chat, openai_responses, plain
 from assembler.errors import ConversationError
 from assembler.pipeline.decisions import Decided, Decisions, decisions_of
@@ -312,7 +312,7 @@ def test_a_policy_after_a_summary_gets_what_the_summary_leaves() -> None:
 
     class Summed:
         def cut(self, ledger: Any, tokens_left: int) -> Cut:
-            return Cut(ledger.newest_turns(2), "summed", spoken("s" * 30))
+            return Cut(ledger.newest_turns(2), "summed", user_message("s" * 30))
 
     class Telling:
         def cut(self, ledger: Any, tokens_left: int) -> Cut:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, first_user
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import demand_of, price_fixed
@@ -152,7 +152,7 @@ def test_a_continued_ladder_begins_with_what_stayed_and_forgets_old_failures() -
 @pytest.mark.parametrize(("summary", "first"), [("nnnnn", 2), ("sssss", 3)])
 def test_a_note_that_is_there_already_gets_its_tokens_once(summary: str, first: int) -> None:
     """25 tokens hold two turns of 10 and the policy's own note of 5, or one turn if another summary stands too."""
-    ledger, standing = ledger_of(10, 10, 10, 10), spoken(summary)
+    ledger, standing = ledger_of(10, 10, 10, 10), user_message(summary)
     rungs = (rung_of(TrimOldest(note="nnnnn")),)
     kept = trim_by_rungs(ledger, rungs, 25, Trimmed(Cut(1, "as it was", standing)))
     assert kept.cut.first_kept == first
@@ -642,7 +642,7 @@ def test_the_recipe_holds_no_change_of_a_dropped_message() -> None:
     ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(0,))
     made = (Made(4, 0, 0, ((0,), (1,), (3,))), Made(4, 1, 0, ((1,),)))
     kept = Trimmed(Cut(2, "why"), decisions=(SHORTENED,), failures=(SummaryError("s"),), made=made)
-    told = attrs.evolve(kept, cut=Cut(2, "why", spoken("").with_parts(("sa", "id"))))
+    told = attrs.evolve(kept, cut=Cut(2, "why", user_message("").with_parts(("sa", "id"))))
     assert Recipe.of(4, told, ledger).summary == "said"
     found = Recipe.of(4, kept, ledger)
     assert (found.length, found.first_kept, found.reason, found.summary) == (4, 2, "why", None)

@@ -46,7 +46,7 @@ from assembler import (
     without_invisible,
 )
 from assembler.batch import BatchAssembler, assemble_batch
-from assembler.conversation.messages import edited, read_message, spoken, still_says, unchanged
+from assembler.conversation.messages import edited, read_message, still_says, unchanged
 from assembler.conversation.messages.message import Media
 from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
 from assembler.dialects.marking import marked
@@ -409,7 +409,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.conversation.messages.read_message": over(
         CONVERSATIONS, lambda ms: [read_message(m, k) for k, m in enumerate(ms)]
     ),
-    "assembler.conversation.messages.spoken": over(TEXTS, spoken),
+    "assembler.conversation.messages.user_message": over(TEXTS, user_message),
     "assembler.conversation.messages.still_says": over(
         CONVERSATIONS,
         lambda ms: [still_says(m, m.raw) for m in ms],

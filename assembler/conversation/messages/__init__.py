@@ -2,7 +2,7 @@
 
 from assembler.conversation.messages.edit import edited
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
-from assembler.conversation.messages.read import read_message, spoken, still_says, unchanged
+from assembler.conversation.messages.read import read_message, still_says, unchanged, user_message
 from assembler.conversation.messages.registered import reading, register_reader
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "read_message",
     "reading",
     "register_reader",
-    "spoken",
     "still_says",
     "unchanged",
+    "user_message",
 ]

@@ -88,7 +88,7 @@ def _dumped(raw: object) -> Mapping[str, Any] | None:
     return plain_fields(cast("Mapping[str, Any]", fields)) if isinstance(fields, Mapping) else None
 
 
-def spoken(text: str) -> Message:
+def user_message(text: str) -> Message:
     """A new user message with this text: a summary or a note."""
     return read_dict({"role": "user", "content": text}, index=0)
 

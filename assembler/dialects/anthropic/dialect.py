@@ -277,7 +277,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         """True if two neighbours are results of one step, which are sent in one user turn."""
         return message.role == before.role == "tool" or (message.has_results and before.has_only_results)
 
-    def beside(self, message: Message, before: Message | None) -> Difference | None:
+    def difference_after(self, message: Message, before: Message | None) -> Difference | None:
         """Price a message's position: an assistant's opening adds a user turn, and user messages may share a turn."""
         return claude.price_beginning(message) if before is None else claude.price_behind(message, before, self.family)
 

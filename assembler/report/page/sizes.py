@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.what_if import refit, try_window
 from assembler.pipeline.window_steps import Step, settled_by_turns, steps_of
@@ -175,7 +175,7 @@ def _stays(item: Item) -> Tokens:
 
 def _note(plan: Planned) -> Tokens:
     note = plan.settings.willing[0].traits.note
-    return plan.ledger.price(spoken(note)).tokens if note else 0
+    return plan.ledger.price(user_message(note)).tokens if note else 0
 
 
 def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:

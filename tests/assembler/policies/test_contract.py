@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from assembler import Assembler, Change, Cut, PlanError
-from assembler.conversation.messages import Message, read_message, spoken
+from assembler.conversation.messages import Message, read_message, user_message
 from assembler.dialects import plain
 from assembler.policies.contract import verify_cut
 from budgets import Budget
@@ -54,13 +54,13 @@ NO_CUTS = [
     Cut(12, "nothing stays"),
     Cut(13, "beyond the last"),
     Cut(3, "where no turn begins"),
-    Cut(2, "x", attrs.evolve(spoken("s"), role="assistant")),
+    Cut(2, "x", attrs.evolve(user_message("s"), role="assistant")),
     Cut(2, "x", failure="a text"),
     Cut(2, "x", failure=ValueError("no error of ours")),
 ]  # type: ignore[arg-type]
 NO_REWRITES = [
     *(None, 5, [5], [None], ["text"], [Change], [Change(5, "x")], [Change({"0": None}, "x")]),  # type: ignore[arg-type]
-    *([Change({0: 5}, "x")], [Change({0: {"role": "user", "content": ""}}, "x")], [Change({0: spoken("")}, 5)]),  # type: ignore[arg-type, dict-item]
+    *([Change({0: 5}, "x")], [Change({0: {"role": "user", "content": ""}}, "x")], [Change({0: user_message("")}, 5)]),  # type: ignore[arg-type, dict-item]
 ]
 
 
@@ -86,7 +86,10 @@ def test_a_value_that_is_not_a_change_is_refused_by_the_name_of_its_policy(answe
         (Cut(-2, "x"), "keeps from message -2; it must keep from 0 to 11"),
         (Cut(12, "x"), "keeps from message 12; it must keep from 0 to 11"),
         (Cut(3, "x"), "keeps from message 3, where no turn begins"),
-        (Cut(2, "x", attrs.evolve(spoken("s"), role="assistant")), "returns a summary that is not a new user message"),
+        (
+            Cut(2, "x", attrs.evolve(user_message("s"), role="assistant")),
+            "returns a summary that is not a new user message",
+        ),
         (Cut(2, "x", failure=ValueError()), "reports ValueError as a failure"),
     ],
 )

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from assembler import MarkupError, SummaryError
-from assembler.conversation.messages import spoken
+from assembler.conversation.messages import user_message
 from assembler.policies import Summarize, TrimOldest
 from assembler.policies.summarize import HEADING, Answer, Refusal, Summaries, Written
 from assembler.pricing.ledger import Ledger
@@ -32,7 +32,7 @@ def silent(dropped: Any, previous: str | None, most: int) -> str:
 
 
 def written(ledger: Ledger, policy: Summarize, stop: int) -> Written:
-    summary = Written(ledger.first, stop, "said", spoken(HEADING + "said"))
+    summary = Written(ledger.first, stop, "said", user_message(HEADING + "said"))
     ledger.keepsakes.keep(policy, summary)
     return summary
 

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from assembler.conversation.messages import Message, edited, read_message, spoken
+from assembler.conversation.messages import Message, edited, read_message, user_message
 from assembler.policies import Change, Cut, KeepsAll, KeepsChosen, KeepsNewest, Passage, Policy, Traits
 from assembler.pricing.ledger import Ledger
 from assembler.testing import ContractError, check_policy
@@ -71,7 +71,7 @@ def by_the_call(ledger: Ledger, room: int) -> Cut:
 
 
 def noted_at_length(ledger: Ledger, room: int) -> Cut:
-    return Cut(ledger.newest_turns(1), "noted", spoken("gone " * 9_000))
+    return Cut(ledger.newest_turns(1), "noted", user_message("gone " * 9_000))
 
 
 def scribbling(passage: Passage) -> Iterator[Change]:
