@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.extra_fields import loses_fields_of_answers
 from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_left_out_for, is_sent_whole
-from assembler.conversation.messages.responses import RESPONSES, torn_reasoning
+from assembler.conversation.messages.responses import RESPONSES, unfollowed_reasoning
 from assembler.dialects.dialect import Dialect, ReasoningDialect
 from assembler.dialects.lost_fields import loses_citations
 
@@ -21,7 +21,7 @@ def sent_whole(dialect: Dialect, messages: Placed) -> set[int]:
     """Return the indexes of the messages that the request has in full. O(parts)."""
     return {
         index
-        for index, message in (_not_torn(messages) if dialect.api.shape == RESPONSES else messages)
+        for index, message in (_without_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages)
         if (message.shallow and not message.extra_fields and [*map(type, message.parts)] == [str])  # most are one text
         or _sends_all(dialect, message)
     }
@@ -29,15 +29,15 @@ def sent_whole(dialect: Dialect, messages: Placed) -> set[int]:
 
 def sent_at_all(dialect: Dialect, messages: Placed) -> set[int]:
     """Return the indexes of the messages of which the request has any part. O(parts)."""
-    sendable = _not_torn(messages) if dialect.api.shape == RESPONSES else messages
+    sendable = _without_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages
     return {index for index, message in sendable if _sends_any(dialect, message)}
 
 
-def _not_torn(messages: Placed) -> Placed:
+def _without_unfollowed_reasoning(messages: Placed) -> Placed:
     """Return the messages without the reasoning that Responses refuses because nothing follows it."""
     placed = [*messages]
-    torn = torn_reasoning([message for _, message in placed])
-    return [one for place, one in enumerate(placed) if place not in torn]
+    unfollowed = unfollowed_reasoning([message for _, message in placed])
+    return [one for place, one in enumerate(placed) if place not in unfollowed]
 
 
 def _sends_all(dialect: Dialect, message: Message) -> bool:

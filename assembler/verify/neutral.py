@@ -102,7 +102,7 @@ def wrong_ends(messages: Place, turns: list[Turn]) -> Iterator[Violation]:
         yield N5.broken(spoken[-1].place.path, "the conversation ends with the assistant")
 
 
-def torn_reasoning(turns: list[Turn]) -> Iterator[Violation]:
+def unfollowed_reasoning(turns: list[Turn]) -> Iterator[Violation]:
     """Check N6: reasoning at the end of a message is followed by a call or by another assistant message."""
     after = ""
     for turn in reversed(turns):

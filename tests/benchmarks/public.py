@@ -46,7 +46,7 @@ from assembler import (
     without_invisible,
 )
 from assembler.batch import BatchAssembler, assemble_batch
-from assembler.conversation.messages import edited, read_message, still_says, unchanged
+from assembler.conversation.messages import edited, read_message, still_says, unchanged, user_message
 from assembler.conversation.messages.message import Media
 from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
 from assembler.dialects.marking import marked

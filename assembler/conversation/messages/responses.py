@@ -338,13 +338,13 @@ def _listed(given: object) -> list[object]:
     return cast("list[object]", given) if isinstance(given, list) else [given]
 
 
-def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
+def unfollowed_reasoning(messages: Sequence[Message]) -> frozenset[int]:
     """The places of reasoning after which no item of the model follows, because an answer was cut off. O(messages).
 
     `Item 'rs_…' of type 'reasoning' was provided without its required following item`: openai-agents-python#1660, read
     2026-11.
     """
-    torn: set[int] = set()
+    unfollowed: set[int] = set()
     followed = False
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
@@ -353,14 +353,14 @@ def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
         elif says_more(message):
             followed = True
         elif not followed and sendable(message) and message.parts:
-            torn.add(place)
-    return frozenset(torn)
+            unfollowed.add(place)
+    return frozenset(unfollowed)
 
 
-def without_torn(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages without `torn_reasoning`; the same sequence if there is none."""
-    torn = torn_reasoning(messages)
-    return [message for place, message in enumerate(messages) if place not in torn] if torn else messages
+def without_unfollowed_reasoning(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages without `unfollowed_reasoning`; the same sequence if there is none."""
+    unfollowed = unfollowed_reasoning(messages)
+    return [message for place, message in enumerate(messages) if place not in unfollowed] if unfollowed else messages
 
 
 def says_more(message: Message) -> bool:

@@ -11,7 +11,7 @@ import attrs
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
 from assembler.conversation.messages.items_in_lists import as_items, is_sent_thought
-from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_torn
+from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_unfollowed_reasoning
 from assembler.conversation.turns import is_head
 from assembler.dialects.blocks.pricing import lone_text
 from assembler.dialects.copies import NO_PARAMETERS
@@ -138,7 +138,7 @@ class HostBill(JoiningPricer):
 
     def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """On Responses, return the messages without reasoning items that no item of the model follows."""
-        return messages if self.api == "chat" else without_torn(messages)
+        return messages if self.api == "chat" else without_unfollowed_reasoning(messages)
 
     def options(self, layout: Layout) -> Difference:
         """Price an answer format, thinking, and a tool choice. With "none" some templates leave the tools out."""

@@ -14,7 +14,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
 from assembler.conversation.messages.items_in_lists import as_responses_sends, is_sent_thought
-from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable, without_torn
+from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable, without_unfollowed_reasoning
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
@@ -189,7 +189,7 @@ class OpenAIResponsesPricer(OpenAIBill):
 
     def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages without reasoning items that no item of the model follows."""
-        return without_torn(messages)
+        return without_unfollowed_reasoning(messages)
 
     def options(self, layout: Layout) -> Count:
         """Price a forced tool, serial calls, an output schema and the pro mode; stored items make it an estimate."""

@@ -66,7 +66,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     for item in given.objects():
         yield from _wrong_item(item)
     yield from _unpaired(given.objects(), stored)
-    yield from _torn_reasoning(given.objects())
+    yield from _unfollowed_reasoning(given.objects())
     yield from _wrong_tools(request, tools)
 
 
@@ -127,7 +127,7 @@ def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
             yield RULE["R2"].broken(place.path, f"no output after this call has the call_id {shown(call_id)}")
 
 
-def _torn_reasoning(items: list[Place]) -> Iterator[Violation]:
+def _unfollowed_reasoning(items: list[Place]) -> Iterator[Violation]:
     """Check R3: after a reasoning item comes another one, or an item that the model wrote."""
     followed = False
     for item in reversed(items):

@@ -13,7 +13,7 @@ from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.items_in_lists import is_sent_item
 from assembler.conversation.messages.parts import compact_json
-from assembler.conversation.messages.responses import RESPONSES, sendable, torn_reasoning
+from assembler.conversation.messages.responses import RESPONSES, sendable, unfollowed_reasoning
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
 from assembler.dialects.call_ids import legal_id
@@ -39,9 +39,9 @@ def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list
     Reasoning that no item of the model follows is left out. `notes` counts what is left out or renamed.
     """
     items: list[Item] = []
-    torn = torn_reasoning(messages)
+    unfollowed = unfollowed_reasoning(messages)
     for place, message in enumerate(messages):
-        if place in torn:
+        if place in unfollowed:
             notes[TORN] += 1
         elif sendable(message):
             items.extend(_settled(item, ids, notes) for item in _as_they_came(message, notes))

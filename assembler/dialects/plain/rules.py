@@ -26,7 +26,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from neutral.wrong_ends(messages, turns)
     yield from neutral.wrong_pairs(turns)
     yield from neutral.empty_contents(turns)
-    yield from neutral.torn_reasoning(turns)
+    yield from neutral.unfollowed_reasoning(turns)
     yield from neutral.lost_signatures(turns)
     yield from neutral.too_many_marks(request)
     called = next((turn for turn in turns if turn.calls), None)
