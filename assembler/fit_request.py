@@ -246,5 +246,5 @@ class _Fit:
 
 def _is_whole(plan: Planned) -> bool:
     """Whether the plan sends every message unchanged."""
-    kept = all(plan.sight.message(index) is message for index, message in plan.sent)
-    return kept and plan.sight.head + len(plan.sent) == plan.sight.length
+    kept = all(plan.view.message(index) is message for index, message in plan.sent)
+    return kept and plan.view.head + len(plan.sent) == plan.view.length

@@ -48,7 +48,7 @@ class Plan(Decision):
         return self  # frozen
 
     def __repr__(self) -> str:
-        return f"Plan(kept={len(self.kept)}, of={self.inside.sight.length}, tokens={self.count.tokens})"
+        return f"Plan(kept={len(self.kept)}, of={self.inside.view.length}, tokens={self.count.tokens})"
 
 
 def _found_again(draft: Draft, settings: Settings) -> Plan:

@@ -69,7 +69,7 @@ def _state(source: Path) -> tuple[int, int, int]:
 
 def _describe_run(base: Assembler, kind: Format) -> dict[str, Any]:
     draft, settings = base.inside
-    gathered = gathered_of(draft, draft.history.sight(), settings)
+    gathered = gathered_of(draft, draft.history.view(), settings)
     return gathered if kind is OWN else {**gathered, "format": kind.name}
 
 

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.errors import ConversationError
 
 
-def digests(sight: Sight, stops: Collection[int]) -> dict[int, str]:
+def digests(view: HistoryView, stops: Collection[int]) -> dict[int, str]:
     """SHA-256 of the messages before each of `stops`, which must not exceed the length. One pass, O(characters).
 
     Hashes content, not form: a message that was stored as JSON and loaded again has the same digest. The order of keys
@@ -23,14 +23,14 @@ def digests(sight: Sight, stops: Collection[int]) -> dict[int, str]:
     for index in range(max(stops, default=-1) + 1):
         if index in stops:
             found[index] = running.hexdigest()
-        if index < sight.length:
-            running.update(_text_at(sight, index))
+        if index < view.length:
+            running.update(_text_at(view, index))
     return found
 
 
-def _text_at(sight: Sight, index: int) -> bytes:
+def _text_at(view: HistoryView, index: int) -> bytes:
     try:
-        message = sight.message(index)
+        message = view.message(index)
     except ConversationError:  # a policy may drop a message that was never read
         return b"unread"
     fields = [message.role, message.name, message.pinned, list(message.parts)]

@@ -28,7 +28,7 @@ from assembler.conversation.readings import Readings, Span, alike
 from assembler.conversation.turns import answers_the_server, opens_turn
 from assembler.errors import ConversationError
 
-__all__ = ["History", "Readings", "Sight", "Span"]
+__all__ = ["History", "HistoryView", "Readings", "Span"]
 
 
 class _Log:
@@ -133,12 +133,12 @@ class History:
             readings.stretch(self.length)
         return readings
 
-    def sight(self) -> Sight:
+    def view(self) -> HistoryView:
         """This history with its current readings."""
-        return Sight(self.readings, self.length)
+        return HistoryView(self.readings, self.length)
 
-    def forget(self, changed: int) -> Sight:
-        """A sight without readings from the turn of the message at `changed` on, or without any."""
+    def forget(self, changed: int) -> HistoryView:
+        """A view without readings from the turn of the message at `changed` on, or without any."""
         log, known = self._log, self.readings
         try:
             head = known.head(self.length)
@@ -146,13 +146,13 @@ class History:
         except ConversationError:  # an earlier message, not read until now, is invalid
             start = 0
         log.readings = known.known_until(start, log.raws)
-        return self.sight()
+        return self.view()
 
-    def current(self) -> Sight:
-        """A sight without readings of messages that their owner has changed. O(messages that were read)."""
-        sight = self.sight()
-        changed = sight.first_stale()
-        return sight if changed is None else self.forget(changed)
+    def current(self) -> HistoryView:
+        """A view without readings of messages that their owner has changed. O(messages that were read)."""
+        view = self.view()
+        changed = view.first_stale()
+        return view if changed is None else self.forget(changed)
 
     def raws(self, start: int = 0, stop: int | None = None) -> list[object]:
         """The caller's own objects, in order."""
@@ -174,7 +174,7 @@ class History:
 
 
 @attrs.define(eq=False, repr=False)
-class Sight:
+class HistoryView:
     """A history with one set of readings. It gives the same answers for as long as it is held."""
 
     readings: Readings
@@ -228,9 +228,9 @@ class Sight:
         """The caller's own objects from `start` to before `stop`."""
         return self.readings.raws(start, stop)
 
-    def until(self, length: int) -> Sight:
+    def until(self, length: int) -> HistoryView:
         """The history as it was when it had `length` messages."""
-        return Sight(self.readings, length)
+        return HistoryView(self.readings, length)
 
     def marked(self, start: int = 0) -> list[int]:
         """The messages with a `pinned` mark. Those before `start` are not checked again. O(length - start)."""

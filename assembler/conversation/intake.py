@@ -29,7 +29,7 @@ def check_pairs(history: History, read: Callable[[History], bool], held: Count |
     try:
         begins = read(history)
     except ConversationError:
-        changed = history.sight().first_stale()
+        changed = history.view().first_stale()
         if changed is None:
             raise
         history.forget(changed)
@@ -40,9 +40,9 @@ def check_pairs(history: History, read: Callable[[History], bool], held: Count |
 
 def _answered_here(history: History) -> None:
     """Raise `ConversationError` if the history begins with a result whose call is not in it."""
-    sight = history.sight()
-    head = sight.head
-    if head < sight.length and answers_the_server(first := sight.message(head)):
+    view = history.view()
+    head = view.head
+    if head < view.length and answers_the_server(first := view.message(head)):
         result = next(part for part in first.parts if type(part) is Result)
         raise ConversationError(
             f"result for call {result.call_id!r} answers no call of this conversation; add the call, or, if the "
@@ -57,15 +57,15 @@ def read_whole(history: History) -> bool:
 
     Calls without a result at the end are allowed: the result may be the next message.
     """
-    sight = history.sight()
-    length = sight.length
-    for start, stop in sight.turns_newest_first():
+    view = history.view()
+    length = view.length
+    for start, stop in view.turns_newest_first():
         if stop == length:
-            sight.readings.open_calls(start, stop)
+            view.readings.open_calls(start, stop)
         elif length > READ_WHOLE:
             break
         else:
-            sight.readings.check_turn(start, stop, length)
+            view.readings.check_turn(start, stop, length)
     return True
 
 

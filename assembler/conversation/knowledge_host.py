@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.conversation.messages import Media, Message, Opaque, Result, read_message
 from assembler.conversation.messages.edit import with_part
 from assembler.conversation.messages.parts import as_blocks, read_part
@@ -41,26 +41,26 @@ class Host(Value):
         return with_part(self.message, self.place, attrs.evolve(result, parts=(*map(_part, blocks), text)))
 
 
-def newest_question(sight: Sight) -> Host | None:
+def newest_question(view: HistoryView) -> Host | None:
     """The question of the newest turn; None if there is none, or if it is not a single text."""
-    index, _ = sight.newest_turn()
-    if index == sight.length:
+    index, _ = view.newest_turn()
+    if index == view.length:
         return None
-    message = sight.message(index)
+    message = view.message(index)
     if message.role != "user" or len(message.parts) != 1 or not isinstance(message.parts[0], str):
         return None
     return Host(index, message, message.parts[0])
 
 
-def newest_result(sight: Sight) -> Host | None:
+def newest_result(view: HistoryView) -> Host | None:
     """The last tool result of the last message; None if there is none, or if it is more than one text.
 
     A result that is an object, as Gemini's are, cannot be a host.
     """
-    index = sight.length - 1
-    if index < sight.head:
+    index = view.length - 1
+    if index < view.head:
         return None
-    message = sight.message(index)
+    message = view.message(index)
     place = next((at for at in range(len(message.parts) - 1, -1, -1) if isinstance(message.parts[at], Result)), None)
     if place is None:
         return None

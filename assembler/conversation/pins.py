@@ -7,7 +7,7 @@ import enum
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, TypeAlias, cast
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.conversation.readings import Matched
 from assembler.conversation.turns import opens_turn
 from assembler.errors import ConversationError
@@ -48,47 +48,47 @@ def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) ->
     raise BudgetError(f"pins: expected a predicate, a set of message indexes, or first_user, got {type(pins).__name__}")
 
 
-def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], already_checked: int = 0) -> tuple[int, ...]:
+def pinned_messages(view: HistoryView, pins_of_rungs: Iterable[Pins], already_checked: int = 0) -> tuple[int, ...]:
     """The pinned messages, oldest first. Marks of the first `already_checked` messages are not checked again.
 
     A predicate is called once for each message.
     """
-    found = set(sight.marked(already_checked))
+    found = set(view.marked(already_checked))
     for pins in pins_of_rungs:
         if pins is first_user:
-            found.update(_first_question(sight))
+            found.update(_first_question(view))
         elif callable(pins):
-            found.update(_matches(sight, pins))
+            found.update(_matches(view, pins))
         elif pins:
-            found.update(index for index in pins if index < sight.length)
-    return tuple(sorted(index for index in found if index >= sight.head)) if found else ()
+            found.update(index for index in pins if index < view.length)
+    return tuple(sorted(index for index in found if index >= view.head)) if found else ()
 
 
-def staying(sight: Sight, pins_of_rungs: Iterable[Pins], shape: str, already_checked: int = 0) -> tuple[int, ...]:
+def staying(view: HistoryView, pins_of_rungs: Iterable[Pins], shape: str, already_checked: int = 0) -> tuple[int, ...]:
     """The messages whose turns no policy may drop, oldest first: pinned ones, the newest summary of the API's server,
     and results for calls that the server holds.
     """
-    pins = pinned_messages(sight, pins_of_rungs, already_checked)
-    if (summary := sight.compacted(shape)) is not None:
+    pins = pinned_messages(view, pins_of_rungs, already_checked)
+    if (summary := view.compacted(shape)) is not None:
         pins = tuple(sorted({*pins, summary}))
-    if answers := sight.answering_the_server():
+    if answers := view.answering_the_server():
         pins = tuple(sorted({*pins, *answers}))
     return pins
 
 
-def _first_question(sight: Sight) -> Iterable[int]:
-    _, start = sight.greeting()
-    return (start,) if start < sight.length and opens_turn(sight.message(start)) else ()
+def _first_question(view: HistoryView) -> Iterable[int]:
+    _, start = view.greeting()
+    return (start,) if start < view.length and opens_turn(view.message(start)) else ()
 
 
-def _matches(sight: Sight, pins: Callable[[Any], object]) -> Iterable[int]:
-    found = sight.readings.matched_by(pins)
-    if found.length < sight.length:
-        raws = sight.raws(found.length, sight.length)
+def _matches(view: HistoryView, pins: Callable[[Any], object]) -> Iterable[int]:
+    found = view.readings.matched_by(pins)
+    if found.length < view.length:
+        raws = view.raws(found.length, view.length)
         indexes = (*found.indexes, *(index for index, raw in enumerate(raws, found.length) if pins(raw)))
-        for index in range(found.length, sight.length):
+        for index in range(found.length, view.length):
             with contextlib.suppress(ConversationError):  # dropped objects need not be valid messages
-                sight.message(index)  # read it, so that a later change is noticed
-        found = Matched(pins, sight.length, indexes)
-        sight.readings.remember_match(found)
-    return (index for index in found.indexes if index < sight.length)
+                view.message(index)  # read it, so that a later change is noticed
+        found = Matched(pins, view.length, indexes)
+        view.readings.remember_match(found)
+    return (index for index in found.indexes if index < view.length)

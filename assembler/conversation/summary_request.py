@@ -6,7 +6,7 @@ from typing import Protocol
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from budgets import Tokens
 
 
@@ -26,8 +26,8 @@ class Question(Protocol):
         """Remember the text, or why there is none, together with its messages."""
         ...
 
-    def is_about(self, sight: Sight) -> bool:
-        """Whether `sight` still holds the messages to summarise, and no newer summary replaces them."""
+    def is_about(self, view: HistoryView) -> bool:
+        """Whether `view` still holds the messages to summarise, and no newer summary replaces them."""
         ...
 
 

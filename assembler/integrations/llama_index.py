@@ -319,7 +319,7 @@ def _with_system(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMes
     kept = _kept(plan, messages)
     system = plan.layout.system
     if system is not None:
-        kept.insert(plan.sight.head, ChatMessage(system, role="system"))
+        kept.insert(plan.view.head, ChatMessage(system, role="system"))
     return kept
 
 

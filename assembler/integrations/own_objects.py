@@ -25,11 +25,11 @@ def kept_objects(
     `rewritten(object, before, after)` makes the object of a message that a policy or a strategy changed, and
     `of_summary` makes that of a summary. System messages at the head come first. O(messages that stay).
     """
-    kept = list(objects[: plan.sight.head])
+    kept = list(objects[: plan.view.head])
     if plan.trimmed.cut.summary is not None:
         kept.append(of_summary(text_of(plan.trimmed.cut.summary.parts)))
     for index, after in plan.sent:
-        before = plan.sight.message(index)
+        before = plan.view.message(index)
         kept.append(objects[index] if after is before else rewritten(objects[index], before, after))
     return kept
 
@@ -47,7 +47,7 @@ def kept_groups(
     `rewritten(object, messages)` gets each old message of the object with its new one, or None for a dropped one. An
     object without messages stays in its place, before the next one that stays. O(all entries).
     """
-    after = {index: plan.sight.message(index) for index in range(plan.sight.head)} | dict(plan.sent)
+    after = {index: plan.view.message(index) for index in range(plan.view.head)} | dict(plan.sent)
     summary = plan.trimmed.cut.summary
     kept: list[Own] = []
     silent: list[Own] = []
@@ -58,8 +58,8 @@ def kept_groups(
         if not count:
             silent.append(own)
             continue
-        became = [(plan.sight.message(place), after.get(place)) for place in places]
-        if summary is not None and places.start >= plan.sight.head:
+        became = [(plan.view.message(place), after.get(place)) for place in places]
+        if summary is not None and places.start >= plan.view.head:
             kept.append(of_summary(text_of(summary.parts)))
             summary = None
         if all(new is None for _, new in became):

@@ -59,7 +59,7 @@ def plan_or_overflow(draft: Draft, settings: Settings) -> Planned:
             measured = measure(gathered, chosen)
             return fit(gathered, measured)
         except Exception as error:  # a caller's own policy may raise anything
-            changed = error.index if isinstance(error, ChangedError) else gathered.sight.first_stale()
+            changed = error.index if isinstance(error, ChangedError) else gathered.view.first_stale()
             if changed is None:
                 raise
         gathered = gathered.without(changed)
@@ -77,7 +77,7 @@ def measure_now(draft: Draft, settings: Settings) -> tuple[Gathered, Measured]:
 def costs_now(draft: Draft, settings: Settings) -> RegionCosts:
     """The cost of everything gathered, by region, before any cut. O(messages that were not priced before)."""
     gathered, measured = measure_now(draft, settings)
-    ledger = Ledger.of(gathered.sight, gathered.settings.pricer)
+    ledger = Ledger.of(gathered.view, gathered.settings.pricer)
     return measured.costs(ledger.since(ledger.first))
 
 
@@ -85,10 +85,10 @@ def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> Context
     """The error with advice, which is found by planning the same messages under other settings."""
     from assembler.pipeline.advice import add_advice  # for errors alone
 
-    settings, sight = settings.asking(draft.regions), draft.history.sight()
+    settings, view = settings.asking(draft.regions), draft.history.view()
 
     def decide(other: Settings) -> Planned:
-        gathered = Gathered(draft, other, sight)
+        gathered = Gathered(draft, other, view)
         return decide_plan(gathered, measure(gathered, choose(gathered)))
 
     return add_advice(overflow, Trial(settings, decide, overflow.budget))

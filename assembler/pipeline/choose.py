@@ -32,7 +32,7 @@ from budgets.numbers import part_of
 from budgets.value import Value
 
 if TYPE_CHECKING:
-    from assembler.conversation.history import Sight
+    from assembler.conversation.history import HistoryView
     from assembler.pipeline.gather import Gathered
 
 Priced = TypeVar("Priced")
@@ -78,17 +78,17 @@ class Limits(Value):
 
 def choose(gathered: Gathered) -> Choice | None:
     """What the strategy needs to choose; None if it does not choose. O(turns that the policies protect)."""
-    sight, settings = gathered.sight, gathered.settings.by_rule
+    view, settings = gathered.view, gathered.settings.by_rule
     if settings.chooser is None:
         return None
-    host = host_of(sight, settings)
-    ledger = Ledger.of(sight, settings.pricer)
+    host = host_of(view, settings)
+    ledger = Ledger.of(view, settings.pricer)
     if host is not None and host.place is not None:
-        host = attrs.evolve(host, beside=tuple(sight.messages(ledger.run(host.index).start, host.index)))
+        host = attrs.evolve(host, beside=tuple(view.messages(ledger.run(host.index).start, host.index)))
     if settings.budget is None:
         return Choice(host, None)
     last_length = 0 if gathered.last is None else gathered.last.length
-    pins = staying(sight, settings.pins, settings.dialect.api.shape, last_length)
+    pins = staying(view, settings.pins, settings.dialect.api.shape, last_length)
     ledger = attrs.evolve(ledger, pins=pins)
     least, cut = _least_conversation(ledger, settings)
     limits, saved = _limits(ledger, settings.budget, least), 0
@@ -99,11 +99,11 @@ def choose(gathered: Gathered) -> Choice | None:
     return Choice(host, settings.budget.input_limit - least + saved, limits, saved)
 
 
-def host_of(sight: Sight, settings: Settings) -> Host | None:
+def host_of(view: HistoryView, settings: Settings) -> Host | None:
     """The message that may carry knowledge, if the strategy chooses by it; or None."""
     if settings.chooser is None:
         return None
-    return newest_result(sight) if settings.chooser.needs is Needs.RESULT else newest_question(sight)
+    return newest_result(view) if settings.chooser.needs is Needs.RESULT else newest_question(view)
 
 
 def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.conversation.pins import staying
 from assembler.dialects import Opening
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -95,11 +95,11 @@ def _decide(gathered: Gathered, measured: Measured) -> Planned:
 
 
 def _everything(gathered: Gathered, measured: Measured) -> Planned:
-    settings, sight = gathered.settings.by_rule, gathered.sight
-    floor, refused = _floor(sight, settings)
-    ledger, length = Ledger.of(sight, settings.pricer, floor), 0 if gathered.last is None else gathered.last.length
+    settings, view = gathered.settings.by_rule, gathered.view
+    floor, refused = _floor(view, settings)
+    ledger, length = Ledger.of(view, settings.pricer, floor), 0 if gathered.last is None else gathered.last.length
     kept = keep_all(ledger)
-    return Planned(gathered.draft, settings, sight, measured, ledger, kept, refused=refused, last_length=length)
+    return Planned(gathered.draft, settings, view, measured, ledger, kept, refused=refused, last_length=length)
 
 
 def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
@@ -141,7 +141,7 @@ def _without_unpriced(everything: Planned, start: Known | None, reserved: Tokens
     Raises `UnsupportedContentError` for one that stays.
     """
     strict, settings = everything.ledger, everything.settings.lenient
-    ledger = Ledger.of(everything.sight, settings.pricer, strict.first)
+    ledger = Ledger.of(everything.view, settings.pricer, strict.first)
     try:
         plan = _by_parts(attrs.evolve(everything, settings=settings, ledger=ledger), start, reserved)
     except TooLarge as overflow:
@@ -232,7 +232,7 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
     from assembler.pipeline.share import conversation_cap, share_out  # for budgets with limits alone
 
     shape = plan.settings.dialect.api.shape
-    found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.sight, shape, reserved)
+    found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.view, shape, reserved)
     if found.broken is not None:
         region, needed, left = found.broken
         least = plan.ledger.since(plan.ledger.newest_turns(1))
@@ -242,7 +242,7 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
     draft = attrs.evolve(plan.draft, regions=plan.draft.regions.memory.once(found.regions))
-    measured = measure(Gathered(draft, plan.settings, plan.sight), plan.measured.choice)
+    measured = measure(Gathered(draft, plan.settings, plan.view), plan.measured.choice)
     rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))
     measured = attrs.evolve(measured, rendered=rendered)
     smaller = attrs.evolve(plan, measured=measured)  # the draft stays what was gathered
@@ -251,18 +251,18 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
 
 def _with_pins(plan: Planned) -> Ledger:
     """The ledger with the messages that no policy may drop: pins, the host of knowledge, results a server waits for."""
-    sight = plan.sight
-    pins = staying(sight, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
+    view = plan.view
+    pins = staying(view, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
     if plan.measured.host is None:
         return attrs.evolve(plan.ledger, pins=pins)
 
     def with_host(length: int) -> tuple[int, ...]:
         """The host moves: a shorter history had its own, which a replay must leave as the build left it then."""
-        host = host_of(sight.until(length), plan.settings)
+        host = host_of(view.until(length), plan.settings)
         stayed = {pin for pin in pins if pin < length}
         return tuple(sorted(stayed if host is None else stayed | {host.index}))
 
-    return attrs.evolve(plan.ledger, pins=with_host(sight.length), pins_until=with_host)
+    return attrs.evolve(plan.ledger, pins=with_host(view.length), pins_until=with_host)
 
 
 def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
@@ -294,14 +294,14 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -
     return overflow
 
 
-def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | None]:
+def _floor(view: HistoryView, settings: Settings) -> tuple[int, ConversationError | None]:
     """The first message that may be sent: it skips a greeting if the API requires a user message first, and what a
     server's own summary replaces. With the error if the conversation has only a greeting so far.
     """
-    if (floor := sight.floor(settings.dialect.api.shape)) > sight.head:
+    if (floor := view.floor(settings.dialect.api.shape)) > view.head:
         return floor, None
-    start, stop = (sight.head, sight.head) if settings.dialect.opening is Opening.ANY else sight.greeting()
-    if start == stop or stop < sight.length:
+    start, stop = (view.head, view.head) if settings.dialect.opening is Opening.ANY else view.greeting()
+    if start == stop or stop < view.length:
         return stop, None
     needed = f"{settings.dialect.name} needs a user message; add one to the conversation"
     return stop, ConversationError(needed, index=start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.pipeline.decisions import Decided
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.last_decision import LastDecision, still_holds
@@ -18,7 +18,7 @@ class Gathered:
 
     draft: Draft
     settings: Settings
-    sight: Sight
+    view: HistoryView
     last: LastDecision | None = None
     """The last decision, if no message that it depends on has changed."""
     prices: Prices | None = None
@@ -35,13 +35,13 @@ def gather(draft: Draft, settings: Settings) -> Gathered:
     """The draft, and the last decision about it if that still holds. O(messages that stay)."""
     if draft.regions.output is not None:
         settings = settings.asking(draft.regions)
-    sight = draft.history.sight()
-    prices = Prices.known(sight.readings.prices, settings.pricer)
+    view = draft.history.view()
+    prices = Prices.known(view.readings.prices, settings.pricer)
     if prices is None or prices.decisions is None:
-        return Gathered(draft, settings, sight)
+        return Gathered(draft, settings, view)
     decided = prices.decisions.known(settings)
     last = None if decided is None else decided.last_decision
-    if last is None or last.before_limits.regions is not draft.regions or not still_holds(last, sight):
-        return Gathered(draft, settings, sight)
-    prices.stretch(sight.length)
-    return Gathered(draft, settings, sight, last, prices, decided)
+    if last is None or last.before_limits.regions is not draft.regions or not still_holds(last, view):
+        return Gathered(draft, settings, view)
+    prices.stretch(view.length)
+    return Gathered(draft, settings, view, last, prices, decided)

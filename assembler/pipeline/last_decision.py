@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from assembler.conversation.history import Sight, Span
+from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages.dicts import pinned_among
 from assembler.conversation.pins import pinned_messages
 from assembler.conversation.turns import OpenCalls
@@ -105,21 +105,21 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
         return None
     if settings.merging is not None and not everything and not plan.can_be_sent:
         return None  # counted by the sum of its parts: more may fit once it can be sent
-    if ledger.first >= plan.sight.length:
+    if ledger.first >= plan.view.length:
         return None  # no turn yet: the next message may be a greeting, which costs nothing, or the first turn
-    front = min(max(plan.sight.head, ledger.first) + 1, plan.sight.length)
+    front = min(max(plan.view.head, ledger.first) + 1, plan.view.length)
     return LastDecision(
         before_limits,
         plan.measured,
         trimmed,
-        plan.sight.head,
+        plan.view.head,
         ledger.first,
         ledger.pins,
         tokens_left,
         ledger.pinned_turns(plan.first),
         front,
         max(front, one_turn_more(plan)),
-        plan.sight.length,
+        plan.view.length,
         plan.conversation,
         plan.open_calls,
         front if last is None else max(front, last.checked_until()),
@@ -139,14 +139,14 @@ def _tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Toke
     return min(conversation_cap(budget), tokens_left)
 
 
-def still_holds(known: LastDecision, sight: Sight) -> bool:
+def still_holds(known: LastDecision, view: HistoryView) -> bool:
     """Whether the messages that this build checks are unchanged."""
-    readings, length, start = sight.readings, sight.length, known.glance
+    readings, length, start = view.readings, view.length, known.glance
     if known.length > length or readings.head(length) != known.head:
         return False
     stop = min(start + GLANCE, known.checked_from)
     to_check = ((known.checked_from, length), (0, known.front), (start, stop), *known.apart)
-    if not readings.dicts_are_unchanged(*to_check) and any(sight.compare_each(*span) is not None for span in to_check):
+    if not readings.dicts_are_unchanged(*to_check) and any(view.compare_each(*span) is not None for span in to_check):
         return False
     marked = pinned_among(readings.raws(start, stop))  # they may not have been read, but pins show without reading
     return not marked or {start + index for index in marked}.issubset(known.pins)
@@ -157,19 +157,19 @@ def continue_decision(gathered: Gathered) -> Planned | None:
 
     O(new messages).
     """
-    settings, sight, known = gathered.settings, gathered.sight, gathered.last
+    settings, view, known = gathered.settings, gathered.view, gathered.last
     prices, decided = gathered.prices, gathered.decided
     if known is None or prices is None or decided is None:
         return None
-    start, length, pins = known.length, sight.length, known.pins
+    start, length, pins = known.length, view.length, known.pins
     conversation, open_calls, trimmed = known.conversation, known.open_calls, known.trimmed
     everything = not trimmed.decisions
-    ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
+    ledger = Ledger(view, settings.pricer, prices, known.first, pins)
     if length > start:
         try:
-            open_calls = sight.readings.open_calls_after(start, length)
+            open_calls = view.readings.open_calls_after(start, length)
             forgetting = prices.forgetting is not None
-            if (forgetting and ledger.has_forgotten(start)) or sight.compacted(settings.dialect.api.shape) is not None:
+            if (forgetting and ledger.has_forgotten(start)) or view.compacted(settings.dialect.api.shape) is not None:
                 return None  # what stays costs less now, and dropped turns may fit again
             conversation = total(ledger.between(start, length), conversation)
             if forgetting:
@@ -180,10 +180,10 @@ def continue_decision(gathered: Gathered) -> Planned | None:
             return None
         if known.tokens_left is not None and conversation.upper > known.tokens_left:
             return None
-        if not everything and (settings.pins or pinned_among(sight.readings.raws(start, length))):
-            pins = pinned_messages(sight, settings.pins, start)
+        if not everything and (settings.pins or pinned_among(view.readings.raws(start, length))):
+            pins = pinned_messages(view, settings.pins, start)
             ledger = attrs.evolve(ledger, pins=pins)
-    plan = Planned(gathered.draft, settings, sight, known.measured, ledger, trimmed, last_length=start)
+    plan = Planned(gathered.draft, settings, view, known.measured, ledger, trimmed, last_length=start)
     found: dict[str, object] = {"decided": decided, "conversation": conversation}
     if decided.decided_by_session is not None:
         found["decided_by_session"] = decided.decided_by_session
@@ -206,16 +206,16 @@ def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
     does not fit. O(messages that stay), and a look at each message for a pin. Any other policy may have read any
     message: O(messages that were read).
     """
-    sight = plan.sight
+    view = plan.view
     if last is not None and last.trimmed.cut.first_kept <= plan.first:
-        to_check = [(0, last.front), *last.apart, (last.checked_from, sight.length)]
+        to_check = [(0, last.front), *last.apart, (last.checked_from, view.length)]
     elif plan.trimmed.decisions and _newest_that_fit(plan):
-        front = min(max(sight.head, plan.ledger.first) + 1, sight.length)
-        to_check = [(0, front), (one_turn_more(plan), sight.length)]
+        front = min(max(view.head, plan.ledger.first) + 1, view.length)
+        to_check = [(0, front), (one_turn_more(plan), view.length)]
     else:
-        return sight.first_stale()
-    changed = (sight.first_changed(start, stop) for start, stop in to_check)
-    return next((found for found in changed if found is not None), sight.pin_changed)
+        return view.first_stale()
+    changed = (view.first_changed(start, stop) for start, stop in to_check)
+    return next((found for found in changed if found is not None), view.pin_changed)
 
 
 def _newest_that_fit(plan: Planned) -> bool:

@@ -75,8 +75,8 @@ def measure(gathered: Gathered, choice: Choice | None) -> Measured:
     """The fixed part of a draft. Computed once for the same regions, pricer and head."""
     if choice is None and gathered.last is not None:
         return gathered.last.before_limits
-    sight, settings, regions = gathered.sight, gathered.settings.by_rule, gathered.draft.regions
-    head = tuple(sight.messages(0, sight.head)) if sight.length else ()
+    view, settings, regions = gathered.view, gathered.settings.by_rule, gathered.draft.regions
+    head = tuple(view.messages(0, view.head)) if view.length else ()
     found = regions.memory.measured_by(settings.pricer)
     if found is not None and are_the_same(found.head, head) and found.choice == choice:
         return found

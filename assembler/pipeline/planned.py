@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from assembler.conversation.history import Sight, Span
+from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.edit import write_like
 from assembler.conversation.turns import OpenCalls, open_calls_at_the_end, unanswered_error
@@ -70,7 +70,7 @@ class Planned:
 
     draft: Draft
     settings: Settings
-    sight: Sight
+    view: HistoryView
     measured: Measured
     ledger: Ledger
     trimmed: Trimmed
@@ -92,7 +92,7 @@ class Planned:
         return Planned(
             self.draft,
             self.settings,
-            self.sight,
+            self.view,
             self.measured,
             ledger,
             trimmed,
@@ -119,7 +119,7 @@ class Planned:
     @found_once
     def stretches(self) -> list[Span]:
         """The turns that stay, as stretches of the history: each pinned turn, then everything after the cut."""
-        newest = (self.first, self.sight.length)
+        newest = (self.first, self.view.length)
         return [*self.ledger.pinned_turns(self.first), newest] if self.ledger.pins else [newest]
 
     @found_once
@@ -129,7 +129,7 @@ class Planned:
 
     def turns_since(self, index: int) -> list[Span]:
         """The turns that stay after the cut, from the one that begins at `index` on. O(turns)."""
-        return self._not_gone(self.sight.turns_from(max(index, self.first)))
+        return self._not_gone(self.view.turns_from(max(index, self.first)))
 
     def _not_gone(self, turns: list[Span]) -> list[Span]:
         gone = {index for index, message in self.trimmed.changed.items() if message is None}
@@ -155,7 +155,7 @@ class Planned:
     @property
     def _read(self) -> list[tuple[int, Message]]:
         """The messages of the turns that stay, with their indexes, as they were added."""
-        messages = self.sight.messages
+        messages = self.view.messages
         return [pair for start, stop in self.stretches for pair in enumerate(messages(start, stop), start)]
 
     @found_once
@@ -163,7 +163,7 @@ class Planned:
         """The messages of `sent`, without their indexes."""
         if self.trimmed.changed or self.measured.host is not None:
             return [message for _, message in self.sent]
-        *pinned, newest = [self.sight.messages(start, stop) for start, stop in self.stretches]
+        *pinned, newest = [self.view.messages(start, stop) for start, stop in self.stretches]
         return [message for stretch in [*pinned, newest] for message in stretch] if pinned else newest
 
     @found_once
@@ -186,7 +186,7 @@ class Planned:
     @found_once
     def objects(self) -> list[object]:
         """The caller's own objects that stay, the head first. Shortened messages and a summary are new objects."""
-        raws, head = self.sight.readings.raws, len(self.measured.head)
+        raws, head = self.view.readings.raws, len(self.measured.head)
         objects = raws(0, head) if head else []
         if self.trimmed.cut.summary is not None:
             summary: Any = self.trimmed.cut.summary.raw
@@ -197,16 +197,16 @@ class Planned:
             return objects + [
                 originals[i][1] if message is originals[i][0] else message.raw for i, message in self.sent
             ]
-        newest = (self.trimmed.cut.first_kept, self.sight.length)
+        newest = (self.trimmed.cut.first_kept, self.view.length)
         for start, stop in self.stretches if self.ledger.pins else (newest,):
             objects += raws(start, stop)
         return objects
 
     def check(self) -> None:
         """Raise `ConversationError` unless calls and results pair up in what stays, but for open calls at the end."""
-        self.sight.check(self.first)
+        self.view.check(self.first)
         for start, stop in self.stretches[:-1]:
-            self.sight.readings.check_turn(start, stop, self.sight.length)
+            self.view.readings.check_turn(start, stop, self.view.length)
         _ = self.open_calls
 
     @found_once
@@ -214,7 +214,7 @@ class Planned:
         """The calls at the end of the conversation that have no result yet."""
         if self.trimmed.changed:
             return open_calls_at_the_end(self.kept_messages)
-        return self.sight.readings.open_calls(*self.sight.newest_turn())
+        return self.view.readings.open_calls(*self.view.newest_turn())
 
     def refuse_unfinished(self) -> None:
         """Raise `ConversationError` if no request can be made before another message is added. O(1)."""
@@ -236,14 +236,14 @@ class Planned:
         if last is not None and added is not None:
             grown = emit_added(dialect, last.emission, added)
             if grown is not None:
-                return Emitted(self.trimmed, self.measured, self.sight.length, [*last.messages, *added], grown)
+                return Emitted(self.trimmed, self.measured, self.view.length, [*last.messages, *added], grown)
         messages = self.layout.messages
-        return Emitted(self.trimmed, self.measured, self.sight.length, messages, emit_layout(dialect, self.layout))
+        return Emitted(self.trimmed, self.measured, self.view.length, messages, emit_layout(dialect, self.layout))
 
     def _added_to(self, last: Emitted) -> Sequence[Message] | None:
         """The messages after those of an earlier request; None if this request does not begin with those."""
-        if self.trimmed is last.trimmed and self.sight.length >= last.length:
-            return self.sight.messages(last.length, self.sight.length)
+        if self.trimmed is last.trimmed and self.view.length >= last.length:
+            return self.view.messages(last.length, self.view.length)
         messages, known = self.layout.messages, len(last.messages)
         begins = known <= len(messages) and all(map(operator.is_, last.messages, messages))
         return messages[known:] if begins else None
@@ -341,7 +341,7 @@ class Planned:
         """How to repeat this decision on the same messages. O(changed messages)."""
         from assembler.pipeline.recipe import Recipe  # for bills alone
 
-        return Recipe.of(self.sight.length, self.trimmed, self.ledger)
+        return Recipe.of(self.view.length, self.trimmed, self.ledger)
 
     @property
     def merges(self) -> bool:
@@ -365,7 +365,7 @@ class Planned:
     @property
     def kept(self) -> list[int]:
         """The indexes of the messages that stay, in order."""
-        return [*range(self.sight.head), *(index for index, _ in self.kept_messages)]
+        return [*range(self.view.head), *(index for index, _ in self.kept_messages)]
 
     @found_once
     def _whole(self) -> set[int]:
@@ -376,20 +376,20 @@ class Planned:
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or sent only in part, oldest first."""
         sent = sent_at_all(self.settings.dialect, self.kept_messages)
-        head = self.sight.head
+        head = self.view.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in sent else "dropped")
-            for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
+            for i, raw in enumerate(self.view.raws(head, self.view.length), head)
             if i not in self._whole
         ]
 
     @property
     def left_out(self) -> int:
         """How many messages `dropped` lists."""
-        return self.sight.length - self.sight.head - len(self._whole)
+        return self.view.length - self.view.head - len(self._whole)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Planned:
         return self  # frozen
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(kept={len(self.kept)}, of={self.sight.length}, tokens={self.count.tokens})"
+        return f"{type(self).__name__}(kept={len(self.kept)}, of={self.view.length}, tokens={self.count.tokens})"

@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.conversation.messages import Message
 from assembler.pipeline.choose import demand_of
 from assembler.pipeline.draft import Draft
@@ -63,7 +63,7 @@ def share_out(
     measured: Measured,
     ledger: Ledger,
     budget: Budget,
-    sight: Sight,
+    view: HistoryView,
     shape: str,
     reserved: Tokens = 0,
 ) -> Shared:
@@ -85,7 +85,7 @@ def share_out(
         select = budget.limits[region].select if region in budget.limits else None
         if region == "capability" and isinstance(select, Deferring):
             if demands[region] > min(given[region], select.tokens_left(budget.input_limit)):
-                regions, left_out = _deferred(select, regions, measured, sight, shape)
+                regions, left_out = _deferred(select, regions, measured, view, shape)
                 omitted += left_out
             continue
         if demands[region] <= given[region]:
@@ -100,9 +100,9 @@ def share_out(
 
 
 def _deferred(
-    select: Deferring, regions: Regions, measured: Measured, sight: Sight, shape: str
+    select: Deferring, regions: Regions, measured: Measured, view: HistoryView, shape: str
 ) -> tuple[Regions, list[Omitted]]:
-    tools, waiting = select.deferred(regions.tools, sight.messages(0, sight.length), shape, regions.choice)
+    tools, waiting = select.deferred(regions.tools, view.messages(0, view.length), shape, regions.choice)
     priced = zip(regions.tools, measured.prices.tools, strict=True)
     gone = [
         Omitted(tool.name, count.upper, "deferred until it is found") for tool, count in priced if tool.name in waiting

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
     """The plan of what a cut keeps, without knowledge. It continues from the last such plan, apart from all others."""
-    sight, settings, draft = gathered.sight, gathered.settings.by_rule.apart, gathered.draft
-    head, known = tuple(sight.messages(0, sight.head)), decisions_of(settings.session, ledger)
+    view, settings, draft = gathered.view, gathered.settings.by_rule.apart, gathered.draft
+    head, known = tuple(view.messages(0, view.head)), decisions_of(settings.session, ledger)
     bare = known.bare
     if bare is None or bare.regions is not draft.regions or bare.head != head:
         regions = draft.regions
@@ -27,4 +27,4 @@ def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
             regions, head, settings, lambda pricer: price_fixed(pricer, settings.dialect, (), head, regions)
         )
         bare = known.bare = Measured(draft.regions, Rendered(), head, prices)
-    return Planned(draft, settings, sight, bare, ledger, Trimmed(cut))
+    return Planned(draft, settings, view, bare, ledger, Trimmed(cut))

@@ -15,7 +15,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from assembler.conversation.digests import digests
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.errors import StateError, SummaryError
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.ladder import Decision, Made
@@ -115,7 +115,7 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
     ]
     recipe = _recipe(plan)
     stops = [keepsake.stop for _, _, keepsake, _ in keepsakes] + ([] if recipe is None else [recipe.length])
-    known = digests(plan.sight, frozenset(stops))
+    known = digests(plan.view, frozenset(stops))
     policies = [
         _Keepsake(place=place, policy=name, start=of.start, stop=of.stop, sha256=known[of.stop], what=what)
         for place, name, of, what in keepsakes
@@ -133,7 +133,7 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
 
 
 def restore_settings(
-    state: object, sight: Sight, settings: Settings, ignored: Callable[[str, str], None]
+    state: object, view: HistoryView, settings: Settings, ignored: Callable[[str, str], None]
 ) -> tuple[Settings, Count | None]:
     """The settings of a state, and the tokens that the server held. The rest is stored with the history.
 
@@ -143,21 +143,21 @@ def restore_settings(
     if state is None:
         return settings, None
     found = _read(state)
-    if not sight.length:
+    if not view.length:
         raise StateError("state: there are no messages to apply it to; call restore(state) after set_messages(…)")
     if found is None:
         ignored("a state", f"its version is not {VERSION}")
         return settings, None
     stops = {part.stop for part in found.policies} | ({found.held.stop} if found.held is not None else set[int]())
-    known = digests(sight, {stop for stop in stops if stop <= sight.length})
+    known = digests(view, {stop for stop in stops if stop <= view.length})
     for part in found.policies:
-        why = _remember(part, sight, settings) if known.get(part.stop) == part.sha256 else _CHANGED
+        why = _remember(part, view, settings) if known.get(part.stop) == part.sha256 else _CHANGED
         if why is not None:
             ignored(f"what {part.policy} remembered", why)
     if found.held is not None:
         same = found.held.policies == _names(settings)
         if same and known.get(found.held.stop) == found.held.sha256:
-            decisions_of(settings.session, Ledger.of(sight, settings.pricer)).restored = _recipe_from(found.held)
+            decisions_of(settings.session, Ledger.of(view, settings.pricer)).restored = _recipe_from(found.held)
         else:
             ignored("the last decision of the policies", _CHANGED if same else "the policies have changed")
     if found.anchor is not None:
@@ -190,7 +190,7 @@ def _read_state(state: object) -> _State | None:
     raise StateError(f"state: its {place or 'value'} is not what context.state() returned; pass all of it", place=place)
 
 
-def _remember(part: _Keepsake, sight: Sight, settings: Settings) -> str | None:
+def _remember(part: _Keepsake, view: HistoryView, settings: Settings) -> str | None:
     """Restore what a policy remembered. Returns why not if that is impossible."""
     rung = settings.rungs[part.place] if 0 <= part.place < len(settings.rungs) else None
     if rung is None or rung.name != part.policy or rung.traits.memory is None:
@@ -199,7 +199,7 @@ def _remember(part: _Keepsake, sight: Sight, settings: Settings) -> str | None:
         policy, keepsake = rung.traits.memory.remembered(part.start, part.stop, part.what)
     except (KeyError, TypeError, ValueError):
         raise StateError("state: a policy's part is not what context.state() returned", place="policies") from None
-    sight.readings.keepsakes.keep(policy, keepsake)
+    view.readings.keepsakes.keep(policy, keepsake)
     return None
 
 

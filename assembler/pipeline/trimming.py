@@ -107,13 +107,13 @@ def _hold_or_trim(
 
 def held_decision(draft: Draft, settings: Settings) -> Known | None:
     """The last decision of a ladder with a low-water mark, and the length of the history then."""
-    return decisions_of(settings.session, Ledger.of(draft.history.sight(), settings.pricer)).held
+    return decisions_of(settings.session, Ledger.of(draft.history.view(), settings.pricer)).held
 
 
 def restore_decision(draft: Draft, settings: Settings, held: Known | None) -> None:
     """Continue from a ladder's decision in another process."""
     if held is not None:
-        decisions_of(settings.session, Ledger.of(draft.history.sight(), settings.pricer)).held = held
+        decisions_of(settings.session, Ledger.of(draft.history.view(), settings.pricer)).held = held
 
 
 def _low_water(rungs: Sequence[Rung]) -> float | None:

@@ -45,7 +45,7 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
     """
     if not _regions_stay(plan):
         return ()
-    pins = pinned_messages(plan.sight, plan.settings.pins)
+    pins = pinned_messages(plan.view, plan.settings.pins)
     plan = attrs.evolve(plan, ledger=attrs.evolve(plan.ledger.under(plan.settings.pricer), pins=pins))
     found = _ask_for_steps(plan) if _must_ask(plan) else _count_steps(plan)
     return tuple(step for step in found if step.tokens <= _most(plan))

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.conversation.messages import Message, user_message
 from assembler.conversation.policy_memory import Keepsake, Keepsakes
 from assembler.conversation.summary_request import UnansweredError, Wanted
@@ -217,11 +217,11 @@ class SummaryRequest:
             answer = SummaryError("the summarizer returned no text")
         self.ledger.keepsakes.keep(self.policy, Answer(self.ledger.first, self.first, self.start, self.spare, answer))
 
-    def is_about(self, sight: Sight) -> bool:
-        """Whether `sight` still holds the messages to summarise, after the same last summary."""
-        if sight.length <= self.first or sight.readings.keepsakes.find(self.policy, Written) != self.before:
+    def is_about(self, view: HistoryView) -> bool:
+        """Whether `view` still holds the messages to summarise, after the same last summary."""
+        if view.length <= self.first or view.readings.keepsakes.find(self.policy, Written) != self.before:
             return False
-        now = sight.messages(self.ledger.first, self.first)
+        now = view.messages(self.ledger.first, self.first)
         return all(one == self.ledger.reading(index) for index, one in enumerate(now, self.ledger.first))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
-from assembler.conversation.history import Sight, Span
+from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.summary_request import Wanted
@@ -73,23 +73,23 @@ class Ledger(Priced):
     @classmethod
     def of(
         cls,
-        sight: Sight,
+        view: HistoryView,
         pricer: Pricer,
         first: int | None = None,
         pins: tuple[int, ...] = (),
     ) -> Ledger:
         """The ledger of a history, with the prices that are already known."""
-        prices = Prices.of(sight, pricer)
-        return cls(sight, pricer, prices, sight.head if first is None else first, pins)
+        prices = Prices.of(view, pricer)
+        return cls(view, pricer, prices, view.head if first is None else first, pins)
 
     def until(self, length: int) -> Ledger:
         """The ledger as it was when the history had `length` messages."""
         pins = tuple(p for p in self.pins if p < length) if self._pins_until is None else self._pins_until(length)
-        return attrs.evolve(self, sight=self._sight.until(length), pins=pins)
+        return attrs.evolve(self, view=self._view.until(length), pins=pins)
 
     def under(self, pricer: Pricer) -> Ledger:
         """The same turns by the prices of another pricer; itself if they are its own."""
-        return self if self._pricer is pricer else Ledger.of(self._sight, pricer, self.first, self.pins)
+        return self if self._pricer is pricer else Ledger.of(self._view, pricer, self.first, self.pins)
 
     def with_savings(self, savings: Mapping[int, Difference]) -> Ledger:
         """The ledger after some messages were rewritten or dropped inside their turns."""
@@ -106,7 +106,7 @@ class Ledger(Priced):
         found = self.prices.overpriced
         if found and any(self.first <= index < self.length for index in found.copy()):
             return True
-        if self._sight.length - 1 in self.prices.thoughts:
+        if self._view.length - 1 in self.prices.thoughts:
             return True
         return bool(self.prices.long_runs) and not self._long_runs_add_up(self.first, self.length)
 
@@ -150,7 +150,7 @@ class Ledger(Priced):
 
     def turns(self) -> Iterator[Span]:
         """The spans of the turns, newest first."""
-        for start, stop in self._sight.turns_newest_first():
+        for start, stop in self._view.turns_newest_first():
             if start < self.first:
                 return
             yield start, stop
@@ -219,7 +219,7 @@ class Ledger(Priced):
         grows = known is not None and known[0] == self.first and not self._savings
         if grows and self.since(self.first).upper - reasoning <= tokens_left:
             return True
-        used, fitting, turns = 0, self.length, self._sight.turns_newest_first()
+        used, fitting, turns = 0, self.length, self._view.turns_newest_first()
         dearest, reach = 1.0, 0.0  # the first turn is priced alone: it shows what the counter makes of a text
         while ahead := self._read_ahead(turns, reach):
             for start, stop, at_most in ahead:
@@ -247,7 +247,7 @@ class Ledger(Priced):
             if start < self.first:
                 break
             whole = self.prices.running.get(stop - 1)
-            at_most = most_tokens(self._sight.messages(start, stop)) if whole is None else whole
+            at_most = most_tokens(self._view.messages(start, stop)) if whole is None else whole
             ahead.append((start, stop, at_most))
             reach -= at_most
             if reach < 0:
@@ -266,7 +266,7 @@ class Ledger(Priced):
             return
         prices = list[Count]()
         try:
-            prices.extend(map(self._pricer.message, self._sight.messages(start, stop)))
+            prices.extend(map(self._pricer.message, self._view.messages(start, stop)))
         except (TokenCountError, UnsupportedContentError) as error:
             raise_named(error, start + len(prices))
         known[start:stop] = prices
@@ -373,7 +373,7 @@ class Ledger(Priced):
 
     def objects(self, start: int, stop: int) -> list[object]:
         """The caller's messages from `start` to before `stop` whose turns are not pinned."""
-        raws = self._sight.raws(start, stop)
+        raws = self._view.raws(start, stop)
         if not self.pins:
             return raws
         pinned = {begin for begin, _ in self.pinned_turns()}
@@ -382,8 +382,8 @@ class Ledger(Priced):
     def _price_blocks(self, start: int) -> None:
         """Price the messages from `start` on that are texts alone, block by block; the others are left to `message`."""
         for begin in range(start, self.length - _BLOCK + 1, _BLOCK):
-            messages = self._sight.messages(begin, begin + _BLOCK)
-            joins = begin > 0 and self._sight.message(begin - 1).shape == RESPONSES
+            messages = self._view.messages(begin, begin + _BLOCK)
+            joins = begin > 0 and self._view.message(begin - 1).shape == RESPONSES
             if not joins and most_tokens(messages) < MANY:
                 self._price_texts(begin, begin + _BLOCK)
 
@@ -394,4 +394,4 @@ class Ledger(Priced):
         billed = None if self.prices.forgetting is None else (self.billed_reasoning, self.most_reasoning())
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
-        return Timeline(self._sight, sums, billed, pinned, self.first, self.length, self.prices.replays)
+        return Timeline(self._view, sums, billed, pinned, self.first, self.length, self.prices.replays)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import attrs
 
-from assembler.conversation.history import Sight, Span
+from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages import Call, Message, Result, Thinking, user_message
 from assembler.conversation.messages.responses import RESPONSES, continues, continues_step, is_given_apart, says_more
 from assembler.conversation.policy_memory import Keepsakes
@@ -38,7 +38,7 @@ _NO_REASONING = BilledReasoning(0, Difference(), 0)
 class Priced:
     """A history with the prices of its messages. Each is read and priced on first use."""
 
-    _sight: Sight
+    _view: HistoryView
     _pricer: Pricer
     prices: Prices
     """The known prices of the history."""
@@ -46,7 +46,7 @@ class Priced:
     @property
     def length(self) -> int:
         """The index after the last message."""
-        return self._sight.length
+        return self._view.length
 
     def begins_turn(self, index: int) -> bool:
         """Whether a turn begins at the message `index`."""
@@ -54,12 +54,12 @@ class Priced:
 
     def turn_start(self, index: int) -> int:
         """The index where the turn of the message at `index` begins."""
-        known = self._sight.readings.starts.get(index)
-        return self._sight.readings.turn_start(index, self._sight.head) if known is None else known
+        known = self._view.readings.starts.get(index)
+        return self._view.readings.turn_start(index, self._view.head) if known is None else known
 
     def reading(self, index: int) -> Message:
         """The message at `index`, as it was added."""
-        return self._sight.message(index)
+        return self._view.message(index)
 
     def price(self, message: Message) -> Count:
         """What any message would cost in this conversation."""
@@ -124,16 +124,16 @@ class Priced:
 
     def _opens_with_question(self, forgetting: MergingPricer, index: int) -> bool:
         """Whether a message is a question that opens a turn of the user."""
-        asks = forgetting.ends_reasoning(self._sight.message(index))
-        return asks and (not index or self._sight.message(index - 1).role == "assistant")
+        asks = forgetting.ends_reasoning(self._view.message(index))
+        return asks and (not index or self._view.message(index - 1).role == "assistant")
 
     def _then_billed(self, forgetting: MergingPricer, before: BilledReasoning, index: int) -> BilledReasoning:
         """The reasoning that is billed once the message at `index` is added."""
-        message, opening = self._sight.message(index), before.opening
+        message, opening = self._view.message(index), before.opening
         if message.role == "assistant":
             more = self._reasoning(index)
             return BilledReasoning(before.asked, before.cost if more is None else before.cost + more, index + 1)
-        if forgetting.ends_reasoning(message, self._sight.message(opening) if opening < index else None):
+        if forgetting.ends_reasoning(message, self._view.message(opening) if opening < index else None):
             return BilledReasoning(index + 1, Difference(), opening)
         return before
 
@@ -151,7 +151,7 @@ class Priced:
 
     def _reasoning(self, index: int) -> Difference | None:
         """What the reasoning in a message costs while it is billed; None for nothing."""
-        message = self._sight.message(index)
+        message = self._view.message(index)
         if message.shape == RESPONSES or self._without_reasoning(message) is message:
             return None  # no such model is sent the items of Responses
         try:
@@ -165,7 +165,7 @@ class Priced:
         return message if forgetting is None else forgetting.without_reasoning(message)
 
     def _priced(self, index: int) -> Count:
-        message = self._sight.readings.messages[index] or self._sight.message(index)  # a message is never false
+        message = self._view.readings.messages[index] or self._view.message(index)  # a message is never false
         try:
             # `_may_answer`, without a call for each message
             joins = message.role == "tool" or Result in map(type, message.parts)
@@ -174,9 +174,9 @@ class Priced:
             if not joins and message.role == "assistant":
                 joins = message.shape == RESPONSES
                 if not joins and index:  # a text in a spelling that several APIs share may continue an item
-                    before = self._sight.readings.messages[index - 1] or self._sight.message(index - 1)
+                    before = self._view.readings.messages[index - 1] or self._view.message(index - 1)
                     joins = before.shape == RESPONSES or (before.role == "assistant" and self._continues(index))
-                    joins = joins and index > self._sight.head
+                    joins = joins and index > self._view.head
             if joins:
                 price = self._added_price(index, message)
                 if message.role == "assistant":
@@ -204,7 +204,7 @@ class Priced:
             price = self._pricer.message(self._without_reasoning(message))
             self.prices.last_run = (message,), price
             return price
-        before = tuple(self._sight.messages(first, index))
+        before = tuple(self._view.messages(first, index))
         known = self.prices.last_run
         beside = known[1] if known is not None and are_the_same(known[0], before) else self.priced_run(before)
         together = (*before, message)
@@ -234,7 +234,7 @@ class Priced:
         """Whether the prices of a run's items add up to the price of the run. O(its items), once."""
         known = self.prices.adding_up.get(span)
         if known is None:
-            known = total(self.between(*span)) == self.priced_run(self._sight.messages(*span))
+            known = total(self.between(*span)) == self.priced_run(self._view.messages(*span))
             self.prices.adding_up[span] = known
         return known
 
@@ -249,7 +249,7 @@ class Priced:
         """Whether the model wrote a message after a result while another call of the step was still open. It is sent
         with the calls, before all results, and costs less than its price.
         """
-        return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._has_open_call(index)
+        return index > self._view.head and _may_answer(self._view.message(index - 1)) and self._has_open_call(index)
 
     def _note_thought(self, index: int) -> None:
         """Record an item of pure reasoning, and whether no item of the model follows, so that it is not sent.
@@ -259,9 +259,9 @@ class Priced:
         while index not in self.prices.thoughts:
             self.prices.thoughts.add(index)
             index += 1
-            if index == self._sight.length:
+            if index == self._view.length:
                 return
-            message = self._sight.message(index)
+            message = self._view.message(index)
             if message.role != "assistant":
                 self.prices.overpriced.add(index - 1)
                 return
@@ -284,7 +284,7 @@ class Priced:
 
     def _open_calls(self, length: int) -> list[Tokens]:
         """Open calls after the first 0 … `length` messages."""
-        return self.prices.waiting.reaching(length, lambda place: _calls_opened(self._sight.message(place)))
+        return self.prices.waiting.reaching(length, lambda place: _calls_opened(self._view.message(place)))
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together, without reasoning that is billed only until the next question."""
@@ -297,7 +297,7 @@ class Priced:
 
         At most `NEIGHBOURS` on each side, so that an edit of each costs no more in a longer run.
         """
-        end = min(self._sight.length, index + 1 + NEIGHBOURS)
+        end = min(self._view.length, index + 1 + NEIGHBOURS)
         stop = index + 1
         while stop < end and self._continues(stop):
             stop += 1
@@ -305,19 +305,19 @@ class Priced:
 
     def beside_others(self, index: int) -> bool:
         """Whether the message at `index` is sent merged with the one before or after it. O(1)."""
-        if index > self._sight.head and self._continues(index):
+        if index > self._view.head and self._continues(index):
             return True
-        return index + 1 < self._sight.length and self._continues(index + 1)
+        return index + 1 < self._view.length and self._continues(index + 1)
 
     def _run_start(self, index: int, earliest: int = 0) -> int:
         earliest = max(earliest, 0)
-        while index > earliest and self._continues(index) and index > self._sight.head:
+        while index > earliest and self._continues(index) and index > self._view.head:
             index -= 1
         return index
 
     def _continues(self, index: int) -> bool:
-        known = self._sight.readings.messages  # a message is never false
-        message, before = known[index] or self._sight.message(index), known[index - 1] or self._sight.message(index - 1)
+        known = self._view.readings.messages  # a message is never false
+        message, before = known[index] or self._view.message(index), known[index - 1] or self._view.message(index - 1)
         if message.role == before.role == "tool" or (_may_answer(message) and _may_answer(before)):
             return is_joining(self._pricer) and self._pricer.bills_results_together(message, before)
         if not (message.role == before.role == "assistant" and is_joining(self._pricer)):
@@ -336,7 +336,7 @@ class Priced:
     @property
     def keepsakes(self) -> Keepsakes:
         """Where a policy stores what it cannot recompute."""
-        return self._sight.readings.keepsakes
+        return self._view.readings.keepsakes
 
 
 def raise_named(error: TokenCountError | UnsupportedContentError, index: int) -> NoReturn:

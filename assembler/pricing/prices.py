@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assembler.conversation.history import Sight, Span
+from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.readings import known_before
 from assembler.pricing.pricer import Pricer, is_merging
@@ -103,15 +103,15 @@ class Prices:
         """The last decisions, for `pipeline`. Forgotten when a message changes."""
 
     @classmethod
-    def of(cls, sight: Sight, pricer: Pricer) -> Prices:
+    def of(cls, view: HistoryView, pricer: Pricer) -> Prices:
         """The prices of a history under a pricer, made if there are none, with an entry for each message."""
-        known = sight.readings.prices
+        known = view.readings.prices
         prices = cls.known(known, pricer)
         if prices is None:
-            known.append(mine := cls(pricer, sight.length))
+            known.append(mine := cls(pricer, view.length))
             del known[:-PRICERS]
             prices = cls.known(known, pricer) or mine  # another thread's, if that was first
-        prices.stretch(sight.length)
+        prices.stretch(view.length)
         return prices
 
     @staticmethod

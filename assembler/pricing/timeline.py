@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from budgets import Tokens
 from budgets.count import Difference
 from budgets.value import Value
@@ -100,7 +100,7 @@ class Timeline:
     overflow is looked for only where reasoning may matter.
     """
 
-    _sight: Sight
+    _view: HistoryView
     _sums: list[Tokens]
     _billed: tuple[Callable[[int], BilledReasoning], Tokens] | None
     """The reasoning that is billed in the first n messages, beside the sums, and the most that it ever costs; None if
@@ -162,7 +162,7 @@ class Timeline:
 
     def turn_start(self, index: int) -> int:
         """The index where the turn of the message at `index` begins."""
-        return self._sight.readings.turn_start(index, self._sight.head)
+        return self._view.readings.turn_start(index, self._view.head)
 
     def next_turn(self, index: int, stop: int) -> int:
         """The first index from `index` on where a turn begins, at most `stop`."""

@@ -84,11 +84,11 @@ def turns_of(plan: Planned) -> Turns:
 
     It is stored with the decisions, and so forgotten when a message changes. Every thread would compute the same.
     """
-    last, length = plan.decided_by_session.turn_rows, plan.sight.length
+    last, length = plan.decided_by_session.turn_rows, plan.view.length
     if last is not None and last.ended.trimmed is plan.trimmed and plan.last_length and last.ended.stop < length:
         known, read, turns = last.ended, last.newest, plan.turns_since(last.ended.stop)
     else:
-        known, turns = Turns(plan.trimmed, plan.sight.head), plan.turns
+        known, turns = Turns(plan.trimmed, plan.view.head), plan.turns
         read = () if last is None else (*last.ended.facts, *last.newest)
     facts = _facts(plan, turns, {turn.start: turn for turn in read})
     ended = len(facts) - (bool(turns) and turns[-1][1] == length)
@@ -112,7 +112,7 @@ def _read_on(plan: Planned, turn: TurnFacts, stop: int) -> TurnFacts:
     """The facts of a turn that has grown. O(its new messages)."""
     called = {**turn.called}
     results: list[tuple[str, str, str]] = []
-    for index, message in enumerate(plan.sight.messages(turn.stop, stop), turn.stop):
+    for index, message in enumerate(plan.view.messages(turn.stop, stop), turn.stop):
         for part in message.parts:
             if type(part) is Call:
                 called[part.name] = None
@@ -126,7 +126,7 @@ def _read_on(plan: Planned, turn: TurnFacts, stop: int) -> TurnFacts:
 def _rows(plan: Planned, at: int, turns: Sequence[TurnFacts]) -> list[Row]:
     """A row for each of these turns, and one before it for what was dropped since `at` or the turn before."""
     rows: list[Row] = []
-    first, length, savings = plan.first, plan.sight.length, plan.trimmed.savings
+    first, length, savings = plan.first, plan.view.length, plan.trimmed.savings
     times = _times(plan) if plan.trimmed.made else {}
     for facts in turns:
         start, stop = facts.start, facts.stop
@@ -151,7 +151,7 @@ def _dropped_row(plan: Planned, start: int, stop: int) -> Row:
 
 def _as_they_are(plan: Planned) -> Ledger:
     """Return the prices of the messages as they are now: builds do not check all dropped messages for changes."""
-    if plan.last_length or plan.first <= plan.sight.head:
+    if plan.last_length or plan.first <= plan.view.head:
         return plan.ledger.under(plan.settings.pricer)
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 
@@ -171,7 +171,7 @@ def _times(plan: Planned) -> dict[int, dict[Label, int]]:
 def _turn(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> Row:
     before = plan.ledger.turn(start, stop).tokens
     saved = plan.trimmed.savings.get(start)
-    reasons = ["newest turn"] if stop == plan.sight.length else []
+    reasons = ["newest turn"] if stop == plan.view.length else []
     if stop <= plan.first:
         reasons.append("pinned")
     if saved is None:
@@ -193,6 +193,6 @@ def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
 
 def why_before(plan: Planned) -> str:
     """Why the messages before the first one that may be sent are not sent."""
-    if plan.sight.floor(plan.settings.dialect.api.shape) > plan.sight.head:
+    if plan.view.floor(plan.settings.dialect.api.shape) > plan.view.head:
         return "the server's own summary replaces it"
     return f"{plan.settings.dialect.name} must begin with a user message"

@@ -83,10 +83,10 @@ def _edges(draw: DrawFn, subject: Assembler[Tokens | None] | Draft) -> Budget:
     asked = settings.budget or Budget(1)
     roomy = Assembler(_with_limit(asked, _AMPLE), dialect=settings.dialect, strategy=settings.strategy)
     ample = Assembler.around(draft, roomy.inside[1])
-    sight = draft.history.sight()
-    turns = [start for start, _ in sight.turns_newest_first()]
+    view = draft.history.view()
+    turns = [start for start, _ in view.turns_newest_first()]
     start = draw(st.sampled_from(turns)) if turns else len(draft.history)
-    ample.add_messages([*draft.history.raws(0, sight.head), *draft.history.raws(start)])
+    ample.add_messages([*draft.history.raws(0, view.head), *draft.history.raws(start)])
     edge = ample.plan().count.upper + draw(st.integers(-_NUDGE, _NUDGE))
     return _with_limit(asked, max(1, edge))
 

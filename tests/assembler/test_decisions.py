@@ -62,9 +62,9 @@ def test_two_threads_that_come_at_once_share_what_the_first_of_them_made() -> No
     decisions, owner = Decisions(), Session()
     decisions._entries = Late(theirs := Decided(owner))  # pyright: ignore[reportPrivateUsage]
     assert decisions.of(owner) is decisions.of(owner) is theirs
-    sight, pricer = History.of([("user", "x")]).sight(), plain.pricer(None, Budget(10, counter=len).token_counter)
-    sight.readings.prices = Late(prices := Prices(pricer))
-    assert Prices.of(sight, pricer) is Prices.of(sight, pricer) is prices
+    view, pricer = History.of([("user", "x")]).view(), plain.pricer(None, Budget(10, counter=len).token_counter)
+    view.readings.prices = Late(prices := Prices(pricer))
+    assert Prices.of(view, pricer) is Prices.of(view, pricer) is prices
 
 
 def test_decisions_about_a_history_are_kept_with_its_prices() -> None:

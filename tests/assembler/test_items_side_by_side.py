@@ -226,7 +226,7 @@ def test_the_reasoning_that_is_not_sent_is_known_in_whatever_order_messages_are_
     thought = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
     told = [thought if message == "thought" else message for message in history]
     draft, settings = Assembler(Budget(10_000, model="gpt-5"), dialect="openai_responses").add_messages(told).inside
-    ledger = Ledger.of(draft.history.sight(), settings.pricer)
+    ledger = Ledger.of(draft.history.view(), settings.pricer)
     for index in range(ledger.length)[:: -1 if newest_first else 1]:
         ledger.message(index)
     assert ledger.prices.overpriced == unsent

@@ -37,7 +37,7 @@ def trimmed(kind: Any = dict, builds: int = 1, policy: Any = None) -> tuple[Asse
     messages = [kind(role="user", content=f"{place:08}") for place in range(LENGTH)]
     assembler = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=policy or TrimOldest())
     assembler.add_messages(messages)
-    assembler.inside[0].history.sight().messages(0, LENGTH)  # as if an earlier build had read them all
+    assembler.inside[0].history.view().messages(0, LENGTH)  # as if an earlier build had read them all
     for _ in range(builds):
         assembler.build()
     return assembler, messages
@@ -45,13 +45,13 @@ def trimmed(kind: Any = dict, builds: int = 1, policy: Any = None) -> tuple[Asse
 
 def last_decision(assembler: Assembler[Any]) -> LastDecision:
     draft, settings = assembler.inside
-    found = decisions_of(settings, Ledger.of(draft.history.sight(), settings.pricer)).last_decision
+    found = decisions_of(settings, Ledger.of(draft.history.view(), settings.pricer)).last_decision
     assert found is not None
     return found
 
 
 def holds(known: LastDecision, assembler: Assembler[Any]) -> bool:
-    return still_holds(known, assembler.inside[0].history.sight())
+    return still_holds(known, assembler.inside[0].history.view())
 
 
 @pytest.mark.parametrize("kind", [dict, SimpleNamespace])
@@ -317,10 +317,10 @@ def test_a_plan_with_another_decision_knows_the_messages_seen_and_no_counts() ->
     found = counted.leaving(kept, ledger)
     assert (found.trimmed, found.ledger, found.refused, found.last_length) == (kept, ledger, refused, 7)
     assert (found.sealed, found.corrected, found.unsettled) == (None, None, False)
-    assert (found.draft, found.settings, found.sight, found.measured) == (
+    assert (found.draft, found.settings, found.view, found.measured) == (
         plan.draft,
         plan.settings,
-        plan.sight,
+        plan.view,
         plan.measured,
     )
     assert found.count.tokens == 8 + 8

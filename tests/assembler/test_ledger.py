@@ -128,7 +128,7 @@ def test_a_ledger_answers_as_adding_up_does_whatever_was_asked_before(
         draft, settings = assembler.inside
         saved = {start: min(less, costs[start]) for start, less in savings.items() if start in begins}
         hand = ByHand(costs, begins, frozenset(pin for pin in pins if pin <= place), saved)
-        bare = Ledger.of(draft.history.sight(), settings.pricer)
+        bare = Ledger.of(draft.history.view(), settings.pricer)
         assert bare.fits(tokens) == bare.fits(tokens) == (sum(costs) <= tokens)
         assert told(bare, tokens, least, at) == expected(
             attrs.evolve(hand, pins=frozenset(), saved={}), tokens, least, at
@@ -150,7 +150,7 @@ def test_a_ledger_answers_as_adding_up_does_whatever_was_asked_before(
             line.grown_by(start, start, tokens),
             line.next_turn(start + 1, stop),
         ]
-    assert Ledger.of(assembler.inside[0].history.sight(), assembler.inside[1].pricer).since(0) == Count(sum(costs))
+    assert Ledger.of(assembler.inside[0].history.view(), assembler.inside[1].pricer).since(0) == Count(sum(costs))
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}

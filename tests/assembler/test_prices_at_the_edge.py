@@ -246,11 +246,11 @@ def test_a_history_remembers_what_its_last_eight_policies_wrote_from_the_same_so
 
 
 def test_a_history_remembers_the_prices_of_its_last_pricers() -> None:
-    sight = ledger_of(1)._sight  # pyright: ignore[reportPrivateUsage]
+    view = ledger_of(1)._view  # pyright: ignore[reportPrivateUsage]
     pricers = [plain.pricer(None, Budget(10, counter=len).token_counter) for _ in range(PRICERS + 1)]
-    found = [Prices.of(sight, pricer) for pricer in pricers]
-    assert [Prices.known(sight.readings.prices, pricer) for pricer in pricers] == [None, *found[1:]]
-    assert Prices.of(sight, pricers[-1]) is found[-1]
+    found = [Prices.of(view, pricer) for pricer in pricers]
+    assert [Prices.known(view.readings.prices, pricer) for pricer in pricers] == [None, *found[1:]]
+    assert Prices.of(view, pricers[-1]) is found[-1]
 
 
 def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:

@@ -716,7 +716,7 @@ def test_the_least_request_names_the_wanted_summary() -> None:
 def test_turns_that_cannot_fit_are_not_priced_if_the_whole_is_weighed() -> None:
     made = Assembler(Budget(9_000, counter=len), dialect=plain).add_messages([("user", "x" * 10)] * 50)
     draft, settings = made.inside
-    ledger = Ledger.of(draft.history.sight(), settings.pricer)
+    ledger = Ledger.of(draft.history.view(), settings.pricer)
     assert (ledger.turn_start(49), ledger.turn_span(48)) == (49, (48, 49))  # before any turn was looked for
     pricer: Any = Scales(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))

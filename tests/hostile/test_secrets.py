@@ -168,7 +168,7 @@ def every_value(assembler: Assembler) -> Iterator[object]:
     plan, context = assembler.plan(), assembler.build()
     yield from (assembler, assembler.budget, assembler.costs(), plan, context, context.report, context.count)
     yield from (context.costs, context.sources, context.dropped, *context.report.rows)
-    for name in ("draft", "settings", "sight", "measured", "fixed", "ledger", "what", "layout"):
+    for name in ("draft", "settings", "view", "measured", "fixed", "ledger", "what", "layout"):
         yield getattr(plan, name, None)
 
 

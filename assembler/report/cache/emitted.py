@@ -76,7 +76,7 @@ def first_changed(now: Emitted, before: Emitted) -> int | None:
 
 def _newest_entries(plan: Planned) -> int:
     """Return the number of entries of the newest turn alone: 0 if there is none, or if it is empty."""
-    newest, _ = plan.sight.newest_turn()
+    newest, _ = plan.view.newest_turn()
     later = sum(1 for index, _ in plan.kept_messages if index >= newest)
     if not later:
         return 0

@@ -37,7 +37,7 @@ _first_rule = functools.lru_cache(maxsize=256)(first_rule)
 
 def stable_prefix(plan: Planned) -> Count:
     """Price everything before the newest turn: system text, tools, older turns. O(1) once the plan is priced."""
-    start, stop = plan.sight.newest_turn()
+    start, stop = plan.view.newest_turn()
     newest = NOTHING
     if start < stop:
         ledger = plan.ledger.with_savings(plan.trimmed.savings) if plan.trimmed.savings else plan.ledger
@@ -107,7 +107,7 @@ def _shared_prices(plan: Planned, previous: Planned) -> Iterator[Count]:
     for (index, message), earlier in zip(sent, previous.layout.messages, strict=False):
         if not _same(message, earlier):
             return
-        if index is not None and plan.sight.message(index) is message:
+        if index is not None and plan.view.message(index) is message:
             yield plan.ledger.message(index)
         else:
             yield plan.ledger.price(message)

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import HistoryView
 from assembler.errors import ConversationError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import request_to_read
@@ -38,13 +38,13 @@ def manifest_of(plan: Planned) -> dict[str, Any]:
     request = spell_json(request_to_read(plan))
     return {
         "manifest": FORMAT,
-        **gathered_of(plan.draft, plan.sight, plan.settings),
+        **gathered_of(plan.draft, plan.view, plan.settings),
         "decision": decision_of(plan),
         "request": {"sha256": hash_bytes(request), "bytes": len(request)},
     }
 
 
-def gathered_of(draft: Draft, sight: Sight, settings: Settings) -> dict[str, Any]:
+def gathered_of(draft: Draft, view: HistoryView, settings: Settings) -> dict[str, Any]:
     """Return the inputs of a decision: the items, the settings, the versions. O(characters of the whole draft)."""
     regions = draft.regions
     return {
@@ -56,7 +56,7 @@ def gathered_of(draft: Draft, sight: Sight, settings: Settings) -> dict[str, Any
             ],
             "output": None if regions.output is None else digest(attrs.asdict(regions.output)),
             "choice": regions.choice,
-            "messages": [_message(sight, index) for index in range(sight.length)],
+            "messages": [_message(view, index) for index in range(view.length)],
         },
         "terms": _settings(settings),
         "versions": versions(settings),
@@ -77,10 +77,10 @@ def _document(one: Document) -> str:
     return digest([one.text, one.type, one.trusted, one.source, one.score, one.embedding, one.metadata])
 
 
-def _message(sight: Sight, index: int) -> dict[str, Any]:
+def _message(view: HistoryView, index: int) -> dict[str, Any]:
     """Describe a message. An unreadable one, which a policy may have dropped, has a place but no hash."""
     try:
-        message = sight.message(index)
+        message = view.message(index)
     except ConversationError:
         return {"id": f"message-{index}", "role": None, "sha256": None}
     return {"id": f"message-{index}", "role": message.role, "sha256": digest([message.seen, message.pinned])}

@@ -54,10 +54,10 @@ def _stand_in(plan: Planned) -> Iterator[Item]:
 
 
 def _conversation(plan: Planned) -> Iterator[Item]:
-    pins = pinned_messages(plan.sight, plan.settings.pins)
+    pins = pinned_messages(plan.view, plan.settings.pins)
     pinned = dict(attrs.evolve(plan.ledger, pins=pins).pinned_turns()) if pins else {}
     turns, readable = _turns(plan)
-    newest = turns[-1][0] if turns else plan.sight.length
+    newest = turns[-1][0] if turns else plan.view.length
     for start, stop in turns:
         count = _count(plan.ledger, start, stop) if start >= readable or start in pinned else None
         notes = [_NEWEST] * (start == newest) + [_PINNED] * (start in pinned)
@@ -66,7 +66,7 @@ def _conversation(plan: Planned) -> Iterator[Item]:
 
 def _turn(plan: Planned, span: Span, count: Count | None, notes: Sequence[str]) -> Item:
     start, stop = span
-    messages = None if count is None else tuple(plan.sight.messages(start, stop))
+    messages = None if count is None else tuple(plan.view.messages(start, stop))
     return Item(
         "conversation",
         span_name(start, stop),
@@ -100,16 +100,16 @@ def _turns(plan: Planned) -> tuple[list[Span], int]:
     """Return the turns, oldest first, and the first message from which all are readable. Older ones are joined."""
     newest_first: list[Span] = []
     try:
-        newest_first.extend(plan.sight.turns_newest_first())
+        newest_first.extend(plan.view.turns_newest_first())
     except AssemblyError:
         readable = plan.first
         newest_first = [span for span in newest_first if span[0] >= readable]
         return [*_unread(plan, readable), *reversed(newest_first)], readable
-    return newest_first[::-1], plan.sight.head
+    return newest_first[::-1], plan.view.head
 
 
 def _unread(plan: Planned, stop: int) -> Iterator[Span]:
-    at = plan.sight.head
+    at = plan.view.head
     for start, end in plan.stretches[:-1]:
         if at < start:
             yield at, start
@@ -140,7 +140,7 @@ def _summary(plan: Planned) -> Iterator[State]:
 def _messages(plan: Planned) -> Iterator[State]:
     kept_messages, sent = dict(plan.kept_messages), dict(plan.sent)
     changed, first = plan.trimmed.changed, plan.ledger.first
-    for index in range(plan.sight.head, plan.sight.length):
+    for index in range(plan.view.head, plan.view.length):
         if index not in kept_messages:
             omitted = "" if index >= first else why_before(plan)
             yield _message(plan, index, None, omitted), 0, "dropped"
@@ -155,7 +155,7 @@ def _messages(plan: Planned) -> Iterator[State]:
 def _message(plan: Planned, index: int, sent: Message | None, omitted: str = "") -> Item:
     place = (index, index + 1)
     try:
-        read, count = plan.sight.message(index), plan.ledger.message(index)
+        read, count = plan.view.message(index), plan.ledger.message(index)
     except AssemblyError:  # an unreadable message that a policy dropped
         return Item("conversation", f"message {index}", None, omitted=omitted, messages=1, span=place)
     return Item(

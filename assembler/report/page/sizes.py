@@ -139,7 +139,7 @@ def outlook_of(plan: Planned, items: Sequence[Item], refusal: ContextLengthError
 
 def _stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
     places = {item.span[0]: place for place, item in enumerate(items) if item.span is not None}
-    places[plan.sight.length] = len(items)
+    places[plan.view.length] = len(items)
     sizes = _staircase(plan, items, [(step, places[step.first_kept]) for step in steps])
     drawn = tuple(size for size in sizes if size.window <= most)
     return Outlook(drawn, most, every=True, below=_nothing_below(drawn))

@@ -93,8 +93,8 @@ class _Window:
 
     def ledger(self, rung: Rung, raws: list[Any]) -> Ledger:
         draft, settings = Assembler(_budget(AMPLE), dialect=self.dialect).add_messages(raws).inside
-        sight = draft.history.sight()
-        return Ledger.of(sight, settings.pricer, pins=pinned_messages(sight, (rung.traits.pins,)))
+        view = draft.history.view()
+        return Ledger.of(view, settings.pricer, pins=pinned_messages(view, (rung.traits.pins,)))
 
 
 def _budget(window: Tokens) -> Budget:
@@ -111,7 +111,7 @@ def _windows(draw: DrawFn, dialect: str, texts: SearchStrategy[str]) -> _Window:
 def _edges(request: Mapping[str, Any], dialect: str) -> list[Tokens]:
     """What the newest turn of a conversation costs, the two newest, and so on."""
     draft, settings = Assembler(_budget(AMPLE), dialect=dialect).add_messages(request["messages"]).inside
-    ledger = Ledger.of(draft.history.sight(), settings.pricer)
+    ledger = Ledger.of(draft.history.view(), settings.pricer)
     return [*itertools.accumulate(turn.tokens for turn in ledger.newest_first())]
 
 

@@ -150,12 +150,12 @@ def test_the_briefest_summary_is_used_where_a_real_one_would_be_asked_for(more: 
 def test_a_wanted_summary_names_the_messages_and_the_summary_it_was_asked_with() -> None:
     ledger, policy = ledger_of(), Summarize(None, 1)
     asked: Any = policy.settled(ledger, 200)
-    sight = ledger._sight  # pyright: ignore[reportPrivateUsage]
-    assert asked.is_about(sight)
-    assert not asked.is_about(sight.until(TURNS - 1))
-    assert not asked.is_about(ledger_of(TURNS - 1)._sight)  # pyright: ignore[reportPrivateUsage]
+    view = ledger._view  # pyright: ignore[reportPrivateUsage]
+    assert asked.is_about(view)
+    assert not asked.is_about(view.until(TURNS - 1))
+    assert not asked.is_about(ledger_of(TURNS - 1)._view)  # pyright: ignore[reportPrivateUsage]
     written(ledger, policy, 1)
-    assert not asked.is_about(sight)
+    assert not asked.is_about(view)
 
 
 def test_the_summarizer_gets_a_list_of_its_own() -> None:
