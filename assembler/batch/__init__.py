@@ -1,7 +1,5 @@
-"""Assembles many requests with one assembler, from columns or from a file of rows."""
+"""Assembles many requests with one assembler, from columns or from a file of rows. Its names are in `__init__.pyi`."""
 
-from assembler.batch.columns import BatchAssembler, Columns, assemble_batch
-from assembler.batch.errors import BatchError
-from assembler.batch.rows import OnError, Raise, Record, Skip
+from budgets.later import load_later as _load_later
 
-__all__ = ["BatchAssembler", "BatchError", "Columns", "OnError", "Raise", "Record", "Skip", "assemble_batch"]
+_load_later(__name__)

@@ -8,14 +8,12 @@ killed at any point leaves complete lines and perhaps a torn last one, which the
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import importlib
 import json
-import zlib
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import attrs
 
@@ -23,8 +21,9 @@ from assembler.batch.errors import BatchError
 from assembler.batch.lines import FAILED, LONGEST, begins
 from assembler.files.json_text import parse_json
 from assembler.files.writing import replace_text
-from assembler.report.manifest import Difference
-from assembler.report.manifest.replay import differences
+
+if TYPE_CHECKING:
+    from assembler.report.manifest import Difference
 
 FORMAT = 1
 """The version of the journal's format."""
@@ -71,6 +70,9 @@ def reading(source: Path) -> Generator[BinaryIO]:
         with source.open("rb") as file:
             yield file
         return
+    import gzip  # most files are not packed
+    import zlib
+
     try:
         with gzip.open(source) as unpacked:
             yield cast(BinaryIO, unpacked)
@@ -165,6 +167,8 @@ def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, aske
 
 def _differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Difference, ...]:
     """Return the differences: in `input`, then in the spec's items and settings, then in versions."""
+    from assembler.report.manifest.replay import differences  # a first run has none
+
     parts = [*asked, *(part for part in begun if part not in asked)]
     named = {"items": "", "terms": "", "versions": ""}
     return tuple(d for part in parts for d in differences(named.get(part, part), begun.get(part), asked.get(part)))

@@ -104,7 +104,7 @@ def _spell_line(number: int, carried: Mapping[str, Any], found: Assembled | Fail
             text = f'{{"row":{number},"error":{compact({"kind": found.kind, "message": found.message})}{more}}}\n'
         case Assembled():
             count = found.count
-            told = f'"tokens":{count.tokens},"upper":{count.upper},"grade":"{count.grade}","dropped":{found.dropped}'
+            told = f'"tokens":{count.tokens},"upper":{count.upper},"grade":"{count.grade!s}","dropped":{found.dropped}'
             text = f'{{"row":{number}{more},"request":{found.request},{told}}}\n'
     try:
         return text.encode()

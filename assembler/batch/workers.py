@@ -7,7 +7,6 @@ and no chunk is lost in a queue. Workers are spawned, never forked, because toke
 from __future__ import annotations
 
 import contextlib
-import signal
 from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
@@ -144,6 +143,8 @@ def _shared_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[l
 
 
 def _serve(pipe: Pipe, base: Assembler, kind: Format) -> None:
+    import signal  # not needed with one process, as multiprocessing
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and closes the pipe
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:

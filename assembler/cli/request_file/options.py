@@ -26,7 +26,6 @@ from assembler.cli.request_file.shapes import (
     whole,
 )
 from assembler.files.place import Place
-from assembler.strategies.sources.selection import Best, Everything, Greedy, Selection
 from budgets.later import homes_in
 
 _SCALARS: Mapping[object, tuple[Reader[Any], str]] = {
@@ -36,11 +35,6 @@ _SCALARS: Mapping[object, tuple[Reader[Any], str]] = {
     str: (any_text, "texts"),
 }
 """The reader of each type, and the plural for its values."""
-
-_VALUES: Mapping[object, Mapping[str, object]] = {
-    Selection: {"greedy": Greedy(), "best": Best(), "everything": Everything()},
-}
-"""The built-in values of a protocol, by the words that name them in files."""
 
 _LISTS = (frozenset, list, Sequence, Collection)
 
@@ -113,12 +107,20 @@ def takes_words_alone(option: object) -> bool:
 
 
 def _own_words(option: object) -> Mapping[str, object]:
-    ready = _VALUES.get(option, {})
     if isinstance(option, type) and issubclass(option, enum.Enum):
         return {member.name.lower(): member for member in option}
     if get_origin(option) is Literal:
         return {word: word for word in get_args(option)}
-    return ready
+    return _values_of(option) if isinstance(option, type) else {}
+
+
+def _values_of(protocol: type) -> Mapping[str, object]:
+    """Return the built-in values of a protocol, by the words that name them in files."""
+    if protocol.__name__ != "Selection":  # which most files do not name, so it is not loaded
+        return {}
+    from assembler.strategies.sources.selection import Best, Everything, Greedy, Selection
+
+    return {"greedy": Greedy(), "best": Best(), "everything": Everything()} if protocol is Selection else {}
 
 
 def _members(option: object) -> list[object]:
