@@ -6,6 +6,7 @@ request does not fit.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
@@ -17,7 +18,7 @@ from assembler.cli.arguments import Formatter, Parser, UsageError, described, re
 from assembler.files.place import nearest, one_line
 from budgets import AssemblyError, ContextLengthError
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
 
 COMMANDS = ("batch", "build", "calibrate", "check", "count", "view")
 """Every command: a function of this name, in a file of the same name next to this one."""
@@ -32,6 +33,19 @@ DOES_NOT_FIT = 3
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 """128 + the signal's number, as shells report SIGINT and SIGPIPE."""
+
+
+def run() -> NoReturn:
+    """Run one command, and end the process with its exit code.
+
+    The exit handlers run, but memory is not freed piece by piece: to drop tiktoken's engine takes 0.05 seconds.
+    """
+    code = main()
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]  # which `os._exit` skips
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, AttributeError):  # a closed one is None
+            stream.flush()
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,5 +1,5 @@
 """Runs the command `assemble` as `python -m assembler.cli`."""
 
-from assembler.cli import main
+from assembler.cli import run
 
-raise SystemExit(main())
+run()

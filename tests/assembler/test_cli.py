@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import contextlib
 import importlib
@@ -434,7 +435,7 @@ def test_a_closed_pipe_is_silent(folder: Path) -> None:
 
 
 BUILT = [sys.executable, "-m", "assembler.cli", "build", str(ROOT / "examples" / "support_bot.yaml")]
-SHELL = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+SHELL = {**os.environ, "PYTHONUNBUFFERED": "", "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
 
 
 @pytest.fixture(scope="module")
@@ -492,7 +493,20 @@ def test_a_loop_of_links_is_one_line(
 
 
 def test_the_module_run_as_a_script_is_the_command_and_ends_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    handlers: list[str] = []
     monkeypatch.setattr(sys, "argv", ["assemble", "build", "no-such-file.yaml"])
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: handlers.append("ran"))
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(Path(inspect.getfile(main)).with_name("__main__.py")), run_name="__main__")
-    assert ended.value.code == 2
+    assert (ended.value.code, handlers) == (2, ["ran"])
+
+
+@pytest.mark.parametrize(("file", "code"), [("bot.yaml", 0), ("nowhere.yaml", 2)])
+def test_what_others_do_at_the_end_of_the_process_is_done(file: str, code: int, folder: Path) -> None:
+    program = (
+        "import atexit, sys; from assembler.cli import run; "
+        "atexit.register(lambda: print('the end', flush=False)); sys.argv = ['assemble', 'build', sys.argv[1]]; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, cwd=folder, env=SHELL)
+    assert (done.returncode, done.stdout.endswith("the end\n")) == (code, True)
