@@ -13,7 +13,13 @@ from tests.assembler.one_price import APIS, GATEWAYS, LADDERS, SHARES, TRIM, Api
 from tests.assembler.steps import SPELLINGS, Message, answering, calling, saying, thinking
 from tests.scaled import scaled
 
-PIECES = st.lists(st.sampled_from(["thought", "", "Let me look.", "word " * 9]), max_size=4)
+PIECES = st.lists(st.sampled_from(["thought", "cited", "", "Let me look.", "word " * 9]), max_size=4)
+CITED: Message = {
+    "role": "assistant",
+    "content": "It is there.",
+    "annotations": [{"type": "url_citation", "url_citation": {"url": "https://a.example", "title": "A"}}],
+}
+"""An answer of Chat's with a field that other APIs do not get."""
 Step = tuple[str, Sequence[str], bool]
 STEPS = st.lists(st.tuples(st.sampled_from(SPELLINGS), PIECES, st.booleans()), min_size=1, max_size=4)
 
@@ -22,11 +28,17 @@ def history_of(steps: Sequence[Step]) -> list[Message]:
     """Each step with its pieces, and with a call if it says so."""
     told: list[Message] = [{"role": "user", "content": "Where is it?"}]
     for place, (spelling, said, calls) in enumerate(steps):
-        told += [thinking(spelling, "hm") if one == "thought" else saying(spelling, one) for one in said]
+        told += [_said(spelling, one) for one in said]
         if calls:
             call = None if spelling == "gemini" else f"call_{place}"
             told += [*calling(spelling, [call], arguments={"q": 1}), answering(spelling, call, "found")]
     return [*told, {"role": "user", "content": "And now?"}]
+
+
+def _said(spelling: str, piece: str) -> Message:
+    if piece == "cited":
+        return dict(CITED)
+    return thinking(spelling, "hm") if piece == "thought" else saying(spelling, piece)
 
 
 @pytest.mark.parametrize("model", ["grok-4", "qwen3-32b", "deepseek-chat"])
@@ -41,6 +53,7 @@ def test_a_text_and_a_call_in_chats_spelling_are_one_message_for_a_host_of_respo
 @example([("openai_chat", ["Let me look."], True)], TRIM, 1.0)
 @example([("gemini", ["Let me look."], True)], TRIM, 1.0)
 @example([("anthropic", ["Let me look.", "thought", "word " * 9], True)], TRIM, 1.0)
+@example([("openai_chat", ["cited", "Let me look."], False)], TRIM, 1.0)
 @example([("openai_responses", ["thought"], False), ("openai_chat", ["thought"], False)], TRIM, 1.0)
 def test_messages_of_the_model_in_a_row_cost_what_they_are_sent_as(
     api: Api, steps: Sequence[Step], ladder: Any, share: float
