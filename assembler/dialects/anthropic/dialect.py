@@ -263,7 +263,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         if sent is None:
             return Count(0)
         billed = with_parts(with_parts(sent, with_object), with_error_text)
-        price = claude.price_message(billed, self.family, self.count) + claude.price_citations(message)
+        price = claude.price_message(billed, self.family, self.count) + claude.price_citations(sent, self.shape)
         price = total(map(self._media, media_in(sent)), price)
         return self._graded(price + bound_fields(message, self.count) if self.shape == "openai" else price)
 

@@ -32,7 +32,7 @@ from assembler.dialects.families import estimate_with_slack, guess
 from assembler.pricing.opaque import add_words
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
-from assembler.text.fields import fields_in, fields_of, object_in
+from assembler.text.fields import fields_in, object_in
 from budgets.count import NOTHING, Count, Difference, TokenCounter, Tokens, total
 
 ToolChoice: TypeAlias = Literal["auto", "none", "any", "tool"]
@@ -182,19 +182,24 @@ def without_thinking(message: Message) -> Message:
     return message if len(parts) == len(message.parts) else attrs.evolve(message, parts=parts)
 
 
-def price_citations(message: Message) -> Count:
-    """Return the price of the citations prompt if the message enables citations.
+def price_citations(message: Message, own: str) -> Count:
+    """Return the price of the citations prompt if the message enables citations, as it is sent to the shape `own`.
 
     Every such message is priced, though the API may bill the prompt only once.
     """
     inner = [part for part in message.parts if isinstance(part, Result)]
     parts = [*message.parts, *(held for result in inner for held in result.parts)]
-    return CITED if any(isinstance(part, Media | Opaque) and _cites(part.raw) for part in parts) else NOTHING
+    return CITED if any(isinstance(part, Media | Opaque) and _cites(part, own) for part in parts) else NOTHING
 
 
-def _cites(raw: Mapping[str, Any]) -> bool:
-    """True if a part enables citations. Converse has the setting inside `searchResult`."""
-    return fields_in(fields_of(raw.get("searchResult")) or raw, "citations").get("enabled") is True
+def _cites(part: Media | Opaque, own: str) -> bool:
+    """True if a part enables citations in this API's form: Messages has the setting in a part, Converse in its key."""
+    fields: Mapping[str, Any] = part.raw
+    if own == "bedrock":
+        fields = fields_in(fields, "searchResult") or fields_in(fields, "document")
+    elif own != "anthropic":
+        return False
+    return fields_in(fields, "citations").get("enabled") is True
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:

@@ -85,6 +85,54 @@ AS_WRITTEN: dict[str, Any] = {
 }
 
 
+CITING: dict[str, Any] = {"citations": {"enabled": True}}
+NOTE: dict[str, Any] = {"type": "text", "media_type": "text/plain", "data": "Grass is green."}
+CITED_PARTS: dict[str, tuple[dict[str, Any], str]] = {
+    "a document of Anthropic's": ({"type": "document", "source": NOTE, **CITING}, "anthropic"),
+    "a search result of Anthropic's": (
+        {"type": "search_result", "source": "s", "title": "t", "content": [{"type": "text", "text": "a"}], **CITING},
+        "anthropic",
+    ),
+    "a document of Converse's": (
+        {"document": {"format": "txt", "name": "n", "source": {"text": "Grass is green."}, **CITING}},
+        "bedrock",
+    ),
+    "a search result of Converse's": (
+        {"searchResult": {"source": "s", "title": "t", "content": [{"text": "a"}], **CITING}},
+        "bedrock",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "model"),
+    [
+        ("anthropic", "claude-sonnet-4-5"),
+        ("bedrock", "anthropic.claude-sonnet-4-5"),
+        ("openai_chat", "anthropic/claude-sonnet-4.5"),
+    ],
+)
+@pytest.mark.parametrize("part", CITED_PARTS)
+def test_the_prompt_that_asks_for_citations_is_priced_where_it_is_sent(part: str, dialect: str, model: str) -> None:
+    spelled, home = CITED_PARTS[part]
+
+    def conversation(given: dict[str, Any]) -> int:
+        asked = {"role": "user", "content": [given, {"text": "q"} if home == "bedrock" else {**TEXT, "text": "q"}]}
+        return Assembler(Budget(100_000, model=model), dialect=dialect).add_message(asked).costs().conversation
+
+    more = conversation(spelled) - conversation(_without_citations(spelled))
+    assert (more > 500) == (dialect == home)
+
+
+TEXT = {"type": "text"}
+
+
+def _without_citations(part: dict[str, Any]) -> dict[str, Any]:
+    held: dict[str, Any] = part.get("document") or part.get("searchResult") or part
+    bare = {key: value for key, value in held.items() if key != "citations"}
+    return bare if held is part else dict.fromkeys(part, bare)
+
+
 @pytest.mark.parametrize("schema", [SORTED, AS_WRITTEN])
 def test_a_definition_costs_its_json_with_its_keys_in_alphabetical_order(schema: dict[str, Any]) -> None:
     tools: list[dict[str, Any]] = [{"name": "look", "description": "Looks.", "input_schema": schema}]
