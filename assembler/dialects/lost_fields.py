@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, POINT, stray_marks
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, POINT, stray_marks, stray_marks_of
 from assembler.conversation.messages.dicts import PIN
-from assembler.conversation.messages.extra_fields import OF_ANSWERS, texts_of_extra_fields
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, sent_extra_fields, texts_of_extra_fields, unread
 from assembler.conversation.messages.foreign_parts import is_mark, speaks
-from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.dialects.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
 from assembler.pricing.media.reading import GIVEN
@@ -30,7 +30,8 @@ _CARRIED = frozenset(
         *("toolUse", "toolUseId", "toolResult", "json", "functionCall", "function_call", "args"),
         *("functionResponse", "function_response", "response", "image", "document", "image_url", "input_audio"),
         *("source", "title", "file", "file_id", "file_url", "file_data", "fileData", "filename", "detail", "format"),
-        *("inline_data", "inlineData", *GIVEN),
+        *("inline_data", "inlineData", "audio", "video", "url", "data", "mime_type", "mimeType", "displayName"),
+        *("display_name", "file_uri", "fileUri", *GIVEN),
     ]
 )
 """The keys whose content other APIs get in their own form, and those that only name a part."""
@@ -42,6 +43,8 @@ _NESTED = frozenset(
     [
         *("toolUse", "toolResult", "function", "custom"),
         *("functionCall", "function_call", "functionResponse", "function_response"),
+        *("image", "document", "audio", "video", "image_url", "inline_data", "inlineData", "file_data", "fileData"),
+        *("file", "input_audio"),
     ]
 )
 """The keys that hold a part's own fields in a dict, where `type` does not name the kind."""
@@ -103,6 +106,24 @@ def note_lost_fields(messages: Iterable[Message], own: str, notes: Notes) -> Non
                 _note_message(message, own, notes)
 
 
+def note_rewritten(message: Message, anew: Message, own: str, notes: Notes) -> None:
+    """Note what a Chat message loses if Chat Completions is sent it as `anew`, which is written from its parts.
+
+    `note_lost_fields` takes it for a message that is sent as it came, and notes only its stray marks.
+    """
+    if own != "openai" or message.shape not in _TAKEN[own]:
+        return
+    lost = Notes()
+    for part, fields in _with_originals(message):
+        if type(part) is Media:  # is sent with its own fields
+            lost[MARKS] += len(MARK_KEYS & fields.keys())
+        else:
+            _note_fields(fields, lost)
+    notes.update(lost)
+    notes[MARKS] += len(MARK_KEYS & fields_in(message.seen).keys()) - _stray_marks(message, own)
+    notes[FIELDS] += len(message.extra_fields) - len(sent_extra_fields(anew))
+
+
 def _stray_marks(message: Message, own: str) -> int:
     """Return how many cache marks are keys where the API has none. Those that `_note_message` finds are left to it."""
     fields = fields_of(message.seen)
@@ -113,7 +134,7 @@ def _stray_marks(message: Message, own: str) -> int:
         return 0
     if message.shape == RESPONSES and "role" not in fields:
         return 0
-    return sum(taken or held is fields for held, _ in stray_marks(fields, own))
+    return sum(1 for _ in stray_marks(fields, own)) if taken else len(MARK_KEYS & fields.keys())
 
 
 def loses_citations(message: Message, own: str) -> bool:
@@ -176,13 +197,19 @@ def parts_as_they_came(message: Message) -> Sequence[object]:
 def _note_message(message: Message, own: str, notes: Notes) -> None:
     notes[MARKS] += 0 if own == "bedrock" else _marks(message.parts)
     for folded in _folded(message.parts, message.shape, own):
-        notes[CITATIONS] += sum(len(items_of(held)) for held in _held_under(_CITATIONS, folded.raw))
+        for held in _held_under(_CITATIONS, folded.raw):
+            _note_citations(held, notes)
+        notes[FIELDS] += bool(fields_in(folded.raw, "document").get("context"))  # Converse's, of a document in blocks
         notes[MARKS] += sum(held is not None for held in _held_under(MARK_KEYS, folded.raw))
         notes[FIELDS] += bool(fields_in(folded.raw, "toolResult").get("type"))  # Nova's name for its search
     for part, fields in _with_originals(message):
-        if not _goes_whole(fields, own):
+        if _goes_whole(fields, own):
+            notes[MARKS] += sum(1 for _ in stray_marks_of(fields, own))
+        else:
             is_text = isinstance(part, str) and fields.get("type") == "text"
             _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if is_text else _NO_KEYS)
+    if message.shape == FOREIGN and "role" in (seen := fields_in(message.seen)):
+        notes[FIELDS] += len({*unread(seen)} - _OF_A_MESSAGE.union(OF_ANSWERS))
     if message.shape in _WITH_KEYS:
         _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.extra_fields))
 
@@ -261,8 +288,16 @@ def _note_fields(fields: _Raw, notes: Notes, kept: frozenset[str] = _NO_KEYS) ->
                     _note_fields(known, notes)
         elif key not in _CARRIED:
             word = _WORD.get(key, FIELDS)
-            number = len(items_of(held))
-            notes[FIELDS if word == CITATIONS and not number else word] += number or 1  # or a switch that asks for them
+            if word == CITATIONS:
+                _note_citations(held, notes)
+            else:
+                notes[word] += len(items_of(held)) or 1
+
+
+def _note_citations(held: object, notes: Notes) -> None:
+    """Note citations, or the setting that asks for them."""
+    number = len(items_of(held))
+    notes[CITATIONS if number else FIELDS] += number or held not in _NOTHING
 
 
 _POINTS = {POINT}

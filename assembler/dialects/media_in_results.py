@@ -13,9 +13,9 @@ import attrs
 
 from assembler.conversation.messages import Media, Message, Part, Result
 from assembler.conversation.messages.foreign_parts import adapt_message
-from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+from assembler.conversation.messages.parts import FOREIGN
 from assembler.dialects.call_ids import legal_id, nine
-from assembler.dialects.notes import FIELDS, MEDIA_MOVED, Notes
+from assembler.dialects.notes import MEDIA_MOVED, Notes
 from assembler.text.fields import fields_in, items_of
 
 MEDIA_ALONE = "(shown after the answers)"
@@ -71,16 +71,13 @@ def all_with_media_after_results(
         return messages
     moved = [with_media_after_results(message, own) for message in messages]
     if notes is not None:
+        from assembler.dialects.lost_fields import note_rewritten  # to write a request, not to price it
+
         for old, new in zip(messages, moved, strict=True):
             if new is not old:
                 notes[MEDIA_MOVED] += count_media_in_results(old)
-                notes[FIELDS] += len(old.extra_fields) if _notes_fields(old, own) else 0
+                note_rewritten(old, new, own, notes)
     return moved
-
-
-def _notes_fields(message: Message, own: str) -> bool:
-    """True if the fields that a moved message loses must be noted here, because no other code notes them."""
-    return own == "gemini" or (own == "openai" and message.shape in (NEUTRAL, "openai"))
 
 
 def adapt_with_media(message: Message, own: str) -> Message:

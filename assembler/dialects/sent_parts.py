@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Message, Thinking
-from assembler.conversation.messages.extra_fields import loses_fields_of_answers
+from assembler.conversation.messages.extra_fields import loses_fields_of_answers, sends_fields_of_answers
 from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_left_out_for, is_sent_whole
 from assembler.conversation.messages.responses import RESPONSES, unfollowed_reasoning
 from assembler.dialects.dialect import Dialect, ReasoningDialect
@@ -54,7 +54,9 @@ def _sends_any(dialect: Dialect, message: Message) -> bool:
     """True if the request has any part of the message. O(parts)."""
     if is_left_out_for(message, dialect.api.shape):
         return False
-    return _unsent_reasoning(dialect, message) < len(message.parts) or not message.parts
+    if _unsent_reasoning(dialect, message) < len(message.parts) or not message.parts:
+        return True
+    return sends_fields_of_answers(message, dialect.api.shape)
 
 
 def _unsent_reasoning(dialect: Dialect, message: Message) -> int:

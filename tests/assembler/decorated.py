@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import copy
 import itertools
+import json
 import re
 import struct
 from collections import Counter
@@ -82,6 +83,11 @@ def _refuse_in_parts(message: Dict) -> None:
     message["content"] = [{"type": "refusal", "refusal": SAID}]
 
 
+def _refuse_beside_a_thought(message: Dict) -> None:
+    """A refusal in its own field, and content that holds another API's reasoning alone."""
+    message["refusal"], message["content"] = message["content"], [{"type": "thinking", "thinking": THOUGHT}]
+
+
 def _mark_of_anthropic(message: Dict) -> None:
     _chat_parts(message)[-1]["cache_control"] = {"type": "ephemeral"}
 
@@ -94,7 +100,8 @@ _STRAYS: tuple[Dict, ...] = (_POINT, {"cacheControl": FIELD}, {"cache_point": {"
 
 _IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
 _SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": UNREAD}}
-_CHAT_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+_CHAT_IMAGE: Dict = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+_URL = _CHAT_IMAGE["image_url"]
 _BEDROCK_IMAGE = {"image": {"format": "png", "source": {"bytes": base64.b64decode(PNG)}}}
 
 
@@ -139,6 +146,15 @@ def _among(*parts: Dict, at: int) -> Decoration:
     return change
 
 
+def _with_objects(message: Dict) -> None:
+    """Arguments as objects, as some templates want them, with fields and marks around the calls."""
+    for call in message.get("tool_calls") or ():
+        if "function" in call:
+            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+            call.update(copy.deepcopy(_CONTROL))
+    message["x_new"] = FIELD
+
+
 def _custom(message: Dict) -> None:
     for call in message.get("tool_calls") or ():
         if "function" in call:
@@ -178,6 +194,10 @@ _LISTED = {"type": "web_search_result", "title": SAID, "url": SAID}
 _SEARCHED = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_2", "content": [_LISTED]}
 _SEARCHING: Dict = {"type": "server_tool_use", "id": "srvtoolu_2", "name": "web_search", "input": {}}
 _PAPER = {"type": "document", "title": SAID, "source": {"type": "text", "media_type": "text/plain", "data": SAID}}
+_BEDROCK_PAPER: Dict = {"format": "txt", "name": "n", "context": FIELD}
+_CITING = {"citations": {"enabled": True}}
+_TEXTS: tuple[Dict, ...] = ({"source": {"text": SAID}}, {"source": {"content": [{"text": SAID}]}})
+_BEDROCK_FOUND: Dict = {"source": "s", "title": SAID, "content": [{"text": SAID}]}
 _PICTURE = {"inline_data": {"mime_type": "image/png", "data": PNG}}
 _ITEMS: dict[str, tuple[Dict, ...]] = {
     "web": (
@@ -240,6 +260,11 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("name", "user", lambda m: m.update(name="ann")),
         ("refusal", "assistant", _refuse),
         ("refusal", "assistant", _refuse_in_parts),
+        ("refusal", "assistant", _refuse_beside_a_thought),
+        ("objects", "assistant", _with_objects),
+        ("heard", "assistant", lambda m: m.update(audio={"id": "a", "transcript": SAID})),
+        ("field", "tool", lambda m: m.update(annotations=[{"title": FIELD}])),
+        ("image", "user", lambda m: _chat_parts(m).append({**_CHAT_IMAGE, "image_url": {**_URL, "x_new": FIELD}})),
         ("thought", "assistant", lambda m: m.update(reasoning_content=THOUGHT)),
         ("thought", "assistant", lambda m: m.update(reasoning_details=[{"type": "reasoning.text", "text": THOUGHT}])),
         ("thought", "assistant", lambda m: _chat_parts(m).insert(0, {"type": "thinking", "thinking": THOUGHT})),
@@ -276,6 +301,7 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
             lambda m: _chat_parts(m).__setitem__(slice(0, 0), [dict(_SEARCHING), dict(_SEARCHED)]),
         ),
         ("paper", "user", lambda m: _chat_parts(m).append(dict(_PAPER))),
+        ("paper", "user", lambda m: _chat_parts(m).append({**_PAPER, **_CITING})),
         ("paper", "tool", _each(_answers, content=[dict(_PAPER)])),
         ("mark", "tool", _each(_answers, content=[_text(SAID, cache_control={"type": "ephemeral"})])),
         ("mark", "tool", _each(_answers, content=[_text(SAID, **_CONTROL)])),
@@ -291,6 +317,11 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
     ],
     "bedrock": [
         ("image", "user", lambda m: m["content"].append(dict(_BEDROCK_IMAGE))),
+        ("image", "user", lambda m: m["content"].append({"image": {**_BEDROCK_IMAGE["image"], "x_new": FIELD}})),
+        *(
+            ("paper", "user", lambda m, by=by: m["content"].append({"document": {**_BEDROCK_PAPER, **by}}))
+            for by in _TEXTS
+        ),
         ("empty text", "user", lambda m: m["content"].append({"text": ""})),
         ("mark", "user", lambda m: m["content"].append({"cachePoint": {"type": "default"}})),
         ("mark", "assistant", lambda m: m["content"].append({"cachePoint": {"type": "default"}})),
@@ -299,6 +330,7 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("caller", "assistant", _each(_calls, x_new=FIELD)),
         ("shown", "tool", _each(_answers, content=[{"text": SAID}, dict(_BEDROCK_IMAGE)])),
         ("found", "tool", _each(_answers, content=[{"searchResult": {"title": SAID, "content": [{"text": SAID}]}}])),
+        ("found", "user", lambda m: m["content"].append({"searchResult": {**_BEDROCK_FOUND, **_CITING}})),
         ("json", "tool", _each(_answers, content=[{"json": {"k": SAID}}])),
         ("mark", "tool", _each(_answers, content=[{"text": SAID}, {"cachePoint": {"type": "default"}}])),
         *(("mark", "tool", _each(_answers, content=[{"text": SAID, **by}])) for by in (*_STRAYS, _CONTROL)),
@@ -337,6 +369,7 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("caller", "function_call", lambda m: m.update(namespace=FIELD)),
         ("shown", "function_call_output", lambda m: m.update(output=[_item_text(), _item_image()])),
         ("own key", "function_call_output", lambda m: m.update(output=[{**_item_text(), "x_new": FIELD}])),
+        ("own field", "function_call_output", lambda m: m.update(x_new=FIELD)),
         *(
             ("mark", "function_call_output", lambda m, by=by: m.update(copy.deepcopy(by)))
             for by in (*_STRAYS, _CONTROL)
@@ -391,6 +424,7 @@ def decorated(draw: st.DrawFn, form: str) -> Drawn:
     conversation = draw(said(words=WORDS, turns=(1, 3), fewest_answers=1, fewest_tools=1))
     history = spelled(_with_thoughts_and_notes(conversation), form)
     kinds: set[str] = set()
+    changed: set[int] = set()
     for _ in range(draw(st.integers(0, 3))):
         kind, role, change = draw(st.sampled_from(DECORATIONS[form]))
         found = [message for message in history if _role(message) == role]
@@ -399,11 +433,14 @@ def decorated(draw: st.DrawFn, form: str) -> Drawn:
             kinds.add(kind)
         if not found or kind in kinds:
             continue
-        message = draw(st.sampled_from(found))
+        # Often one that holds something already: what is lost beside it is noted by another piece of code.
+        again = [message for message in found if id(message) in changed]
+        message = draw(st.sampled_from(again or found) | st.sampled_from(found))
         fields = vars(message) if isinstance(message, Spoken) else message
         if kind == "refusal" and (fields.get("tool_calls") or not isinstance(fields["content"], str)):
             continue
         change(fields)
+        changed.add(id(message))
         kinds.add(kind)
     numbers = itertools.count()
     marked = [_marked(message, numbers) for message in history]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, AssemblyError, Context, UnsupportedContentError, count_request, verify
+from assembler import Assembler, AssemblyError, Context, Truncate, UnsupportedContentError, count_request, verify
 from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.drawn.spelling import SPELLINGS, Medium
@@ -48,6 +48,21 @@ def refuses(name: str, drawn: Drawn) -> bool:
 @scaled(0.3)
 @given(drawn=st.sampled_from(FORMS).flatmap(decorated))
 def test_every_part_of_a_history_is_sent_or_noted_as_left_out(name: str, drawn: Drawn) -> None:
+    _is_sent_or_noted(name, drawn)
+
+
+ONCE_LOST: dict[str, Any] = json.loads(Path(__file__).with_suffix(".lost.json").read_text("utf-8"))
+"""What once was lost without a note, or could not be sent, each in its smallest history."""
+
+
+@pytest.mark.parametrize("case", ONCE_LOST)
+@pytest.mark.parametrize("name", EVERY)
+def test_a_part_that_was_once_lost_without_a_note_is_sent_or_noted(name: str, case: str) -> None:
+    found = ONCE_LOST[case]
+    _is_sent_or_noted(name, Drawn(found["form"], found["history"], frozenset(found["kinds"]), marks(found["history"])))
+
+
+def _is_sent_or_noted(name: str, drawn: Drawn) -> None:
     before = copy.deepcopy(drawn.history)
     assembler = Assembler(dialect=EVERY[name]).add_capability([TOOL]).add_messages(drawn.history)
     try:
@@ -151,6 +166,21 @@ def test_any_history_costs_the_build_what_it_costs_the_request(
         assert drawn.kinds & MAY_BE_REFUSED.keys()
         return
     costs_its_request(context, api)
+
+
+@pytest.mark.parametrize("dialect", OF_EACH)
+@scaled(0.3)
+@given(drawn=st.sampled_from(FORMS).flatmap(decorated), data=st.data())
+def test_any_history_that_fits_as_it_is_sent_is_not_cut(dialect: str, drawn: Drawn, data: st.DataObject) -> None:
+    model = data.draw(st.sampled_from([*SPELLINGS[dialect].models, *(api.model for api in OF_EACH[dialect])]))
+    api = Api(dialect, model)
+    try:
+        whole = assembled(api, drawn.history).build()
+    except UnsupportedContentError:
+        return
+    context = assembled(api, drawn.history, whole.count.upper, [Truncate(2)]).build()
+    assert context.request() == whole.request()
+    assert context.count == whole.count
 
 
 @pytest.mark.parametrize("name", EVERY)

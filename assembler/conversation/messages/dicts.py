@@ -101,7 +101,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
     elif (refusal := refusal_of(seen)) is not None:
         parts, shape, refused = (refusal,), "openai", ()
-    if thoughts:
+    if thoughts or (refused and shape != NEUTRAL):  # Chat's fields, maybe beside another API's blocks
         parts, shape = (*parts, *thoughts), _of_chat(shape)
     if word != role or (calls and _foreign_calls(seen, calls)):
         shape = FOREIGN

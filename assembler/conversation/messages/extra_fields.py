@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.message import Message, Part, Thinking
-from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.parts import NEUTRAL, compact_json
 from assembler.text.checked import checked_text
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -45,8 +45,11 @@ def thoughts_in_extra_fields(seen: _Raw, index: int) -> tuple[Part, ...]:
 
 
 def texts_of_extra_fields(message: Message, own: str) -> dict[str, str]:
-    """The texts in an answer's fields that the API of the shape `own` does not have: a refusal, an audio transcript."""
-    if not message.extra_fields or own in _HAVE_THEM:
+    """The texts in an answer's fields that the API of the shape `own` does not have: a refusal, an audio transcript.
+
+    A chat template is given the fields, but no template prints them.
+    """
+    if not message.extra_fields or own in ("openai", "plain"):
         return {}
     value = {key: message.seen.get(key) for key in message.extra_fields if key in OF_ANSWERS}
     audio = value.get("audio")
@@ -59,6 +62,18 @@ def loses_fields_of_answers(message: Message, own: str) -> bool:
     if not message.extra_fields or own in _HAVE_THEM:
         return False
     return not set(OF_ANSWERS).isdisjoint(set(message.extra_fields) - texts_of_extra_fields(message, own).keys())
+
+
+def sent_extra_fields(message: Message) -> tuple[str, ...]:
+    """The fields beside the content that Chat Completions is sent with a message that is written anew."""
+    return tuple(key for key in message.extra_fields if key in OF_ANSWERS or message.shape in (NEUTRAL, "openai"))
+
+
+def sends_fields_of_answers(message: Message, own: str) -> bool:
+    """Whether the API of the shape `own` gets a message's refusal, transcript or annotations."""
+    if texts_of_extra_fields(message, own):
+        return True
+    return own in _HAVE_THEM and not set(OF_ANSWERS).isdisjoint(message.extra_fields)
 
 
 _HAVE_THEM = ("openai", "chat_template", "plain")

@@ -248,7 +248,17 @@ def _with_words_beside(message: Message, own: str) -> Message:
     texts = sum(1 for _ in itertools.takewhile(lambda part: type(part) is str, message.parts))
     parts = (*message.parts[:texts], *words.values(), *message.parts[texts:])
     left = tuple(key for key in message.extra_fields if key not in words)
-    return attrs.evolve(message, parts=parts, shape=FOREIGN, shallow=False, extra_fields=left)
+    seen = _with_places(message.seen, texts, len(words))
+    return attrs.evolve(message, parts=parts, shape=FOREIGN, shallow=False, extra_fields=left, seen=seen)
+
+
+def _with_places(seen: _Raw, at: int, number: int) -> _Raw:
+    """The raw message with a place in its list for each text that is put among its parts."""
+    listed: object = seen.get("content")
+    if not isinstance(listed, list):
+        return seen
+    items = cast("list[object]", listed)
+    return {**seen, "content": [*items[:at], *itertools.repeat(None, number), *items[at:]]}
 
 
 def _is_the_callers(part: Part) -> bool:

@@ -51,7 +51,7 @@ def _as_item(message: Message) -> Message:
         return message
     sent = without_marks(adapt_message(message, RESPONSES))
     kept = tuple(part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent))
-    return attrs.evolve(sent, parts=kept if any(kept) else (), shape=RESPONSES, seen=[], shallow=False, beside=())
+    return attrs.evolve(sent, parts=kept if any(kept) else (), shape=RESPONSES, seen=[], shallow=False, extra_fields=())
 
 
 def as_responses_sends(message: Message) -> Message:

@@ -14,7 +14,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, drop_marks, drop_marks_of_tool, stray_marks
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_ID_LIMIT, CALL_NAME, PIN, private_copy
-from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of, without_nothing
+from assembler.conversation.messages.extra_fields import field_of, sent_extra_fields, without_nothing
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import join_steps
@@ -129,6 +129,9 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
             notes[SILENT] += message.role == "assistant"
             notes[REASONING] += sum(map(is_foreign_thought, message.parts))
         else:
+            from assembler.dialects.lost_fields import note_rewritten  # to write a request, not to price it
+
+            note_rewritten(original, message, own, notes)
             yield from _respell(message, waiting, notes)
 
 
@@ -237,21 +240,23 @@ def _as_it_came(message: Message) -> dict[str, Any]:
 
 def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
     """Write a message of another form: each result as a message, then the texts and calls as one."""
-    for part in message.parts:
-        if type(part) is Result:
-            notes[FAILED] += part.error
-            yield {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
+    beside = _beside(message)
+    answers = [part for part in message.parts if type(part) is Result]
+    for part in answers:
+        notes[FAILED] += part.error
+        fields = {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
+        yield fields | beside if message.role == "tool" else fields
     calls = [part for part in message.parts if type(part) is Call]
     notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)
     notes[REASONING] += sum(map(is_foreign_thought, message.parts))
     if message.role in ("system", "developer"):
         _refuse_media(message)
     written = [item for part in message.parts if (item := _written(part))]
-    if not written and not calls and not message.extra_fields:
-        if "" not in message.parts or Result in map(type, message.parts):
+    if not written and not calls and (message.role == "tool" or not beside):
+        if "" not in message.parts or answers:
             return
         written = [""]  # an empty message of the user is sent; only the assistant's is left out
-    fields: dict[str, Any] = {"role": message.role, "content": _content(written)}
+    fields = {"role": message.role, "content": _content(written)}
     if message.name is not None:
         fields["name"] = message.name
     if calls:
@@ -259,7 +264,7 @@ def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Note
         for call, call_id in zip(calls, ids, strict=True):
             waiting.add((call, call_id), asked_by(call.id, call.name))
         fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in zip(calls, ids, strict=True)]
-    yield fields | _beside(message)
+    yield fields | beside
 
 
 def _refuse_media(message: Message) -> None:
@@ -272,8 +277,7 @@ def _refuse_media(message: Message) -> None:
 def _beside(message: Message) -> dict[str, Any]:
     """Return the fields of a Chat message other than its content, from a dict or an object."""
     fields = [field for part in message.parts if (field := field_of(part)) is not None]
-    kept = [field for field in message.extra_fields if field in OF_ANSWERS or message.shape in _SPOKEN]
-    return {field: private_copy(message.seen[field]) for field in (*fields, *kept)}
+    return {field: private_copy(message.seen[field]) for field in (*fields, *sent_extra_fields(message))}
 
 
 def _written(part: Part) -> str | dict[str, Any] | None:
