@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import assembler
 from assembler.dialects import gemini
 from budgets import Count, Grade
+from budgets.counters.by_model import counter_for
 
 
 def words(text: str) -> int:
@@ -220,3 +222,36 @@ def test_geminis_own_search_is_billed_apart_from_the_prompt() -> None:
     assert searching.tokens == plain.tokens
     assert searching.upper >= plain.upper + 1_000
     assert searching.grade is Grade.ESTIMATED
+
+
+PATTERN = "^[0-9]{5}(-[0-9]{4})?$"
+UNRECORDED: dict[str, dict[str, Any]] = {
+    "const": {"const": "the only value of this property"},
+    "pattern": {"type": "string", "pattern": PATTERN},
+    "examples": {"type": "string", "examples": ["Paris, France", "Rome, Italy"]},
+    "not": {"not": {"type": "string", "description": "The name of the town where the customer lives."}},
+}
+
+
+@pytest.mark.parametrize("model", [GOOGLE_2, GOOGLE_2_5, GOOGLE_3])
+@pytest.mark.parametrize("keyword", UNRECORDED)
+def test_the_bound_includes_the_text_of_a_keyword_that_no_recording_has(keyword: str, model: str) -> None:
+    schema = UNRECORDED[keyword]
+    bare = {key: held for key, held in schema.items() if key == "type"}
+    asked, plain = (
+        assembler.count_request(
+            {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
+            | declared({"type": "object", "properties": {"a": held}}),
+            dialect=gemini,
+            model=model,
+        )
+        for held in (schema, bare)
+    )
+    assert asked.grade is Grade.ESTIMATED
+    assert asked.upper - plain.upper >= counter_for(model)(json.dumps(schema[keyword]))
+
+
+def test_a_description_that_is_null_is_no_word() -> None:
+    assert billed(GOOGLE_2_5, **declared(one_property(description=None))) == billed(
+        GOOGLE_2_5, **declared(one_property())
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import attrs
 from assembler.dialects.families import guess
 from assembler.dialects.gemini.families import Family
 from assembler.dialects.references import Repeats
+from assembler.dialects.unrecorded import most_tokens
 from assembler.text.fields import fields_in, fields_of, items_of
 from budgets.count import NOTHING, Count, Grade, total
 
@@ -34,6 +36,8 @@ _SPOKEN = frozenset(
         *("$defs", "definitions", "additionalProperties", "propertyOrdering", "property_ordering"),
     }
 )
+_FREE = frozenset({"default", "format"})
+"""Keywords whose words are free: a default in two recordings of two projects, both counted to the token."""
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 
@@ -88,8 +92,19 @@ class _Schema:
         if isinstance(schema.get("items"), Mapping):
             inner.append(self.family.items)
         inner.extend(self._inside(schema.get(word), at) for word in ("items", "additionalProperties"))
-        inner.extend(self.family.keyword for word in schema if word not in _SPOKEN and word not in _ALTERNATIVES)
+        inner.extend(
+            self._keyword(word, held)
+            for word, held in schema.items()
+            if word not in _SPOKEN and word not in _ALTERNATIVES
+        )
         return total(inner)
+
+    def _keyword(self, word: str, held: object) -> Count:
+        """Return the framing of a keyword. Its text is in the bound where no recording shows that it is free."""
+        price = self.family.keyword
+        if word in _FREE or held is None or isinstance(held, bool | int | float):
+            return price
+        return guess(price.tokens, price.upper + most_tokens(json.dumps(held, ensure_ascii=False, default=str)))
 
     def _titled(self, schema: Mapping[str, Any]) -> Count:
         title: object = schema.get("title")
@@ -144,6 +159,7 @@ class _Schema:
         """Price a nested schema; `true` and other non-objects cost nothing."""
         if (nested := fields_of(schema)) is None:
             return NOTHING
-        self.texts.append(str(nested.get("description", "")))
+        if isinstance(described := nested.get("description"), str):
+            self.texts.append(described)
         framed = self.family.nested if nested.get("properties") or "$ref" in nested else NOTHING
         return framed + self.price(nested, at.below())

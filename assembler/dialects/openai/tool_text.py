@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import enum
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import attrs
 
 from assembler.dialects.references import Repeats
+from assembler.dialects.unrecorded import most_tokens
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_in, fields_of, items_of
 
@@ -169,7 +169,7 @@ class _Scope:
             return _CYCLE
         self.counted.add(str(target))
         within = attrs.evolve(self.apart(), inside=self.inside | {str(target)})
-        tokens = min(self.rounds.left, _tokens_of(_type(named, within, DEEPEST // 2)))
+        tokens = min(self.rounds.left, most_tokens(_type(named, within, DEEPEST // 2)))
         self.rounds.left -= tokens
         return max(_CYCLE, tokens)
 
@@ -317,7 +317,7 @@ def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
     if items is None:
         own += sum(_may_cost_in(one, scope) for one in items_of(schema.get("items")))
     if "anyOf" in schema or "oneOf" in schema:
-        own += sum(_tokens_of(_heading(scope.apart().follow(one)[0])) for one in choice)
+        own += sum(most_tokens(_heading(scope.apart().follow(one)[0])) for one in choice)
     return own + _repeated(schema) + sum(_unsettled(one, scope, depth + 1) for one in below)
 
 
@@ -329,7 +329,7 @@ def _may_cost(keyword: str, held: object, scope: _Scope) -> int:
         return 1 + sum(_may_cost_in(one, scope) for one in fields_in(held).values())
     if keyword in _OF_SCHEMAS:
         return 1 + sum(_may_cost_in(one, scope) for one in (held, *items_of(held)))
-    return _tokens_of(_json(held))
+    return most_tokens(_json(held))
 
 
 def _may_cost_in(schema: object, scope: _Scope) -> int:
@@ -338,21 +338,12 @@ def _may_cost_in(schema: object, scope: _Scope) -> int:
     if not fields:
         return 0
     resolved, inner = scope.apart().follow(fields)
-    return _tokens_of(f"{_heading(resolved)}{_type(resolved, inner, DEEPEST // 2)}")
+    return most_tokens(f"{_heading(resolved)}{_type(resolved, inner, DEEPEST // 2)}")
 
 
 _BY_NAME = frozenset(["patternProperties", "dependentSchemas"])
 _OF_SCHEMAS = frozenset(["allOf", "prefixItems", "not", "if", "then", "else", "contains", "propertyNames"])
 """Keywords that hold schemas."""
-
-
-def _tokens_of(text: str) -> int:
-    """Return about the most tokens of a text: one for three letters, and one for each other character."""
-    others = len(_NO_LETTER.findall(text))
-    return (len(text) - others) // 3 + others + 2 if text else 0
-
-
-_NO_LETTER = re.compile(r"[^A-Za-z\s]")
 
 
 def _repeated(schema: Schema) -> int:
