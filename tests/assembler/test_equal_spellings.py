@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from assembler import count_request
+from budgets import Count, Grade
 
 Body = dict[str, Any]
 
@@ -74,6 +75,26 @@ EQUAL: dict[str, tuple[str, str, tuple[Body, Body]]] = {
         ({"input": "Hi", "tools": [STRICT]}, {"input": "Hi", "tools": [{**STRICT, "strict": None}]}),
     ),
 }
+
+
+REFUSED: list[Body] = [
+    {"content": None, "refusal": "I will not"},
+    {"content": "", "refusal": "I will not"},
+    {"content": [{"type": "refusal", "refusal": "I will not"}]},
+]
+
+
+@pytest.mark.parametrize("spelled", REFUSED)
+def test_a_refusal_costs_its_text_and_is_never_called_exact(spelled: Body) -> None:
+    """No recording has one."""
+
+    def priced(answer: Body) -> Count:
+        messages = [*ASKED["messages"], {"role": "assistant", **answer}, *ASKED["messages"]]
+        return count_request({"messages": messages}, dialect="openai_chat", model="gpt-4o")
+
+    said = priced({"content": "I will not"})
+    assert said.grade is Grade.EXACT
+    assert priced(spelled) == Count(said.tokens, Grade.BOUNDED, said.tokens + 3)
 
 
 @pytest.mark.parametrize("case", EQUAL)

@@ -141,7 +141,7 @@ class OpenAIChatPricer(OpenAIBill):
         ):
             if role != "assistant":
                 return self.text(self.envelope + self.count(parts[0]))
-            if parts[0]:
+            if parts[0] and message.shape != "openai":
                 beside = self.family.assistant_text + self.beside_format
                 return self.text(self.envelope + beside + self.count(parts[0]))
         if role != "assistant" and (answers := _answers_alone(message)):
@@ -221,6 +221,8 @@ class OpenAIChatPricer(OpenAIBill):
         if texts and message.role == "assistant" and any(texts):
             tokens += self.family.assistant_text + self.beside_format
         bill = [self.texts(tokens, texts) if texts else self.text(tokens)]
+        if message.shape == "openai" and message.role == "assistant" and texts and not calls:
+            bill.append(_REFUSED)
         if len(texts) + len(calls) < len(parts):
             bill += map(self._medium, parts)
         if calls and message.shape == "openai" and message.seen.get("function_call"):
@@ -239,6 +241,8 @@ class OpenAIChatPricer(OpenAIBill):
 
 
 _CALLS = {Call}
+_REFUSED = Count(0, Grade.BOUNDED, upper=3)
+"""What a refusal, which is in Chat's own form of an answer, may cost beyond its text: no recording has one."""
 
 
 _APART = {Result, Thinking}
