@@ -19,6 +19,7 @@ from assembler.pricing.media.pdf import (
     _unpacked,  # pyright: ignore[reportPrivateUsage]
     pdf_pages,
 )
+from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import find_content, read_media
 from assembler.pricing.media.seconds import mp4_seconds
 from assembler.pricing.media.window import Base64Text, PlainBytes, boxes, inside
@@ -109,6 +110,60 @@ def test_an_object_stream_that_cannot_be_unpacked_holds_nothing_and_takes_nothin
 
 
 # ── Pixels
+
+RIFF = b"RIFF\xff\xff\xff\xffWEBP"
+HEADS: dict[str, tuple[bytes, tuple[int, int]]] = {
+    "png": (b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR" + bytes(range(1, 9)), (0x01020304, 0x05060708)),
+    "gif of 1987": (b"GIF87a\x01\x02\x03\x04", (0x0201, 0x0403)),
+    "gif of 1989": (b"GIF89a\x01\x02\x03\x04", (0x0201, 0x0403)),
+    "the oldest bitmap": (b"BM" + bytes(12) + b"\x0c\0\0\0\x01\x82\x03\x84", (0x8201, 0x8403)),
+    "bitmap": (b"BM" + bytes(12) + b"\x28\0\0\0" + bytes(range(1, 9)), (0x04030201, 0x08070605)),
+    "bitmap of negative sides": (b"BM" + bytes(12) + b"\x28\0\0\0" + b"\xfe\xff\xff\xff\xfd\xff\xff\xff", (2, 3)),
+    "extended webp": (RIFF + b"VP8X" + bytes(8) + bytes(range(1, 7)), (0x030201 + 1, 0x060504 + 1)),
+    "webp without loss": (RIFF + b"VP8L\xff\xff\xff\xff\x2f" + struct.pack("<I", 299 << 14 | 99), (100, 300)),
+    "the largest without loss": (RIFF + b"VP8L\xff\xff\xff\xff\x2f\xff\xff\xff\xff", (16_384, 16_384)),
+    "webp": (RIFF + b"VP8 " + bytes(7) + b"\x9d\x01\x2a" + struct.pack("<HH", 3 << 14 | 300, 3 << 14 | 200), (300, 200)),
+    "jpeg": (b"\xff\xd8\xff\xc0\0\x11\x08\x01\x02\x03\x04", (0x0304, 0x0102)),
+}
+"""By format: a file that ends where its size does, and the size."""
+
+
+@pytest.mark.parametrize(("head", "size"), HEADS.values(), ids=HEADS)
+def test_an_image_has_a_size_from_its_last_byte_on_and_none_if_a_side_is_0(head: bytes, size: tuple[int, int]) -> None:
+    assert image_size(PlainBytes(head))[1] == size
+    assert all(image_size(PlainBytes(head[:length]))[1] is None for length in range(len(head)))
+
+
+@pytest.mark.parametrize(
+    ("head", "mime", "size"),
+    [
+        (b"GIF89a\x01\0\x01\0", "image/gif", (1, 1)),
+        (b"GIF89a\0\0\x01\0", "image/gif", None),
+        (b"GIF89a\x01\0\0\0", "image/gif", None),
+        (RIFF + b"VP8L\xff\xff\xff\xff\x2e\0\0\0\0" + bytes(9), "image/webp", None),
+        (RIFF + b"VP8 " + bytes(7) + b"\x9d\x01\x2b\x01\0\x01\0", "image/webp", None),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\x0dIDAT" + bytes(range(1, 9)), "image/png", None),
+        (b"no image" * 9, None, None),
+    ],
+)
+def test_an_image_of_another_chunk_or_without_a_side_has_a_type_and_no_size(head: bytes, mime: Any, size: Any) -> None:
+    assert image_size(PlainBytes(head)) == (mime, size)
+
+
+@pytest.mark.parametrize("marker", range(0xC0, 0x100))
+def test_only_the_start_of_a_frame_states_the_size_of_a_jpeg(marker: int) -> None:
+    """ITU T.81, table B.1: SOF0 to SOF15 without DHT (C4), JPG (C8) and DAC (CC); RST0 to SOI (D0 to D8) are bare."""
+    frame = b"\xff\xc0\0\x11\x08\0\x02\0\x01"
+    segment = bytes([0xFF, marker, 0, 9, 8, 0, 3, 0, 4]) + b"\xff\xd9"
+    size = image_size(PlainBytes(b"\xff\xd8" + segment + frame))[1]
+    if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+        assert size == (4, 3)
+    elif marker == 0xFF or 0xD0 <= marker <= 0xDA:
+        assert size is None
+    else:
+        assert size == (1, 2)
+    if 0xD0 <= marker <= 0xD8:
+        assert image_size(PlainBytes(b"\xff\xd8" + segment[:2] + frame))[1] == (1, 2)
 
 
 @given(st.integers(1, 9_000), st.integers(1, 9_000))

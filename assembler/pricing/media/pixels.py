@@ -6,6 +6,7 @@ headers), AVIF and HEIC (ISO/IEC 23008-12, `ispe`); read 2026-11.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
@@ -55,8 +56,8 @@ def _bmp(content: Window) -> Size | None:
     taken = content.at(18, 8)
     if len(taken) < 8:
         return None
-    # Signed: a negative height means that rows run from the top.
-    return abs(int.from_bytes(taken[:4], "little", signed=True)), abs(int.from_bytes(taken[4:], "little", signed=True))
+    width, height = struct.unpack("<ii", taken)
+    return abs(width), abs(height)  # a negative height means that rows run from the top
 
 
 def _webp(content: Window) -> Size | None:
