@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler
+from assembler.pricing.ledger import Ledger
 from assembler.pricing.timeline import Timeline
 from budgets import Budget, Grade
 
@@ -68,6 +69,22 @@ def timeline(drawn: list[list[int]], pins: list[int]) -> tuple[Timeline, list[in
     assembler = Assembler(Budget(1_000_000, counter=len)).add_messages(history)
     ledger = attrs.evolve(assembler.build().inside.ledger, pins=tuple(pins))
     return ledger.timeline(), [ledger.message(index).upper for index in range(ledger.length)]
+
+
+def test_a_text_that_continues_an_item_costs_as_much_however_many_texts_follow() -> None:
+    """From 128 texts on they are priced in one loop, which sees no neighbours."""
+    said: list[dict[str, Any]] = [{"role": "user", "content": f"text {place}"} for place in range(127)]
+    call = {"type": "mcp_call", "id": "w", "name": "f", "arguments": "{}", "output": "ab", "server_label": "s"}
+    more = [{"role": "user", "content": f"more {place}"} for place in range(200)]
+
+    def cost(*after: dict[str, Any]) -> int:
+        assembler = Assembler(Budget.for_model("gpt-4o")).add_messages([*said, *after])
+        draft, settings = assembler.inside
+        return Ledger.of(draft.history.sight(), settings.pricer).timeline().tokens(128, 129)
+
+    answer = {"role": "assistant", "content": "b"}
+    assert (cost(call, answer), cost(call, answer, *more)) == (1, 1)
+    assert cost(said[0], answer, *more) == 5  # with its role, and the control tokens around it
 
 
 def test_the_kept_messages_are_as_exact_as_the_least_exact_of_them() -> None:

@@ -150,9 +150,10 @@ def test_a_cold_build_looks_at_what_it_keeps_and_one_turn_more(made: Callable[[i
     assert [index for index, message in enumerate(history) if message.reads] == [0, *needed]
 
 
+@pytest.mark.parametrize("a_character", [1, 4])
 @pytest.mark.parametrize("low_water", [None, 0.9])
-def test_a_cold_build_counts_the_texts_that_it_needs_one_after_another(
-    low_water: float | None, monkeypatch: pytest.MonkeyPatch
+def test_a_cold_build_counts_the_texts_that_it_needs_one_after_another_whatever_a_character_costs(
+    a_character: int, low_water: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = list[str]()
     read = readings.read_message
@@ -163,10 +164,10 @@ def test_a_cold_build_counts_the_texts_that_it_needs_one_after_another(
 
     def counting(text: str) -> int:
         events.append("count")
-        return len(text)
+        return a_character * len(text)
 
     monkeypatch.setattr(readings, "read_message", reading)
-    context = assembler_of(counting, 401, low_water).add_messages(dicts(1_000)).build()
+    context = assembler_of(counting, 401 * a_character, low_water).add_messages(dicts(1_000)).build()
     assert len(context.messages) >= 360
     assert len([*itertools.groupby(events)]) <= 60  # of at least 403 messages
 
