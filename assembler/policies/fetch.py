@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, MutableMapping
-from itertools import islice
 from typing import Any, ClassVar, cast
 
 import attrs
@@ -78,13 +77,8 @@ def _place(given: object, otherwise: int, most: int) -> int:
 
 
 def _search_text(text: str, search: str, offset: int) -> str:
-    shown: list[str] = []
-    end = 0
-    for place in islice(re.finditer(re.escape(search), text, re.IGNORECASE), 100 * _PLACES):
-        if place.start() < end:
-            continue  # already shown with the last match
+    sought, shown, end = re.compile(re.escape(search), re.IGNORECASE), list[str](), 0
+    while len(shown) < _PLACES and (place := sought.search(text, end)) is not None:  # behind what is shown already
         start, end = max(place.start() - _AROUND, end), place.end() + _AROUND
         shown.append(f"[from {offset + start}] {text[start:end]}")
-        if len(shown) == _PLACES:
-            break
     return "\n".join(shown)

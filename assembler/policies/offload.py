@@ -78,9 +78,7 @@ class Offload:
         oldest = {body.text: body for body in reversed(bodies)}
         by_age = sorted(oldest, key=lambda text: (newest[text].index, newest[text].place))
         large = {
-            (oldest[text].index, oldest[text].place): text
-            for text in by_age
-            if len(text) * 4 >= self.min_tokens and passage.count(text) >= self.min_tokens
+            (oldest[text].index, oldest[text].place): text for text in by_age if passage.count(text) >= self.min_tokens
         }
         yield from self._replaced(passage, large, self._large, "tool result", "stored")
 

@@ -123,8 +123,6 @@ class TrimOldest(Value):
         if known is None or known.limit != tokens_left or known.stop > line.length or known.first < line.first:
             known = Replay(self, tokens_left, line.first, line.first)
         first, stop, filled = known.first, known.stop, Filled(known.messages, known.kept)
-        if line.overflow(first, stop, tokens_left - noted * (first > line.first)) is None:
-            return first  # most builds: the history still fits
         while True:
             overflow = self._next_overflow(line, first, stop, tokens_left - noted * (first > line.first))
             if overflow is None:

@@ -620,6 +620,12 @@ def test_a_part_of_unknown_length_raises_an_error_that_names_it_and_says_what_to
         assert caught.value.kind == kind
 
 
+def test_an_image_part_without_an_image_is_refused_by_openai() -> None:
+    with pytest.raises(UnsupportedContentError, match="an image part holds no image") as caught:
+        openai.price_media(MediaFacts(kind="image", width=9, height=9), "auto", "gpt-4o")
+    assert caught.value.kind == "image"
+
+
 def test_an_image_that_gemini_2_bills_by_size_is_refused_without_one() -> None:
     with pytest.raises(UnsupportedContentError, match="width"):
         gemini.price_media(URL_IMAGE, gemini.Tiles())

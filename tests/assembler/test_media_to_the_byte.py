@@ -122,15 +122,18 @@ HEADS: dict[str, tuple[bytes, tuple[int, int]]] = {
     "extended webp": (RIFF + b"VP8X" + bytes(8) + bytes(range(1, 7)), (0x030201 + 1, 0x060504 + 1)),
     "webp without loss": (RIFF + b"VP8L\xff\xff\xff\xff\x2f" + struct.pack("<I", 299 << 14 | 99), (100, 300)),
     "the largest without loss": (RIFF + b"VP8L\xff\xff\xff\xff\x2f\xff\xff\xff\xff", (16_384, 16_384)),
-    "webp": (RIFF + b"VP8 " + bytes(7) + b"\x9d\x01\x2a" + struct.pack("<HH", 3 << 14 | 300, 3 << 14 | 200), (300, 200)),
+    "webp": (
+        RIFF + b"VP8 " + bytes(7) + b"\x9d\x01\x2a" + struct.pack("<HH", 3 << 14 | 300, 3 << 14 | 200),
+        (300, 200),
+    ),
     "jpeg": (b"\xff\xd8\xff\xc0\0\x11\x08\x01\x02\x03\x04", (0x0304, 0x0102)),
 }
 """By format: a file that ends where its size does, and the size."""
 
 
 @pytest.mark.parametrize(("head", "size"), HEADS.values(), ids=HEADS)
-def test_an_image_has_a_size_from_its_last_byte_on_and_none_if_a_side_is_0(head: bytes, size: tuple[int, int]) -> None:
-    assert image_size(PlainBytes(head))[1] == size
+def test_an_image_has_a_size_as_soon_as_its_last_byte_is_there(head: bytes, size: tuple[int, int]) -> None:
+    assert image_size(PlainBytes(head))[1] == image_size(PlainBytes(head + bytes(99)))[1] == size
     assert all(image_size(PlainBytes(head[:length]))[1] is None for length in range(len(head)))
 
 
@@ -146,8 +149,16 @@ def test_an_image_has_a_size_from_its_last_byte_on_and_none_if_a_side_is_0(head:
         (b"no image" * 9, None, None),
     ],
 )
-def test_an_image_of_another_chunk_or_without_a_side_has_a_type_and_no_size(head: bytes, mime: Any, size: Any) -> None:
+def test_an_image_of_another_chunk_or_without_a_side_has_no_size(head: bytes, mime: Any, size: Any) -> None:
     assert image_size(PlainBytes(head)) == (mime, size)
+
+
+@pytest.mark.parametrize("largest", [(300, 20), (20, 400), (90, 90)])
+def test_an_image_in_boxes_has_the_property_of_the_largest_area(largest: tuple[int, int]) -> None:
+    sizes = [(20, 91), (70, 30), largest, (100, 10)]
+    listed = b"".join(box(b"ispe", struct.pack(">III", 0, *size)) for size in sizes)
+    meta = box(b"meta", b"\0" * 4 + box(b"iprp", box(b"ipco", listed)))
+    assert image_size(PlainBytes(box(b"ftyp", b"avif") + meta)) == ("image/avif", largest)
 
 
 @pytest.mark.parametrize("marker", range(0xC0, 0x100))

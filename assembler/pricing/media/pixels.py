@@ -61,15 +61,17 @@ def _bmp(content: Window) -> Size | None:
 
 
 def _webp(content: Window) -> Size | None:
-    chunk = content.at(12, 18)
-    if chunk[:4] == b"VP8X" and len(chunk) == 18:
-        return int.from_bytes(chunk[12:15], "little") + 1, int.from_bytes(chunk[15:18], "little") + 1
-    if chunk[:4] == b"VP8L" and len(chunk) >= 13 and chunk[8] == 0x2F:
-        bits = int.from_bytes(chunk[9:13], "little")
+    kind = content.at(12, 4)
+    if kind == b"VP8X" and (size := _pair(content, 24, 3, "little")) is not None:
+        return size[0] + 1, size[1] + 1
+    if kind == b"VP8L" and content.at(20, 1) == b"\x2f" and (bits := _number(content, 21, 4, "little")) is not None:
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if chunk[:4] == b"VP8 " and len(chunk) == 18 and chunk[11:14] == b"\x9d\x01\x2a":
-        # The two highest bits of each are a display scale.
-        return int.from_bytes(chunk[14:16], "little") & 0x3FFF, int.from_bytes(chunk[16:18], "little") & 0x3FFF
+    if (
+        kind == b"VP8 "
+        and content.at(23, 3) == b"\x9d\x01\x2a"
+        and (size := _pair(content, 26, 2, "little")) is not None
+    ):
+        return size[0] & 0x3FFF, size[1] & 0x3FFF  # the two highest bits of each are a display scale
     return None
 
 
@@ -83,7 +85,7 @@ def _jpeg(content: Window) -> Size | None:
     place = 2
     for _ in range(_MOST_SEGMENTS):
         segment = content.at(place, 9)
-        if len(segment) < 4 or segment[0] != 0xFF:
+        if len(segment) < 9 or segment[0] != 0xFF:  # a frame states its size in nine bytes
             return None
         marker = segment[1]
         if marker == 0xFF:  # a fill byte
@@ -91,8 +93,6 @@ def _jpeg(content: Window) -> Size | None:
         elif marker in _BARE:
             place += 2
         elif marker in _FRAMES:
-            if len(segment) < 9:
-                return None
             return int.from_bytes(segment[7:]), int.from_bytes(segment[5:7])
         elif marker in (0xD9, 0xDA):  # the end, or pixels before any frame
             return None
