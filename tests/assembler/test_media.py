@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from assembler.conversation.messages.message import Media
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.media import MediaFacts, Source, claude, gemini, openai, read_media
+from assembler.pricing.media.lengths import price_audio, price_video
 from assembler.pricing.media.pdf import MOST_OBJECTS, MOST_UNPACKED, pdf_pages
 from assembler.pricing.media.window import Base64Text
 from budgets import Count, Grade
@@ -596,15 +597,51 @@ SOUND = MediaFacts(kind="audio", seconds=2.05)
 FILM = MediaFacts(kind="video", seconds=10)
 
 
-def test_pages_and_seconds_have_the_published_rates() -> None:
-    assert gemini.price_media(DOCUMENT, gemini.Tiles()).tokens == 2_580
-    assert gemini.price_media(DOCUMENT, gemini.Flat()).tokens == 5_600
-    assert gemini.price_media(SOUND, gemini.Flat()).tokens == ceil(2.05 * 32)
-    assert gemini.price_media(FILM, gemini.Tiles()).tokens == 2_630
-    assert gemini.price_media(FILM, gemini.Tiles()).grade is Grade.ESTIMATED
-    assert openai.price_media(SOUND, "auto", "gpt-4o-audio-preview").tokens == 21
-    assert claude.price_media(DOCUMENT, claude.STANDARD).tokens == 10 * (2_250 + 784)
-    assert openai.price_media(DOCUMENT, "auto", "gpt-4o").upper == 10 * (3_000 + 85 + 8 * 170)
+CSV = MediaFacts(kind="document", mime="text/csv")
+TSV = MediaFacts(kind="document", mime="text/tab-separated-values")
+
+
+@pytest.mark.parametrize(
+    ("price", "tokens", "upper"),
+    [
+        # Pages, sounds and films by the published rates, which each module quotes.
+        (lambda: gemini.price_media(DOCUMENT, gemini.Tiles()), 10 * 258, 10 * 258),
+        (lambda: gemini.price_media(DOCUMENT, gemini.Flat()), 10 * 560, 10 * 560),
+        (lambda: gemini.price_media(SOUND, gemini.Flat()), 66, 66),
+        (lambda: gemini.price_media(FILM, gemini.Tiles()), 10 * 263, 3_288),
+        (lambda: gemini.price_media(FILM, gemini.Flat()), 10 * (70 + 32), 1_275),
+        (lambda: openai.price_media(SOUND, "auto", "gpt-4o-audio-preview"), 21, 26),
+        (lambda: openai.price_media(DOCUMENT, "auto", "gpt-4o"), 10 * (2_250 + 722), 10 * (3_000 + 85 + 8 * 170)),
+        (lambda: claude.price_media(DOCUMENT, claude.STANDARD), 10 * (2_250 + 784), 10 * (3_000 + 1_640 + 8)),
+        (lambda: claude.price_media(DOCUMENT, claude.HIGH), 10 * (2_250 + 2_392), 10 * (3_000 + 5_001 + 8)),
+        # Images of unknown size, and those that are sent as they are.
+        (lambda: claude.price_media(URL_IMAGE, claude.STANDARD), 1_568, 1_640 + 8),
+        (lambda: claude.price_media(URL_IMAGE, claude.HIGH), 4_784, 5_001 + 8),
+        (lambda: gemini.price_media(URL_IMAGE, gemini.Flat()), 1_120, 1_120),
+        (lambda: openai.price_original(URL_IMAGE), 2_000, 24_600),
+        (lambda: openai.price_original(sized(33, 32)), 2, 5),
+        (lambda: openai.price_original(sized(32, 65)), 3, 8),
+        (lambda: openai.price_original(sized(3_200, 3_232)), 10_000, 24_600),
+        # Files of text, with a tenth more and what may stand around them.
+        (lambda: gemini.price_file(10), 10, 11 + 16),
+        (lambda: openai.price_file(DOCUMENT, 10), 10, 11 + 64),
+        (lambda: openai.price_file(CSV, 10), 10, 11 + 2_000),
+        (lambda: openai.price_file(TSV, 10), 10, 11 + 2_000),
+        # Voxtral's chunks of 30 seconds and Nova's frames: by seconds, by bytes, of an unknown length, and too long.
+        (lambda: price_audio(MediaFacts(kind="audio", seconds=30)), 375 + 2, 472),
+        (lambda: price_audio(MediaFacts(kind="audio", seconds=31), 2), 750 + 2, 1_504),
+        (lambda: price_audio(MediaFacts(kind="audio", bytes=1_600_000)), 4 * 375 + 2, 25_315),
+        (lambda: price_audio(MediaFacts(kind="audio", bytes=99_000_000)), 80 * 375 + 2, 37_503),
+        (lambda: price_audio(MediaFacts(kind="audio", bytes=0)), 750 + 2, 37_503),
+        (lambda: price_audio(MediaFacts(kind="audio")), 750 + 2, 37_503),
+        (lambda: price_video(MediaFacts(kind="video", seconds=9.5)), 2_880, 3_600),
+        (lambda: price_video(MediaFacts(kind="video", seconds=5_000)), 960 * 288, 3_200 * 360),
+        (lambda: price_video(MediaFacts(kind="video", bytes=2_500_000)), 2_880, 200 * 360),
+        (lambda: price_video(MediaFacts(kind="video")), 960 * 288, 3_200 * 360),
+    ],
+)
+def test_a_medium_costs_its_published_rate_and_is_bounded(price: Callable[[], Count], tokens: int, upper: int) -> None:
+    assert price() == Count(tokens, Grade.ESTIMATED, upper)
 
 
 @pytest.mark.parametrize("kind", ["document", "audio", "video", "hologram"])
