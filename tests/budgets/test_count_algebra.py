@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from budgets import BudgetError, Count, Grade
 from budgets.apportion import apportion, bound_together, settle, split_framing
-from budgets.count import NOTHING, Difference, adds_at_seams, total
+from budgets.count import NOTHING, Difference, adds_at_seams, exact, grade_of, total
 
 few = st.integers(0, 60)
 
@@ -82,8 +82,39 @@ def test_amounts_are_settled_on_the_largest_and_none_falls_below_zero(amounts: l
     assert len(smaller) >= len(amounts) - 1 or whole < sum(amounts)
 
 
-def test_a_plain_function_promises_no_additive_seams() -> None:
-    assert adds_at_seams(len) is False
+class Graded:
+    """A counter that says how far it is to be trusted."""
+
+    grade = Grade.ESTIMATED
+    additive_at_tag_seams = True
+
+    def __call__(self, text: str) -> int:
+        return len(text)
+
+
+def test_a_counter_states_its_grade_and_its_seams_and_a_plain_function_is_exact_without_seams() -> None:
+    assert (grade_of(Graded()), adds_at_seams(Graded())) == (Grade.ESTIMATED, True)
+    assert (grade_of(len), adds_at_seams(len)) == (Grade.EXACT, False)
+
+
+@given(one=counts, other=counts, third=counts)
+def test_sums_and_differences_add_tokens_and_bounds_and_have_the_worst_grade(
+    one: Count, other: Count, third: Count
+) -> None:
+    worst, tokens, most = max(one.grade, other.grade), one.tokens + other.tokens, one.upper + other.upper
+    assert one + other == total([other], one) == total([one, other]) == Count(tokens, worst, most)
+    less = one - other
+    assert less == Difference(one.tokens - other.tokens, worst, one.upper - other.upper)
+    again = max(worst, third.grade)
+    assert less + (third - NOTHING) == Difference(less.tokens + third.tokens, again, less.upper + third.upper)
+    assert less - (third - NOTHING) == Difference(less.tokens - third.tokens, again, less.upper - third.upper)
+    assert (third + less).grade == again
+    assert exact(tokens) == Count(tokens, Grade.EXACT, tokens) == Count(tokens)
+
+
+def test_what_is_no_number_is_refused_by_its_type() -> None:
+    with pytest.raises(BudgetError, match="expected whole tokens and an upper bound, got str and int"):
+        Count("7", Grade.EXACT, 9)  # type: ignore[arg-type]
 
 
 @given(each=parts, rate=st.integers(0, 50), once=st.integers(0, 3))
