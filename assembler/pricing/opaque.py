@@ -104,9 +104,9 @@ def read_opaque(part: Opaque) -> OpaqueWords:
     found = _Found()
     shown = _shown(part.raw, found)
     typical, most = sealed_tokens(found.sealed)
+    typical += PICTURE.tokens * found.pictures + PAGE.tokens * found.pages
+    most += PICTURE.upper * found.pictures + PAGE.upper * found.pages
     beyond = Count(typical, Grade.ESTIMATED, upper=most + found.hidden + FRAMING)
-    for price, times in ((PICTURE, found.pictures), (PAGE, found.pages)):
-        beyond += Count(price.tokens * times, Grade.ESTIMATED, upper=price.upper * times)
     return OpaqueWords(compact_json(shown) if shown else "", beyond)
 
 
@@ -157,7 +157,7 @@ def price_opaque(part: Opaque, count: TokenCounter) -> Count:
     """The price of a part that is sent unchanged: an estimate, bounded for any spelling a server may use."""
     found = read_opaque(part)
     tokens = count(found.text) if found.text else 0
-    return Count(tokens, Grade.ESTIMATED, upper=tokens + tokens // 4) + found.beyond
+    return Count(tokens, upper=tokens + tokens // 4) + found.beyond
 
 
 def _shown(value: object, found: _Found) -> Any:

@@ -354,6 +354,12 @@ PAGES = {
     "an outline counts too, but not pages": (pdf(b"<< /Type /Outlines /Count 40 >>", TREE), 7),
     "an older tree in the same file": (pdf(TREE, b"<< /Type /Pages /Count 5 >>"), 7),
     "beside a stream of rubbish": (pdf(b"<< /Length 9 >>\nstream\n/Type /Pages /Count 900\nendstream", TREE), 7),
+    "before a stream": (pdf(TREE, b"<< /Length 9 >>\nstream\nwords\nendstream"), 7),
+    "beside a stream that speaks of object streams": (
+        pdf(b"<< /Length 9 >>\nstream\n10 0 /Type /Pages /Count 900 /Type /ObjStm /First 5\nendstream", TREE),
+        7,
+    ),
+    "an object before the head": (b"obj /Type /Pages /Count 7 endobj %PDF-1.7", 7),
     "the count is a reference": (pdf(b"<< /Type /Pages /Count 12 0 R >>"), None),
     "a tree without a count": (pdf(b"<< /Type /Pages >>"), None),
     "no page at all": (pdf(b"<< /Type /Pages /Count 0 >>"), None),
@@ -393,6 +399,7 @@ HOSTILE_PDFS: dict[str, Callable[[int], bytes]] = {
     "blanks after /Count": lambda n: b"<< /Type /Pages /Count" + b" " * n + b"x",
     "digits after /Count": lambda n: b"<< /Type /Pages /Count 1 " + b"1" * n,
     "many words /Count": lambda n: b"<< /Type /Pages " + b"/Count 1 " * n,
+    "ends without a beginning": lambda n: b"endobj " * n,
     "offsets without an end": lambda n: object_stream(*[b""] * n),
     "one long offset": lambda n: b"<< /Type /ObjStm /First %d >>\nstream\n%b" % (n, b"1" * n),
 }

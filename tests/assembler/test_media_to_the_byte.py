@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
+import zlib
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -12,15 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.conversation.messages import Media
-from assembler.pricing.media.facts import LARGEST, Source
+from assembler.errors import ConversationError, MessageTypeError, UnsupportedContentError
+from assembler.pricing.media.facts import LARGEST, MediaFacts, Source
+from assembler.pricing.media.openai import detail_of
 from assembler.pricing.media.openai_images import price_image
 from assembler.pricing.media.pdf import (
     _Allowance,  # pyright: ignore[reportPrivateUsage]
+    _objects_in,  # pyright: ignore[reportPrivateUsage]
+    _TooLargeError,  # pyright: ignore[reportPrivateUsage]
     _unpacked,  # pyright: ignore[reportPrivateUsage]
     pdf_pages,
 )
 from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import find_content, read_media
+from assembler.pricing.media.refusal import unpriced, without_price
 from assembler.pricing.media.seconds import mp4_seconds
 from assembler.pricing.media.window import Base64Text, PlainBytes, boxes, inside
 
@@ -78,13 +85,15 @@ def film(scale: bytes, units: bytes) -> PlainBytes:
     ],
 )
 def test_a_films_seconds_are_its_units_by_its_units_a_second(scale: bytes, units: bytes, seconds: Any) -> None:
-    assert mp4_seconds(film(scale, units)) == seconds
+    alone = film(scale, units)
+    assert mp4_seconds(alone) == mp4_seconds(PlainBytes(alone.content + b"\x01" * 9)) == seconds
 
 
 @pytest.mark.parametrize(("more", "seconds"), [(0, float(LARGEST)), (1, None)])
 def test_the_longest_film_lasts_as_many_seconds_as_any_number_here_may_say(more: int, seconds: float | None) -> None:
     head = box(b"mvhd", b"\1" + b"\0" * 19 + struct.pack(">IQ", 1, (1 << 32) + more))
-    assert mp4_seconds(PlainBytes(box(b"ftyp", b"isom") + box(b"moov", head))) == seconds
+    content = box(b"ftyp", b"isom") + box(b"moov", head)
+    assert mp4_seconds(PlainBytes(content)) == mp4_seconds(PlainBytes(content + b"\x01" * 9)) == seconds
 
 
 def test_a_film_with_an_empty_head_does_not_take_its_length_from_later_bytes() -> None:
@@ -107,6 +116,25 @@ def test_an_object_stream_that_cannot_be_unpacked_holds_nothing_and_takes_nothin
         left = _Allowance(bytes=7)
         assert _unpacked(head, b"no such thing", left) == b""
         assert left.bytes == 7
+
+
+def test_a_packed_stream_takes_no_more_memory_than_it_may() -> None:
+    packed, claimed = zlib.compress(bytes(10_000_000)), b"1 0 " * 100_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(_TooLargeError):
+            _unpacked(b"/Filter /FlateDecode >>", packed, _Allowance(bytes=10))
+        with pytest.raises(_TooLargeError):
+            list(_objects_in(b"/First 400000", claimed, _Allowance(objects=10)))
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("offset", "objects"), [(b"000000000", [b"abc"]), (b"0000000000", [])])
+def test_an_offset_has_nine_digits_at_most(offset: bytes, objects: list[bytes]) -> None:
+    head = b"10 " + offset + b" "
+    assert list(_objects_in(b"/First %d" % len(head), head + b"abc", _Allowance())) == objects
 
 
 # ── Pixels
@@ -242,7 +270,10 @@ def test_an_image_without_pixels_is_refused_by_its_size(size: tuple[int, int]) -
         ({"document_url": "https://x.test/a"}, Source.URL, None),
         ({"file_url": "https://x.test/a"}, Source.URL, None),
         ({"file_data": "AAAA", "filename": "A.PDF"}, Source.INLINE, "application/pdf"),
-        ({"file_data": "AAAA", "filename": "A.txt"}, Source.INLINE, "text/plain"),
+        ({"file_data": "AAAA", "filename": "A.of.may.txt"}, Source.INLINE, "text/plain"),
+        ({"file_data": "AAAA", "filename": "txt"}, Source.INLINE, None),
+        ({"file_data": "AAAA", "filename": ["a.txt"]}, Source.INLINE, None),
+        ({"inline_data": {"data": b"AAAA", "mime_type": "image/png"}}, Source.INLINE, "image/png"),
         ({"file_data": "AAAA"}, Source.INLINE, None),
         ({"file": {"file_data": "data:image/png;base64,AAAA"}}, Source.INLINE, "image/png"),
         ({"file": {"file_id": "f"}}, Source.FILE, None),
@@ -275,6 +306,41 @@ def test_a_part_states_the_place_and_the_type_of_its_content(raw: dict[str, Any]
     assert (found.source, found.mime, found.content is not None) == (source, mime, source is Source.INLINE)
 
 
+def test_a_part_with_an_address_states_it() -> None:
+    assert find_content({"file_url": "https://x.test/a"}).address == "https://x.test/a"
+
+
+def test_a_text_in_a_part_is_read_with_its_type_its_length_and_what_was_declared() -> None:
+    raw = {"file_data": "data:text/plain;base64,w6R4", "pages": 3}
+    known = MediaFacts(kind="document", mime="text/plain", bytes=3, source=Source.INLINE, text="äx", pages=3)
+    assert read_media(Media("document", raw)) == known
+
+
+@pytest.mark.parametrize(("value", "got"), [("7", "a str"), (-1, "a int beyond that"), (1 << 33, "a int beyond that")])
+def test_a_fact_beyond_what_files_can_state_is_refused_by_its_name_and_type(value: Any, got: str) -> None:
+    with pytest.raises(
+        ConversationError, match=rf"^width of a medium must be a number from 0 to 4294967296, got {got}$"
+    ):
+        MediaFacts(kind="image", width=value)
+    with pytest.raises(ConversationError, match=rf"pages of a media part must be a number .*, got {got[:5]}"):
+        read_media(Media("document", {"pages": value}))
+
+
+def test_what_is_no_media_part_is_refused_by_its_type() -> None:
+    with pytest.raises(MessageTypeError, match=r"^part: expected a Media part"):
+        read_media({"type": "image"})  # type: ignore[arg-type]
+
+
+def test_a_part_without_a_price_is_refused_by_its_kind_and_reason() -> None:
+    error = without_price("audio", "price here")
+    assert (str(error), error.kind) == ("an audio part has no price here", "audio")
+    error = unpriced(MediaFacts(kind="document", source=Source.TEXT), "Claude")
+    assert (str(error), error.kind) == ("a document part is text: count its text, not its size", "document")
+    with pytest.raises(UnsupportedContentError) as caught:
+        detail_of(Media("image", {"image_url": "https://x.test", "detail": "original"}))
+    assert caught.value.kind == "image"
+
+
 @pytest.mark.parametrize(
     ("source", "text"),
     [
@@ -304,6 +370,7 @@ def test_bytes_are_spelled_as_base64_and_read_at_any_place() -> None:
     ("text", "length", "content"),
     [
         *[("AAAX", 3, b"\0\0\x17"), ("AAAA=", 6, b"\0\0\0"), ("AA", 3, b"\0"), ("AA=", 3, b"\0"), ("A", 3, b"")],
+        ("AA===", 6, b"\0"),
         *[("AAAA!!!!", 6, b""), ("-_-_", 3, b"\xfb\xff\xbf"), ("+/+/", 2, b"\xfb\xff")],
     ],
 )

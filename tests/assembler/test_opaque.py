@@ -58,13 +58,22 @@ def test_only_the_words_of_an_opaque_part_are_counted_as_text(raw: Mapping[str, 
         ({"encrypted_content": "A" * 300}, estimate(225 // 4, 60 + 225 // 2)),
         ({"encrypted_content": "A" * 300, "a": b"x" * 225}, estimate(450 // 4, 60 + 450 // 2)),
         ({"a": b"x" * 225, "encrypted_index": "A" * 300}, estimate(450 // 4, 60 + 450 // 2)),
+        ({"a": b"x" * 226}, estimate(225 // 4, 60 + 225 // 2)),
+        ({"a": "A" * 301}, estimate(225 // 4, 60 + 225 // 2)),
         ({"a": "A" * 300, "b": "B" * 300}, estimate(450 // 4, 60 + 450 // 2)),
         ({"id": "i" * 7, "call_id": "i" * 5}, estimate(0, 60 + 12)),
         ({"signature": "A" * 201, "id": "i"}, estimate(0, 60 + 100 + 1)),
     ],
 )
 def test_content_that_no_model_reads_as_text_is_priced_separately(raw: Any, beyond: Count) -> None:
-    assert read_opaque(Opaque("odd", raw)).beyond == beyond
+    found = read_opaque(Opaque("odd", raw)).beyond
+    assert found == beyond
+    assert (type(found.tokens), type(found.upper)) == (int, int)
+
+
+def test_a_reference_to_a_stored_item_has_no_words_and_a_guessed_price() -> None:
+    found = read_opaque(Opaque("item_reference", {"type": "item_reference", "id": "msg_1"}))
+    assert (found.text, found.beyond) == ("", estimate(250, 4_000))
 
 
 def test_the_words_of_a_part_cost_a_quarter_more_at_most() -> None:
@@ -117,5 +126,5 @@ def test_sounds_and_films_are_priced_by_their_seconds_in_results_too() -> None:
 def test_a_cache_mark_is_free_anywhere_in_a_part(mark: dict[str, Any]) -> None:
     raw: dict[str, Any] = {"type": "document", "source": {"type": "content", "content": [{"text": "words"}]}}
     inner = {**raw, "source": {"type": "content", "content": [{"text": "words", **mark}]}}
-    priced = {price_opaque(Opaque("odd", fields), len) for fields in (raw, {**raw, **mark}, inner)}
+    priced = {price_opaque(Opaque("odd", fields), len) for fields in (raw, {**raw, **mark}, {**mark, **raw}, inner)}
     assert len(priced) == 1

@@ -8,7 +8,8 @@ import pytest
 
 from assembler.conversation.messages import Opaque
 from assembler.pricing.opaque import PAGE, PICTURE, price_opaque, read_opaque
-from budgets import Count
+from assembler.pricing.unread_keys import price_unread_keys
+from budgets import Count, Grade
 
 PICTURED: dict[str, Any] = {"type": "image", "source": {"type": "url", "url": "https://x.test/a.png"}}
 
@@ -64,3 +65,9 @@ NO_MEDIA: list[dict[str, Any]] = [
 def test_a_part_without_pictures_and_pages_is_read_as_words(raw: dict[str, Any]) -> None:
     assert "words" in read_opaque(Opaque("odd", {"held": [raw]})).text
     assert beyond({"held": [raw]}).tokens == 0
+
+
+def test_every_text_under_an_unknown_key_is_in_the_bound_by_its_bytes() -> None:
+    found = price_unread_keys({"odd": ["two words", {"key": "zwei Wörter"}, "word", 7], "model": "not shown"})
+    assert found == Count(0, Grade.ESTIMATED, upper=9 + 12)
+    assert price_unread_keys({"odd": ["word"], "priced": "two words"}, ("priced",)) == Count(0)

@@ -148,7 +148,7 @@ def _stored(raw: _Raw, inner: object) -> Found:
 def _openai_audio(raw: _Raw, inner: object) -> Found:
     """OpenAI's object with data and format, or Mistral's base64 or URL."""
     if isinstance(inner, str):
-        return _address(inner) if "://" in inner[:12] else _data(inner, None)
+        return _data(inner, None)
     audio = fields_in(inner)
     spoken: object = audio.get("format")
     return _data(audio.get("data"), f"audio/{spoken}" if isinstance(spoken, str) else None)
@@ -164,8 +164,8 @@ def _file_data(raw: _Raw, inner: object) -> Found:
     if not isinstance(inner, str | bytes):
         return _gemini_file(raw, inner)
     name: object = raw.get("filename")
-    _, dot, extension = name.lower().rpartition(".") if isinstance(name, str) else ("", "", "")
-    return _data(inner, _DOCUMENTS.get(dot + extension))
+    named = (mime for end, mime in _DOCUMENTS.items() if isinstance(name, str) and name.lower().endswith(end))
+    return _data(inner, next(named, None))
 
 
 def _source(raw: _Raw, inner: object) -> Found:

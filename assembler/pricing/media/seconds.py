@@ -24,7 +24,7 @@ def wav_seconds(content: Window) -> float | None:
         head = content.at(place, 8)
         if len(head) < 8:
             return None
-        length = int.from_bytes(head[4:8], "little")
+        length = int.from_bytes(head[4:], "little")
         if head[:4] == b"fmt ":
             rate = int.from_bytes(content.at(place + 16, 4), "little")
         elif head[:4] == b"data":

@@ -50,10 +50,7 @@ class Base64Text:
         return cls(text)
 
     def __len__(self) -> int:
-        end = len(self.text)
-        while end and self.text[end - 1] == "=" and len(self.text) - end < _TRIPLE:
-            end -= 1
-        return end * _TRIPLE // _QUAD
+        return len(self.text.rstrip("=")) * _TRIPLE // _QUAD
 
     def at(self, start: int, length: int) -> bytes:
         """`length` bytes from `start`; fewer at the end, none if the text is not base64. O(length)."""
