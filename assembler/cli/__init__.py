@@ -12,20 +12,21 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from assembler.cli.arguments import Formatter, Parser, UsageError, described, read_arguments
-from assembler.files.place import nearest, one_line
+from assembler.files.place import one_line
 from budgets import AssemblyError, ContextLengthError
+from budgets.errors import from_extra
+
+if TYPE_CHECKING:
+    from cyclopts import App, CycloptsError
 
 __all__ = ["main", "run"]
 
 COMMANDS = ("batch", "build", "calibrate", "check", "count", "view")
 """Every command: a function of this name, in a file of the same name next to this one."""
 
-ABOUT = "Build language-model requests that fit the context window and that the API accepts."
-
-USAGE = {"view": "assemble view --output PATH [OPTIONS] [FILE...]"}
+USAGE = {"view": "Usage: assemble view --output PATH [OPTIONS] [FILE...]"}
 """The first line of a command's help, if the generated one is not understandable."""
 
 WRONG_INPUT = 2
@@ -73,18 +74,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    name = argv[0] if argv and argv[0] in COMMANDS else None
+    with from_extra("cli", needed_for="the command assemble"):
+        import cyclopts
     try:
-        if name is None:
-            _read_general(argv)
-        command = _command(name)
-        positional, keywords = read_arguments(command, argv[1:], usage=USAGE.get(name))
-    except UsageError as error:
-        said = " ".join(["assemble", *([] if name is None else [name])])
-        return _fail(f"{said}: {one_line(str(error))} ({said} --help lists what there is)", WRONG_INPUT)
-    except SystemExit:  # help or the version was printed
-        return 0
-    code = command(*positional, **keywords)
+        words = ["./-" if word == "-" else word for word in argv]  # cyclopts must read a lone hyphen as a file
+        command, bound, _ = _app(words).parse_args(words, print_error=False, exit_on_error=False)
+    except cyclopts.CycloptsError as error:
+        named = ["assemble", *(word for word in argv[:1] if word in COMMANDS)]
+        message = f"{' '.join(named)}: {one_line(_describe(error))} ({' '.join(named)} --help lists what there is)"
+        return _fail(message, WRONG_INPUT)
+    code = command(*bound.args, **bound.kwargs)
     return code if isinstance(code, int) else 0
 
 
@@ -96,23 +95,30 @@ def _show_overflow(error: ContextLengthError) -> None:
     show_json({"error": "does not fit", **numbers, "regions": error.costs.to_dict(), "advice": error.advice})
 
 
-def _command(name: str) -> Callable[..., Any]:
-    """Load the function of a command."""
-    command: Callable[..., Any] = getattr(import_module(f"assembler.cli.{name}"), name)
-    return command
+def _describe(error: CycloptsError) -> str:
+    """Describe what is wrong with the arguments, in the style of other errors."""
+    from cyclopts import MissingArgumentError, UnusedCliTokensError
+
+    if isinstance(error, UnusedCliTokensError):
+        return f"expected no more arguments, got {' '.join(error.unused_tokens or ())}"
+    if isinstance(error, MissingArgumentError) and error.argument is not None and error.keyword is None:
+        return f"{error.argument.name}: missing"
+    return str(error)
 
 
-def _read_general(words: Sequence[str]) -> NoReturn:
-    """Print the help or the version, and raise `SystemExit`. Raises `UsageError` for other words than these options."""
-    if words and not words[0].startswith("-"):
-        raise UsageError(f"{words[0]}: unknown command{nearest(words[0], COMMANDS).rstrip(';')}")
-    parser = Parser("assemble", usage="assemble COMMAND", description=ABOUT, formatter_class=Formatter)
-    parser.add_argument("--version", action="version", version=_version(), help="print the version")
-    commands = parser.add_subparsers(title="commands", metavar="")
-    for name in COMMANDS:
-        commands.add_parser(name, help=described(_command(name)))
-    parser.parse_args(words or ["--help"])
-    raise UsageError("a command is missing")
+def _app(words: Sequence[str]) -> App:
+    """Return the app with all commands, or only the one in the first word, so that no other is loaded."""
+    from cyclopts import App
+
+    app = App(
+        name="assemble",
+        help="Build language-model requests that fit the context window and that the API accepts.",
+        version=_version,
+    )
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+        command: Callable[..., Any] = getattr(import_module(f"assembler.cli.{name}"), name)
+        app.command(command, usage=USAGE.get(name))
+    return app
 
 
 def _version() -> str:

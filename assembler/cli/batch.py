@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
+from cyclopts import Parameter
+
 from assembler.batch.finish import finish, log_of, refuse_strangers
 from assembler.batch.formats import FORMATS, OWN, Format
 from assembler.batch.lines import FAILED
@@ -32,10 +34,10 @@ def batch(
     output: Path,
     /,
     *,
-    spec: Annotated[Path, "--spec", "-s"],
-    spelling: Annotated[Literal["rows", "openai", "anthropic", "gemini"], "--format"] = "rows",
+    spec: Annotated[Path, Parameter(name=["--spec", "-s"])],
+    spelling: Annotated[Literal["rows", "openai", "anthropic", "gemini"], Parameter(name="--format")] = "rows",
     order: Order = "given",
-    workers: Annotated[int, "--workers", "-w"] = 1,
+    workers: Annotated[int, Parameter(name=["--workers", "-w"])] = 1,
     as_json: AsJson = False,
 ) -> int:
     """Assemble a request for every row of ROWS, and write a line for each to OUTPUT.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from assembler.cli.request_file.gather import assembler_of, assembling
 from assembler.cli.terminal import AsJson, show, show_json, width
 from assembler.files.place import Place
@@ -16,7 +18,7 @@ def build(
     file: Path,
     /,
     *,
-    output: Annotated[Path | None, "--output", "-o"] = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     as_json: AsJson = False,
 ) -> int:
     """Assemble the request that FILE describes, and print what was kept, shortened and dropped.

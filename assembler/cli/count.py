@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from assembler import count_request
 from assembler.cli.progress import working
@@ -25,7 +27,7 @@ def count(
     *,
     model: str | None = None,
     dialect: str | None = None,
-    tokenizer: Path | None = None,
+    tokenizer: Annotated[Path | None, Parameter(name="--tokenizer")] = None,
     held: int | None = None,
     as_json: AsJson = False,
 ) -> int:

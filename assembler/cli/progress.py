@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from assembler.batch.run import Progress
-from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     from rich.progress import Task
@@ -30,8 +29,7 @@ def working(what: str) -> Generator[None]:
     if not _looked_at():
         yield
         return
-    with from_extra("cli", needed_for="progress on a terminal"):
-        from rich.console import Console
+    from rich.console import Console
 
     status = Console(stderr=True).status(what)
     timer = threading.Timer(PATIENCE, status.start)
@@ -51,11 +49,10 @@ def rows_bar() -> Generator[Callable[[Progress], None]]:
     if not _looked_at():
         yield lambda _: None
         return
-    with from_extra("cli", needed_for="progress on a terminal"):
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-        from rich.text import Text
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
 
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:

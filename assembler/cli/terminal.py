@@ -8,10 +8,11 @@ import shutil
 import sys
 from typing import Annotated
 
-from assembler.report.terminal import WIDTH, printable
-from budgets.errors import from_extra
+from cyclopts import Parameter
 
-AsJson = Annotated[bool, "--json"]
+from assembler.report.terminal import WIDTH, printable
+
+AsJson = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
 """The option of a command to print its result as JSON instead of a table."""
 
 
@@ -34,10 +35,9 @@ def show(text: str) -> None:
         return
     safe = printable(text, getattr(sys.stdout, "encoding", None))
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        with from_extra("cli", needed_for="colour on a terminal"):
-            from rich.console import Console
+        from rich.console import Console
 
-            from assembler.report.rich_text import colour_report
+        from assembler.report.rich_text import colour_report
 
         Console(file=sys.stdout, highlight=False, soft_wrap=True).print(colour_report(safe))
     else:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from cyclopts import Parameter
+
 from assembler import Context
 from assembler.cli.request_file.gather import assembler_of, assembling
 from assembler.cli.terminal import AsJson, show, show_json
@@ -22,7 +24,7 @@ from budgets import ContextLengthError, Count
 
 def view(
     *files: Path,
-    output: Annotated[Path | None, "--output", "-o"] = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     texts: Literal["hidden", "shown"] = "hidden",
     as_json: AsJson = False,
 ) -> int:
