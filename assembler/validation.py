@@ -126,6 +126,14 @@ class Is(Value):
         must_be(f"{type(owner).__name__}: {field.name}", value, self.kinds, self.expected, self.error)
 
 
+def offers(value: object, *methods: str) -> bool:
+    """Whether a value is an object with these methods. A class, and an object that raises when it is asked, is not."""
+    try:
+        return not isinstance(value, type) and all(callable(getattr(value, method, None)) for method in methods)
+    except Exception:  # a proxy of nothing raises for any attribute
+        return False
+
+
 @attrs.frozen(eq=False, repr=False)
 class Does(Value):
     """A validator that accepts objects with this method; `__call__` accepts functions."""
@@ -135,7 +143,7 @@ class Does(Value):
 
     def __call__(self, owner: object, field: attrs.Attribute[Any], value: object) -> None:
         """Raise unless the value is valid."""
-        if isinstance(value, type) or not callable(getattr(value, self.method, None)):
+        if not offers(value, self.method):
             raise BudgetError(wrong(f"{type(owner).__name__}: {field.name}", self.expected, value))
 
 

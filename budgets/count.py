@@ -62,7 +62,7 @@ class Count(Value):
         if upper is _ITS_TOKENS:
             upper = tokens
         try:
-            counts = 0 <= tokens <= upper
+            counts = True if 0 <= tokens <= upper else False  # noqa: SIM210 - an array has no truth value
         except Exception as error:  # not comparable with a number
             kinds = f"{type(tokens).__name__} and {type(upper).__name__}"
             raise BudgetError(f"a count: expected whole tokens and an upper bound, got {kinds}") from error

@@ -25,10 +25,10 @@ def index_of(value: object) -> int | None:
     if type(value) is int:  # checking the protocol takes six times as long
         return value if -LARGEST < value < LARGEST else None
     # numpy's bools are recognised by name, so that numpy need not be imported.
-    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_") or not isinstance(value, SupportsIndex):
-        return None
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_") or not hasattr(type(value), "__index__"):
+        return None  # asked of the class: an object may raise for any attribute
     try:
-        number = operator.index(value)
+        number = operator.index(cast(SupportsIndex, value))
     except Exception:  # a numpy array of more than one number has __index__ too
         return None
     return number if -LARGEST < number < LARGEST else None

@@ -15,7 +15,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError, RowError
 from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assemble_row
-from assembler.validation import Is, iterates, must_be, wrong
+from assembler.validation import Is, iterates, must_be, offers, wrong
 from budgets import MissingExtraError
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
@@ -138,7 +138,7 @@ class BatchAssembler:
 
     def __call__(self, batch: Batch) -> dict[str, list[Any]]:
         """Return the columns of the requests. Raises `BatchError` for wrong columns, and with `Raise` a row's error."""
-        if isinstance(batch, type) or not hasattr(batch, "keys"):
+        if not offers(batch, "keys"):
             raise BatchError(f"expected a mapping from names to columns, got {type(batch).__name__}")
         names = list(batch)
         read = self.columns.found_in(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from assembler.dialects import DIALECTS, Dialect
-from assembler.validation import unknown_dialect
+from assembler.validation import offers, unknown_dialect
 from budgets import BudgetError, models
 
 
@@ -18,7 +18,7 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
         if known is None:
             raise unknown_dialect(name, DIALECTS, _call(name))
         return known
-    if isinstance(given, type) or not (hasattr(given, "pricer") and hasattr(given, "emit")):
+    if not offers(given, "pricer", "emit"):
         raise BudgetError(
             f"dialect: expected a value of assembler.dialects or its name, got {_kind(given)}; "
             f"pass one of {', '.join(DIALECTS)}{_call(given)}"
@@ -41,8 +41,6 @@ def _kind(given: object) -> str:
 def _call(given: object) -> str:
     """Return a hint for a caller who passed a tokenizer, or `chat_template` itself."""
     template = (
-        (isinstance(given, str) and given == "chat_template")
-        or hasattr(given, "apply_chat_template")
-        or callable(given)
+        (isinstance(given, str) and given == "chat_template") or offers(given, "apply_chat_template") or callable(given)
     )
     return ", or chat_template(tokenizer) of a Hugging Face tokenizer" if template else ""

@@ -27,7 +27,7 @@ from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.strategies.question_chunks import QuestionChunks
 from assembler.text.checked import checked_text
-from assembler.validation import iterates, wrong
+from assembler.validation import iterates, offers, wrong
 from budgets import Budget, BudgetError, TokenCounter
 
 _LOG = logger("greedy")
@@ -97,7 +97,7 @@ def counter_of(tokenizer: object) -> TokenCounter:
     without truncation and padding, because these are state that calls change. Raises BudgetError for an object that
     cannot be called or copied.
     """
-    if isinstance(tokenizer, str | type) or not (callable(tokenizer) or hasattr(tokenizer, "encode")):
+    if isinstance(tokenizer, str | type) or not (callable(tokenizer) or offers(tokenizer, "encode")):
         raise BudgetError(f"tokenizer is a {type(tokenizer).__name__}: pass a Hugging Face tokenizer or a counter")
     return EncoderInput(_own(tokenizer) if hasattr(_engine(tokenizer), "no_truncation") else tokenizer)
 

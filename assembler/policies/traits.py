@@ -13,6 +13,7 @@ from assembler.policies.checks import a_share, a_text
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy, is_cutting, is_rewriting
 from assembler.validation import LONGEST_NAME, Is, as_int, at_least_one, name_of_value
 from budgets import BudgetError
+from budgets.errors import OfTheCaller
 from budgets.value import Value
 
 Asked = TypeVar("Asked", OverflowPolicy, RewritingPolicy)
@@ -120,7 +121,8 @@ Rung: TypeAlias = CuttingRung | RewritingRung
 
 def rung_of(policy: object) -> Rung:
     """A policy with its traits. Raises `BudgetError` unless both are what they should be."""
-    traits = cast("object", getattr(policy, "traits", NOTHING_DECLARED))
+    with OfTheCaller("on_overflow", BudgetError):
+        traits = cast("object", getattr(policy, "traits", NOTHING_DECLARED))
     if not isinstance(policy, type) and isinstance(traits, Traits):
         if is_rewriting(policy):
             return RewritingRung(policy, traits)

@@ -18,7 +18,7 @@ import attrs
 
 from assembler.pricing.overflow import Overflow
 from assembler.text.fields import fields_of
-from assembler.validation import wrong
+from assembler.validation import offers, wrong
 from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
 from budgets.errors import OfTheCaller
 from budgets.later import FromFolders
@@ -256,7 +256,7 @@ def _bill_of_refusal(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
 
 
 def _fingerprint_of(context: Context[Any], turns: int | None = None) -> Fingerprint:
-    if isinstance(context, type) or not callable(getattr(context, "unmarked", None)):
+    if not offers(context, "unmarked"):
         raise BudgetError(wrong("context", "the Context that build() returned", context))
     return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
 

@@ -16,6 +16,7 @@ from assembler.rag.native_citations import Numbers, Passage, blocks_of, numbers_
 from assembler.rag.prompt_builder import PromptComponents
 from assembler.rag.sentences import Span, plain_words, quote_spans, says, sentence_spans
 from assembler.validation import must_be
+from budgets.errors import OfTheCaller
 
 _T = TypeVar("_T")
 
@@ -124,9 +125,11 @@ def _sentences_of(passage: Passage, spans: Sequence[Span]) -> list[int]:
 def sources_of(prompt: Cited) -> dict[int, str]:
     """Return the text of each source by its number, as the model saw it but without escapes."""
     if isinstance(prompt, Mapping):
-        for number, text in prompt.items():
+        with OfTheCaller("prompt", PromptError):
+            texts = dict(prompt.items())
+        for number, text in texts.items():
             must_be(f"prompt[{number!r}]" if isinstance(number, int) else "prompt", text, (str,), "a text", PromptError)
-        return dict(prompt)
+        return texts
     if not isinstance(cast(object, prompt), PromptComponents | Context):
         raise WrongTypeError(f"expected PromptComponents, a Context or a mapping, got {type(prompt).__name__}")
     if isinstance(prompt, PromptComponents) and len(prompt.sources) != prompt.source_count:

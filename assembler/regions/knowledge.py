@@ -11,7 +11,7 @@ import attrs
 
 from assembler.errors import MarkupError
 from assembler.text.checked import checked_text
-from assembler.validation import name_of_value, wrong
+from assembler.validation import name_of_value, offers, wrong
 from budgets import BudgetError
 from budgets.errors import OfTheCaller
 from budgets.patterns import compile_later
@@ -156,8 +156,7 @@ def _vector(value: object, *, field: str) -> Sequence[float] | None:
     if value is None:
         return None
     given: object = value
-    listed = hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, type)
-    if not listed or isinstance(given, str | bytes | Mapping):
+    if not offers(given, "__len__", "__getitem__") or isinstance(given, str | bytes | Mapping):
         raise BudgetError(wrong(field, "a list of numbers or None", value))
     if isinstance(given, list) and type(cast("object", given)) is not list:
         with OfTheCaller(field, BudgetError):

@@ -80,13 +80,12 @@ def _of_the_model(request: Mapping[str, Any], model: str | None) -> str:
 
 
 def _name_of(dialect: str | Named) -> str:
-    name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
-    if not isinstance(name, str):
-        raise BudgetError(
-            wrong("dialect", "a value of assembler.dialects or its name", dialect)
-            + f"; pass one of {', '.join(DIALECTS)}"
-        )
-    return name
+    with OfTheCaller("dialect", BudgetError):
+        name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
+    if isinstance(name, str):
+        return str.__str__(name)  # a subclass may have any methods
+    expected = wrong("dialect", "a value of assembler.dialects or its name", dialect)
+    raise BudgetError(f"{expected}; pass one of {', '.join(DIALECTS)}")
 
 
 def _checker(dialect: str | Named) -> Checker:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from assembler import (
     Assembler,
     CitedSources,
+    FittedTemplate,
     TrimOldest,
     calibrate,
     count_request,
@@ -18,9 +20,12 @@ from assembler import (
     repair,
     verify,
 )
-from assembler.rag import Order
+from assembler.batch import BatchAssembler
+from assembler.greedy import Config, PromptBuilder
+from assembler.greedy.config import Generator
+from assembler.rag import Order, citation_report
 from assembler.testing import assert_fits, assert_valid
-from budgets import AssemblyError, Budget
+from budgets import AssemblyError, Budget, BudgetError, Count, Grade, Limit
 from tests.hostile.mappings import Fields
 
 CANARY = "what a method was asked for"
@@ -80,6 +85,7 @@ MAPPINGS: dict[str, Door] = {
     "a body to count": lambda kind: count_request(kind({"messages": [MESSAGE]}), dialect="openai_chat", model="gpt-4o"),
     "a body to fit": lambda kind: fit_request(kind({"messages": [MESSAGE]}), assembler=assembler()),
     "messages to repair": lambda kind: repair([kind(MESSAGE)]),
+    "the texts of sources": lambda kind: citation_report("So it is [1].", kind({1: "It is."})),
 }
 TEXTS: dict[str, Door] = {
     "a content": lambda kind: used(assembler().add_message({"role": "user", "content": kind("x")})),
@@ -88,6 +94,7 @@ TEXTS: dict[str, Door] = {
     "knowledge": lambda kind: cited(source=kind("x")),
     "a tool's name": lambda kind: asked(assembler().set_tools([{**TOOL, "name": kind("look")}])),
     "a model": lambda kind: Budget.for_model(kind("gpt-4o")),
+    "a dialect to verify by": lambda kind: verify({"messages": [MESSAGE]}, dialect=kind("gpt-4o")),
     "the names of a count": lambda kind: count_request(
         {"messages": [MESSAGE]}, dialect=kind("openai_chat"), model=kind("gpt-4o")
     ),
@@ -104,6 +111,25 @@ LISTS: dict[str, Door] = {
         {"messages": kind([MESSAGE])}, dialect="openai_chat", model="gpt-4o"
     ),
     "messages to repair": lambda kind: repair(kind([MESSAGE])),
+}
+OBJECTS: dict[str, Door] = {
+    "a window": Budget,
+    "a limit": lambda given: Limit(cap=given),
+    "a number of turns": lambda given: TrimOldest(keep_turns=given),
+    "a window to try": lambda given: assembler().add_message(MESSAGE).plan().what_if(context_window=given),
+    "tokens to hold": lambda given: assembler().hold(given),
+    "tokens of a count": Count,
+    "a dialect": lambda given: Assembler(dialect=given),
+    "a dialect to write for": lambda given: assembler().add_message(MESSAGE).build().request(given),
+    "a dialect to verify by": lambda given: verify({"messages": [MESSAGE]}, dialect=given),
+    "a selection": lambda given: CitedSources(selection=given),
+    "fields of documents": lambda given: FittedTemplate("{{ documents }}", fields=given),
+    "a vector": lambda given: cited(embedding=given),
+    "a billed context": lambda given: calibrate(given, 12),
+    "a policy": lambda given: Assembler(on_overflow=given),
+    "a message": lambda given: assembler().add_message(given),
+    "columns": lambda given: BatchAssembler(assembler())(given),
+    "a tokenizer": lambda given: PromptBuilder(Config(Generator(512)), given),
 }
 METHODS = (
     "__len__",
@@ -150,6 +176,19 @@ def test_a_text_whose_method_raises_is_taken_or_refused_with_an_error_of_this_li
 @pytest.mark.parametrize("door", LISTS)
 def test_a_list_whose_method_raises_is_taken_or_refused_with_an_error_of_this_library(door: str, method: str) -> None:
     is_typed(LISTS[door], raising(list, method))
+
+
+@pytest.mark.parametrize("door", OBJECTS)
+def test_an_object_that_raises_for_any_attribute_is_refused_with_an_error_of_this_library(door: str) -> None:
+    """A proxy of a request that has ended, for one."""
+    with pytest.raises(AssemblyError) as refused:
+        OBJECTS[door](raising(object, "__getattr__")())
+    assert CANARY not in str(refused.value)
+
+
+def test_a_bound_without_a_truth_value_is_refused_with_an_error_of_this_library() -> None:
+    with pytest.raises(BudgetError, match="expected whole tokens and an upper bound, got int and ndarray"):
+        Count(1, Grade.EXACT, np.array([1, 2]))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", OF_MAPPINGS)
