@@ -113,3 +113,24 @@ def test_texts_are_priced_with_the_fields_that_are_sent_beside_them() -> None:
     said = {"role": "assistant", "content": "a", "annotations": ["x y z"]}
     history = [{"role": "user", "content": "q"}, said]
     assert Assembler(dialect=plain).add_messages(history).build().count.grade is Grade.ESTIMATED
+
+
+@pytest.mark.parametrize("content", [{}, {"content": None}, {"content": "x"}])
+def test_an_answer_of_sound_that_the_server_keeps_is_estimated_also_without_a_text(content: dict[str, Any]) -> None:
+    asked = {"role": "user", "content": "q"}
+    history = [asked, {"role": "assistant", **content, "audio": {"id": "audio_1"}}, asked]
+    count = count_request({"messages": history}, dialect=openai_chat, model="gpt-4o-audio-preview")
+    assert count.grade is Grade.ESTIMATED
+    assert count.tokens > 1_000
+
+
+@pytest.mark.parametrize("field", ["annotations", "provider_specific_fields", "x_new"])
+def test_a_field_beside_no_content_is_in_the_bound(field: str) -> None:
+    asked = {"role": "user", "content": "q"}
+    held = {**UNREAD, "x_new": THOUGHT}[field]
+    bare, told = (
+        count_request({"messages": [asked, {"role": "assistant", "content": None, **more}, asked]}, dialect=openai_chat)
+        for more in ({}, {field: held})
+    )
+    assert told.grade is Grade.ESTIMATED
+    assert told.upper - bare.upper > len(THOUGHT.split())

@@ -180,6 +180,13 @@ def test_azure_forwards_the_bill(model: str) -> None:
     assert chat_price(*steps, model=f"azure/{model}", tools=[tool]) == chat_price(*steps, model=model, tools=[tool])
 
 
+@pytest.mark.parametrize("model", ["gpt-4o-search-preview", "gpt-5-search-api"])
+def test_the_result_of_a_legacy_call_costs_a_model_without_envelopes_nothing_less_than_0(model: str) -> None:
+    called = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    history = [{"role": "user", "content": "q"}, called, {"role": "function", "name": "f", "content": None}]
+    assert count_request({"messages": history}, dialect=openai_chat, model=model).tokens >= 0
+
+
 @pytest.mark.parametrize("dialect", [openai_chat, openai_responses])
 def test_the_bound_includes_a_description_that_is_repeated_for_each_of_two_types(dialect: Any) -> None:
     said = 'Time zone to display the current time in. Defaults to `"UTC"`.'

@@ -795,6 +795,12 @@ def test_a_tiled_image_costs_what_was_published(model: str, width: int, height: 
     assert (bill.tokens, bill.grade) == (tokens, Grade.EXACT)
 
 
+@pytest.mark.parametrize("model", ["gpt-4.1", "gpt-4.5-preview", "gpt-4-turbo", "gpt-4o-audio-preview", "gpt-4"])
+def test_an_image_of_a_model_without_published_counts_is_bounded_by_one_more_tile(model: str) -> None:
+    bill = price_image(1126, 488, "auto", model)
+    assert bill == Count(595, Grade.BOUNDED, upper=595 + 170)
+
+
 @pytest.mark.parametrize(("side", "tiles"), [(511, 1), (512, 1), (513, 4), (768, 4), (4096, 4)])
 def test_tiles_are_counted_after_the_image_is_scaled_down(side: int, tiles: int) -> None:
     assert price_image(2000, 1500, "high", "gpt-4o").tokens == 85 + 170 * 4  # 1024 x 768: on the border of a tile

@@ -177,7 +177,7 @@ class OpenAIChatPricer(OpenAIBill):
             calls = cast("tuple[Call, ...]", message.parts)
             return self.text(self.envelope) + price_calls(calls, self.family, self.count)
         message = _as_sent(message)
-        if says_nothing(message) or not message.parts:
+        if says_nothing(message) or not (message.parts or message.extra_fields):
             return Count(0)
         results = [part for part in message.parts if type(part) is Result] if Result in kinds else []
         if len(results) > 1 and self.family.results_in_one:
@@ -206,7 +206,7 @@ class OpenAIChatPricer(OpenAIBill):
     def _result(self, result: Result, message: Message) -> Count:
         tokens = self._envelope(message)
         if message.shape == "openai" and message.seen["role"] == "function":  # only for this role the name is billed
-            tokens += FUNCTION_ROLE
+            tokens = max(0, tokens + FUNCTION_ROLE)  # a search model bills no envelope
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
         price = self.texts(tokens, result_texts(result))

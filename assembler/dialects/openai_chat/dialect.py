@@ -131,7 +131,8 @@ def as_billed(listed: Iterable[object]) -> Iterator[object]:
             oldest = open_calls.popleft() if open_calls else ""
             yield {"content": "", "tool_call_id": oldest, **{key: it for key, it in fields.items() if it is not None}}
         elif content is None and not any(fields.get(key) for key in _SAID_OTHERWISE):
-            yield {"role": "user" if role == "assistant" else role, "content": ""}
+            others = {key: held for key, held in fields.items() if held}
+            yield {**others, "role": "user" if role == "assistant" else role, "content": ""}
         else:
             yield raw
 

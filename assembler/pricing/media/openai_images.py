@@ -51,13 +51,14 @@ _BY_NAME = tuple(
         (r"gpt-5", Tiles(70, 140)),
     )
 )
-_RECORDED = (Tiles(85, 170), Tiles(2833, 5667))
+_RECORDED = re.compile(r"(chat)?gpt-4o(?!-(audio|realtime|search))")
+"""The models that published counts cover."""
 
 
 def price_image(width: int, height: int, detail: Detail, model: str | None) -> Count:
     """Tokens of one image of `width` × `height` pixels. O(1).
 
-    Exact for the tile models that published counts cover (gpt-4o, gpt-4o-mini, gpt-4-turbo); bounded by one tile for
+    Exact for the tile models that published counts cover (gpt-4o, gpt-4o-mini); bounded by one tile for
     other tile models; estimated for patch models, whose multipliers are not recorded. Raises ValueError for a side
     below 1.
     """
@@ -68,7 +69,7 @@ def price_image(width: int, height: int, detail: Detail, model: str | None) -> C
     match price:
         case Tiles():
             tokens = _tiled(width, height, detail, price)
-            if price in _RECORDED and name:
+            if _RECORDED.match(name):
                 return Count(tokens)
             return Count(tokens, Grade.BOUNDED, upper=tokens + price.per_tile)
         case Patches():
