@@ -8,7 +8,7 @@ engine and numpy are loaded only once they are needed.
 """
 
 try:
-    from budgets.later import load_later as _load_later
+    from budgets.lazy_names import load_later as _load_later
 except ModuleNotFoundError as _missing:
     import budgets as _theirs
 

@@ -155,7 +155,7 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
     @property
     def prefix_hash(self) -> str:
         """SHA-256 of everything before the newest turn, as it is sent. Equal hashes mean equal cacheable prefixes."""
-        from assembler.report.cache.emitted import prefix_hash
+        from assembler.report.cache.entries import prefix_hash
 
         return prefix_hash(self.inside)
 
@@ -165,7 +165,7 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
         An index into the request's `messages`, `input` or `contents`, or -1 (`assembler.report.cache.OPENING`) if the
         system text or the tools differ. None if the whole previous request is a prefix of this one.
         """
-        from assembler.report.cache.emitted import emission_of, first_changed
+        from assembler.report.cache.entries import emission_of, first_changed
 
         must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
         return first_changed(emission_of(self.inside), emission_of(previous.inside))

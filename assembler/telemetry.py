@@ -21,7 +21,7 @@ from assembler.report.figures import Value, fields_of, figures_of, figures_of_ov
 from assembler.validation import wrong
 from budgets import ContextLengthError
 from budgets.errors import from_extra
-from budgets.later import FromFolders
+from budgets.lazy_names import FromFolders
 
 NAMESPACE = "context_assembler."
 """The prefix of every attribute."""

@@ -5,7 +5,7 @@ tokenizer at its first count.
 """
 
 from budgets.forking import guard_forks as _guard_forks
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _guard_forks()
 _load_later(__name__)

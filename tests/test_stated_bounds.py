@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, AssemblyError, Cut, KeepRelevant, Offload, PricedTurns, ToolSearch, TrimOldest
 from assembler.batch import lines
-from assembler.dialects.blocks import blocks
+from assembler.dialects.blocks import turns
 from assembler.greedy import Config, config
 from assembler.integrations import fitting
 from assembler.pipeline import last_decision
@@ -235,7 +235,7 @@ HELD_ELSEWHERE = [
         "the bound includes the largest step between two bills in a row, up to 50 tokens",
         "tests/assembler/test_calibration.py::test_two_bills_show_a_drift_unless_they_differ_by_more_than_fifty_tokens",
     ),
-    Elsewhere("docs/cache-and-bills.md", "`CacheMarks()` sets at most four marks", MARKS, 4, blocks.MOST_MARKS),
+    Elsewhere("docs/cache-and-bills.md", "`CacheMarks()` sets at most four marks", MARKS, 4, turns.MOST_MARKS),
     Elsewhere("assembler.report.cache.marked", "There are never more than four marks", MARKS),
     Elsewhere(
         "assembler.dialects.Anthropic",

@@ -12,7 +12,7 @@ from assembler.batch.lines import row_of
 from assembler.batch.rows import lay_over
 from assembler.pipeline.settings import Settings
 from assembler.regions.knowledge import Document
-from assembler.strategies.sources.sharing import PrefixTree
+from assembler.strategies.sources.shared_prefixes import PrefixTree
 from assembler.strategies.strategy import OrderedStrategy
 from budgets import AssemblyError
 

@@ -10,7 +10,7 @@ from assembler.cli.progress import working
 from assembler.cli.request_file.shapes import any_text, mapping
 from assembler.cli.terminal import AsJson, show, show_json
 from assembler.dialects import openai_chat, openai_responses
-from assembler.dialects.hosts.fit import LEAST, Recorded, count_parts, fit_constants, row
+from assembler.dialects.hosts.fit_constants import LEAST, Recorded, count_parts, fit_constants, row
 from assembler.files.json_text import read_json, read_json_lines
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Dialect, Emission, Opening
-from budgets.later import load_later
+from budgets.lazy_names import load_later
 
 if typing.TYPE_CHECKING:
     from assembler.dialects.anthropic.dialect import Anthropic

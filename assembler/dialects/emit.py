@@ -10,7 +10,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
-from assembler.conversation.messages.foreign_parts import claim_message
+from assembler.conversation.messages.foreign_parts import assign_unknown_parts
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
 from assembler.dialects.lost_fields import fields_of_tools, marks_of_tools
 from assembler.dialects.notes import Notes
@@ -49,8 +49,8 @@ def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:
     shape = home.api.shape
     if shape in _OF_NO_API or shape == dialect.api.shape:
         return emit_layout(dialect, layout)
-    messages = [claim_message(message, shape) for message in layout.messages]
-    head = [claim_message(message, shape) for message in layout.head]
+    messages = [assign_unknown_parts(message, shape) for message in layout.messages]
+    head = [assign_unknown_parts(message, shape) for message in layout.head]
     tools = [tool.claimed(shape) for tool in layout.tools]
     return emit_layout(dialect, attrs.evolve(layout, head=head, messages=messages, tools=tools))
 

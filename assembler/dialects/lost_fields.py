@@ -10,12 +10,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, POINT, stray_marks, stray_marks_of
 from assembler.conversation.messages.dicts import PIN
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, sent_extra_fields, texts_of_extra_fields, unread
-from assembler.conversation.messages.foreign_parts import is_mark, speaks
+from assembler.conversation.messages.foreign_parts import is_mark, is_native_part
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.stray_cache_marks import CONTROL, MARK_KEYS, POINT, stray_marks, stray_marks_of
 from assembler.dialects.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
 from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool
@@ -248,7 +248,7 @@ def _folded(parts: Iterable[Part], shape: str, own: str) -> Iterator[Opaque]:
     for part in parts:
         if type(part) is Result:
             yield from _folded(part.parts, shape, own)
-        elif type(part) is Opaque and not speaks(part, shape, own) and not is_mark(part):
+        elif type(part) is Opaque and not is_native_part(part, shape, own) and not is_mark(part):
             yield part
 
 

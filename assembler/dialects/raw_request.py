@@ -11,7 +11,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Dialect
-from assembler.dialects.reading import UNREADABLE, unreadable
+from assembler.dialects.parse_steps import UNREADABLE, unreadable
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.text.fields import fields_in, fields_of, items_of

@@ -19,10 +19,10 @@ from assembler.conversation.messages import Call, Media, Message, Part, Result, 
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.dialects.copies import NO_PARAMETERS, object_schema
+from assembler.dialects.counter_kinds import counts_for_open_model, counts_for_openai
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.media_in_results import adapt_with_media
-from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -67,7 +67,7 @@ def in_chat(message: Message) -> Sequence[Message]:
 
 def in_items(message: Message) -> Sequence[Message]:
     """Split a message for Responses, where each text, result and call is an item. The calls are billed together."""
-    from assembler.conversation.messages.items_in_lists import (
+    from assembler.conversation.messages.items_in_content import (
         as_responses_sends,
         is_sent_thought,
     )  # for Responses alone

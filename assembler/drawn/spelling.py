@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 from assembler.drawn.conversations import Conversation, Definition
-from budgets.later import FromFolders
+from budgets.lazy_names import FromFolders
 
 Request: TypeAlias = dict[str, Any]
 Medium: TypeAlias = Literal["image", "image at an address", "document"]

@@ -21,7 +21,7 @@ from assembler.context import Context
 from assembler.errors import ConversationError
 from assembler.integrations.agent_framework_messages import drop_unsendable, items_of, messages_of, rewrite_message
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, serial_calls
-from assembler.integrations.own_objects import kept_groups
+from assembler.integrations.kept_objects import kept_groups
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Call, Message, Part, Result
-from assembler.integrations.openai_spelling import call_item, chat_call, reasoning_item, text_of
-from assembler.integrations.own_objects import align_parts
+from assembler.integrations.kept_objects import align_parts
+from assembler.integrations.openai_dicts import call_item, chat_call, reasoning_item, text_of
 
 Entry: TypeAlias = tuple[dict[str, Any], tuple[int, ...]]
 """A message as it is sent, and the contents of its parts, in order."""

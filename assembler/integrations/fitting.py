@@ -18,7 +18,7 @@ from assembler.dialects import Dialect
 from assembler.dialects.raw_request import RawRequest
 from assembler.fit_request import Fitted, Steps, advance, built, fit_steps, refuse_steps
 from assembler.integrations.bills import bill_of, without
-from assembler.integrations.own_objects import with_own_system
+from assembler.integrations.kept_objects import with_own_system
 from assembler.pipeline.state import state_of
 from assembler.pricing.calibration import CalibratedCounter, calibrate
 from assembler.pricing.overflow import overflow_of

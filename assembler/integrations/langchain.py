@@ -19,8 +19,8 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State, serial_calls
-from assembler.integrations.own_objects import kept_groups, kept_objects
-from assembler.integrations.refused import Retries
+from assembler.integrations.kept_objects import kept_groups, kept_objects
+from assembler.integrations.retries import Retries
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
 

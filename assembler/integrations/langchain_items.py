@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 from assembler.conversation.messages import Call, Message
 from assembler.integrations.langchain_messages import as_chat, calls_of, kind_of, with_arguments
 from assembler.integrations.langchain_messages import rewrite_message as retold
-from assembler.integrations.openai_spelling import call_item, text_of
+from assembler.integrations.openai_dicts import call_item, text_of
 
 Item: TypeAlias = dict[str, Any]
 Place: TypeAlias = int | str | None

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assembler.conversation.messages import Call, Message, Part, Result
-from assembler.integrations.openai_spelling import chat_call, text_of
-from assembler.integrations.own_objects import align_parts
+from assembler.integrations.kept_objects import align_parts
+from assembler.integrations.openai_dicts import chat_call, text_of
 
 if TYPE_CHECKING:
     # The used parts of LangChain, for type checkers without it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from assembler.integrations.refused import Retries
+from assembler.integrations.retries import Retries
 
 
 def answering(llm: Any, retries: Retries) -> Any:

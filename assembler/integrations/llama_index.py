@@ -21,10 +21,10 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State, worth_keeping
+from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.llama_answering import answering
 from assembler.integrations.llama_messages import message_fields, rewrite_message
-from assembler.integrations.own_objects import kept_objects
-from assembler.integrations.refused import Retries
+from assembler.integrations.retries import Retries
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.planned import Planned
 from budgets import AssemblyError, ContextLengthError

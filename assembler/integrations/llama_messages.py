@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.conversation.messages import Call, Message, Part, Result
-from assembler.conversation.messages.dumps import plain_fields
 from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.sdk_objects import plain_fields
 from assembler.errors import UnsupportedContentError
-from assembler.integrations.openai_spelling import chat_call
-from assembler.integrations.own_objects import align_parts
+from assembler.integrations.kept_objects import align_parts
+from assembler.integrations.openai_dicts import chat_call
 
 _ASSISTANTS = frozenset({"chatbot", "model"})
 """Roles of `MessageRole` (llama-index-core 0.14.25) for other providers' models."""

@@ -20,8 +20,8 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Call, Message
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, serial_calls
-from assembler.integrations.openai_spelling import chat_call
-from assembler.integrations.own_objects import kept_objects
+from assembler.integrations.kept_objects import kept_objects
+from assembler.integrations.openai_dicts import chat_call
 from assembler.regions.output_schema import OutputSchema
 from budgets.errors import from_extra
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from assembler.assembler import Assembler
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, serial_calls
-from assembler.integrations.own_objects import kept_objects
+from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, join_pieces, pieces, rewrite_piece
 from assembler.regions.output_schema import OutputSchema
 from budgets.errors import from_extra

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages import Call, Message, Result, Thinking
-from assembler.integrations.openai_spelling import call_item, chat_call, reasoning_item, text_of
-from assembler.integrations.own_objects import align_parts
+from assembler.integrations.kept_objects import align_parts
+from assembler.integrations.openai_dicts import call_item, chat_call, reasoning_item, text_of
 
 _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
 """The dialects whose APIs take reasoning back unchanged. The others get it as text between tags."""

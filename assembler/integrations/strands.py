@@ -17,7 +17,7 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, as_data, worth_keeping
-from assembler.integrations.own_objects import kept_objects
+from assembler.integrations.kept_objects import kept_objects
 from budgets import AssemblyError
 from budgets.errors import from_extra
 

@@ -218,7 +218,7 @@ def _is_over_its_cap(conversation: Count, budget: Budget | None) -> bool:
     limit = None if budget is None else budget.limits.get("conversation")
     if budget is None or limit is None or limit.cap is None:
         return False
-    from assembler.pipeline.share import conversation_cap  # for budgets with limits alone
+    from assembler.pipeline.share_budget import conversation_cap  # for budgets with limits alone
 
     return conversation.upper > conversation_cap(budget)
 
@@ -229,7 +229,7 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
     Documents and selected tools give way until the turns have the `reserved` tokens. The reduced regions are
     remembered, so that they are priced once.
     """
-    from assembler.pipeline.share import conversation_cap, share_out  # for budgets with limits alone
+    from assembler.pipeline.share_budget import conversation_cap, share_out  # for budgets with limits alone
 
     shape = plan.settings.dialect.api.shape
     found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.view, shape, reserved)

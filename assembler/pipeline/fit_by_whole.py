@@ -12,7 +12,7 @@ import attrs
 
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
-from assembler.pipeline.most_turns import Weighed, keep_most_turns
+from assembler.pipeline.newest_turns import Weighed, keep_most_turns
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.trimming import trim
 from assembler.policies.traits import trimming

@@ -131,7 +131,7 @@ def _tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Toke
     tokens_left = budget.input_limit - plan.fixed.upper
     if not budget.limits:
         return tokens_left
-    from assembler.pipeline.share import asks_for_all, conversation_cap, sends_used_tools  # for limits alone
+    from assembler.pipeline.share_budget import asks_for_all, conversation_cap, sends_used_tools  # for limits alone
 
     everything = not plan.trimmed.decisions and plan.measured is before_limits
     if sends_used_tools(budget) or not (everything or asks_for_all(before_limits, plan.ledger, budget)):

@@ -19,7 +19,7 @@ from budgets.value import are_the_same
 if TYPE_CHECKING:
     from assembler.pipeline.gather import Gathered
     from assembler.pipeline.space import FilledHost
-    from assembler.report.memory import FixedFacts
+    from assembler.report.region_facts import FixedFacts
 
 
 @attrs.define(eq=False)

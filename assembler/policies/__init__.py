@@ -4,6 +4,6 @@
 The names of `__init__.pyi` are loaded when they are first used: most programs use one.
 """
 
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _load_later(__name__)

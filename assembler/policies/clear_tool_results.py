@@ -11,10 +11,10 @@ from typing import cast
 import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result
-from assembler.policies.checks import a_text
+from assembler.policies.argument_checks import a_text
 from assembler.policies.part_edits import Place, together, with_parts
 from assembler.policies.passage import Change
-from assembler.policies.shown import Passage
+from assembler.policies.policy_views import Passage
 from assembler.validation import as_int, at_least_zero, iterates
 from budgets import BudgetError
 

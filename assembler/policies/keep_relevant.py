@@ -10,10 +10,10 @@ import attrs
 from assembler.conversation.messages import Call, Message, Result
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
 from assembler.errors import PlanError
-from assembler.policies.checks import a_plain_function, a_share
+from assembler.policies.argument_checks import a_plain_function, a_share
 from assembler.policies.passage import Change
+from assembler.policies.policy_views import Passage
 from assembler.policies.relevance import BM25, Score
-from assembler.policies.shown import Passage
 from assembler.policies.traits import KeepsChosen, Traits
 from assembler.validation import as_int, at_least_one, finite_numbers
 from budgets import BudgetError

@@ -15,7 +15,7 @@ from assembler.conversation.messages import Call, Message, Result
 from assembler.policies.fetch import FETCH, Fetch, a_store
 from assembler.policies.part_edits import Place, together, with_parts
 from assembler.policies.passage import Change
-from assembler.policies.shown import Passage
+from assembler.policies.policy_views import Passage
 from assembler.policies.truncate import MARKER, graphemes
 from assembler.validation import as_int, at_least_one, at_least_zero
 from budgets import BudgetError, Tokens

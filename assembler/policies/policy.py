@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol, TypeAlias, TypeGuard
 
 from assembler.policies.passage import Change
-from assembler.policies.shown import Passage, PricedTurns
+from assembler.policies.policy_views import Passage, PricedTurns
 from assembler.pricing.ledger import Cut
 from budgets import Tokens
 

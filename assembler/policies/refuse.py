@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.policies.shown import PricedTurns
+from assembler.policies.policy_views import PricedTurns
 from assembler.policies.traits import KeepsAll, Traits
 from assembler.pricing.ledger import Cut
 from budgets import Tokens

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 import attrs
 
-from assembler.policies.checks import a_plain_function
+from assembler.policies.argument_checks import a_plain_function
 from assembler.validation import as_tuple, finite, must_be
 from budgets import BudgetError
 

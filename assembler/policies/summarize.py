@@ -12,8 +12,8 @@ from assembler.conversation.messages import Message, user_message
 from assembler.conversation.policy_memory import Keepsake, Keepsakes
 from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.errors import SummaryError
-from assembler.policies.checks import a_summarizer
-from assembler.policies.shown import PricedTurns
+from assembler.policies.argument_checks import a_summarizer
+from assembler.policies.policy_views import PricedTurns
 from assembler.policies.traits import Traits
 from assembler.pricing.ledger import Cut
 from assembler.text.checked import checked_text

@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
 from assembler.conversation.policy_memory import Memory
-from assembler.policies.checks import a_share, a_text
+from assembler.policies.argument_checks import a_share, a_text
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy, is_cutting, is_rewriting
 from assembler.validation import LONGEST_NAME, Is, as_int, at_least_one, name_of_value
 from budgets import BudgetError

@@ -14,8 +14,8 @@ import attrs
 
 from assembler.conversation.messages import user_message
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
-from assembler.policies.checks import a_share, a_text
-from assembler.policies.shown import PricedTurns
+from assembler.policies.argument_checks import a_share, a_text
+from assembler.policies.policy_views import PricedTurns
 from assembler.policies.traits import KeepsNewest, Traits
 from assembler.pricing.ledger import Cut
 from assembler.pricing.timeline import Replay, Timeline

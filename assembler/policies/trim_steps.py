@@ -8,7 +8,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Result, Thinking
 from assembler.policies.passage import Change
-from assembler.policies.shown import Passage
+from assembler.policies.policy_views import Passage
 from assembler.validation import as_int, at_least_zero
 
 

@@ -15,7 +15,7 @@ from assembler.conversation.messages import Call, Part, Result
 from assembler.conversation.messages.parts import compact_json
 from assembler.policies.part_edits import together, with_parts
 from assembler.policies.passage import Change
-from assembler.policies.shown import Passage
+from assembler.policies.policy_views import Passage
 from assembler.validation import OneOf, as_int, at_least_one
 from budgets import Tokens
 

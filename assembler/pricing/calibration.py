@@ -21,7 +21,7 @@ from assembler.text.fields import fields_of
 from assembler.validation import offers, wrong
 from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
 from budgets.errors import OfTheCaller
-from budgets.later import FromFolders
+from budgets.lazy_names import FromFolders
 from budgets.numbers import index_of
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Media, Opaque, Part, Result
 from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.pricing.media.lengths import DEAREST_AUDIO, price_audio, price_video
 from assembler.pricing.media.reading import read_media
 from assembler.text.fields import fields_of

@@ -6,9 +6,9 @@ them for a model. They exchange a `Prompt`: a text that knows which of its parts
 
 from __future__ import annotations
 
+from assembler.prompts.file_templates import with_tags, without_comments
 from assembler.prompts.files import PromptLibrary, PromptNotFoundError, read_prompt
 from assembler.prompts.formatter import PromptFormatter
-from assembler.prompts.preparing import with_tags, without_comments
 from assembler.prompts.prompt import Prompt
 from assembler.prompts.template import MissingVariableError, ValidatedPromptTemplate
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES

@@ -13,7 +13,7 @@ from functools import lru_cache
 import attrs
 
 from assembler.errors import PromptError
-from assembler.prompts.detection import Normalise, control_tokens, read_normaliser
+from assembler.prompts.control_tokens import Normalise, control_tokens, read_normaliser
 
 _ROUNDS = 8
 """How often a text is searched again after a change."""

@@ -12,10 +12,10 @@ from typing import Any, TypedDict
 
 from assembler.errors import PromptError
 from assembler.prompts.control_text import ControlTexts
-from assembler.prompts.detection import knows
+from assembler.prompts.control_tokens import knows
 from assembler.prompts.history import expand_history
 from assembler.prompts.html import text_of
-from assembler.prompts.marked import VALUE, Marked
+from assembler.prompts.marked_text import VALUE, Marked
 from assembler.prompts.tags import sections, without_markers
 from assembler.prompts.variables import HISTORIES, SUPPORTED_INPUT_VARIABLES
 from assembler.validation import must_be, wrong

@@ -15,8 +15,8 @@ from typing import Any, cast
 import attrs
 
 from assembler.errors import PromptError
-from assembler.prompts.marked import TEMPLATE, VALUE, Marked
-from assembler.prompts.traced import Traced, foreign, join_traced, owned
+from assembler.prompts.marked_text import TEMPLATE, VALUE, Marked
+from assembler.prompts.traced_text import Traced, foreign, join_traced, owned
 
 SPEAKERS = {"User": "user", "AI": "assistant", "Human": "user", "Assistant": "assistant"}
 """The exact beginnings of lines, and their roles. The source system writes the first two."""

@@ -12,7 +12,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from assembler.prompts.marked import VALUE, Marked
+from assembler.prompts.marked_text import VALUE, Marked
 
 _NAME = r"<(?:[!?]|/?[A-Za-z])"
 _TAG = re.compile(rf"""{_NAME}(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>|{_NAME}[^<>]*+>""")

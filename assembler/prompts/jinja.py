@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, cast
 import attrs
 
 from assembler.errors import PromptError
-from assembler.prompts.allowance import SCRATCH, Allowance, ExceededError, OversizeError, PromptTooLongError
 from assembler.prompts.sandbox import ALLOWANCE, BOUNDED, CONCAT, FILTERS, STEPS, environment
-from assembler.prompts.traced import Traced, join_traced
+from assembler.prompts.traced_text import Traced, join_traced
 from assembler.prompts.values import PlainValue
+from assembler.prompts.work_limit import SCRATCH, Allowance, ExceededError, OversizeError, PromptTooLongError
 
 if TYPE_CHECKING:
     from jinja2 import Template, nodes

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 import attrs
 
 from assembler.errors import PromptError
-from assembler.prompts.allowance import PromptTooLongError
 from assembler.prompts.history import Turns
-from assembler.prompts.traced import Traced, foreign, join_traced, owned
+from assembler.prompts.traced_text import Traced, foreign, join_traced, owned
 from assembler.prompts.values import PlainValue
+from assembler.prompts.work_limit import PromptTooLongError
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*+)\}|[{}]")
 

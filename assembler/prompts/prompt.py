@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn, SupportsIndex, cast
 
 from assembler.errors import PromptError
-from assembler.prompts.traced import Spans
+from assembler.prompts.traced_text import Spans
 from assembler.validation import must_be, wrong
 
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from assembler.prompts.allowance import MAX_BITS, OPERATORS, Allowance, ExceededError, pay_for
 from assembler.prompts.history import Turns
-from assembler.prompts.traced import Traced, foreign, join_traced, owned
+from assembler.prompts.traced_text import Traced, foreign, join_traced, owned
+from assembler.prompts.work_limit import MAX_BITS, OPERATORS, Allowance, ExceededError, pay_for
 
 if TYPE_CHECKING:
     from jinja2.compiler import Frame

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Set
 
 import attrs
 
-from assembler.prompts.marked import Marked
+from assembler.prompts.marked_text import Marked
 
 
 @attrs.frozen

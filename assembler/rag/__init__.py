@@ -21,7 +21,7 @@ from assembler.strategies.sources.layout import Headings, NativeSources, PlainSo
 from assembler.strategies.sources.merging import MergeNeighbours
 from assembler.strategies.sources.ordering import Order
 from assembler.strategies.sources.selection import Best, Candidate, Diverse, Everything, Greedy, Selection
-from assembler.strategies.sources.sharing import PrefixTree
+from assembler.strategies.sources.shared_prefixes import PrefixTree
 from assembler.strategies.sources.templates import MULTI_HOP, SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
 from assembler.strategies.strategy import Placement
 

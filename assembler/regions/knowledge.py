@@ -14,7 +14,7 @@ from assembler.text.checked import checked_text
 from assembler.validation import name_of_value, offers, wrong
 from budgets import BudgetError
 from budgets.errors import OfTheCaller
-from budgets.patterns import compile_later
+from budgets.lazy_patterns import compile_later
 from budgets.value import Value
 
 SEPARATOR = "\n\n"

@@ -16,7 +16,7 @@ from assembler.pipeline.window_steps import Step, Steps
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 from assembler.report.cache.volatile import Volatile, items_of, volatile_of
 from assembler.report.items import Item, fixed_items
-from assembler.report.memory import fixed_facts
+from assembler.report.region_facts import fixed_facts
 from assembler.report.rows import CacheRow, Outcome, Row, rows_as_dicts
 from assembler.report.tool_notes import tool_notes
 from assembler.report.turns import TOKENS, Turns, turns_of

@@ -3,6 +3,6 @@
 The names of `__init__.pyi` are loaded when they are first used.
 """
 
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _load_later(__name__)

@@ -4,6 +4,6 @@ A strategy is a public name of `assembler` and `assembler.strategies`. A request
 those options of its class that are data (`assembler/cli/request_file/options.py`).
 """
 
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _load_later(__name__)

@@ -10,15 +10,15 @@ from typing import cast
 import attrs
 
 from assembler.errors import PromptError
-from assembler.prompts.allowance import PromptTooLongError
 from assembler.prompts.prompt import Prompt
 from assembler.prompts.template import ValidatedPromptTemplate
 from assembler.prompts.values import plain_or_text
+from assembler.prompts.work_limit import PromptTooLongError
 from assembler.regions.knowledge import SEPARATOR, Document
 from assembler.regions.regions import Regions
 from assembler.strategies.run_that_fits import run_that_fits
-from assembler.strategies.sources.cutting import Titled, cut_prompt, join_where_counts_do_not_add, not_found
 from assembler.strategies.sources.ordering import Order, ReadingOrder, order_sources
+from assembler.strategies.sources.pieces import Titled, cut_prompt, join_where_counts_do_not_add, not_found
 from assembler.strategies.sources.source import Source, ranked_sources
 from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space, instruction_pieces
 from assembler.text.checked import checked_text

@@ -6,6 +6,6 @@ The strategies and the checks need Hypothesis (`pip install 'context-assembler[t
 name is loaded at its first use. The library itself never imports this package.
 """
 
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _load_later(__name__)

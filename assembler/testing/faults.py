@@ -14,7 +14,7 @@ from assembler.drawn.spelling import Request
 from assembler.drawn.texts import texts
 from assembler.testing.conversations import DEFAULT, FEW_TURNS, spelling_of
 from assembler.verify import Named
-from budgets.later import FromFolders
+from budgets.lazy_names import FromFolders
 
 BREACHES: Mapping[str, Mapping[str, Breach]] = FromFolders("assembler.dialects", "drawn", "BREACHES")
 """The functions that make a valid request break one rule, by dialect and rule id: `drawn.py` in each API's folder."""

@@ -16,7 +16,7 @@ import attrs
 from assembler.errors import MarkupError
 from assembler.text.scripts import count_needed
 from assembler.validation import wrong
-from budgets.patterns import compile_later
+from budgets.lazy_patterns import compile_later
 
 Kind: TypeAlias = Literal["tag characters", "direction", "zero width", "joiner", "variation selectors", "filler"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from budgets.patterns import compile_later
+from budgets.lazy_patterns import compile_later
 
 _JOINING = (
     "\u0600-\u07ff\u0840-\u08ff\u1800-\u18af\ua840-\ua87f\ufb50-\ufdff\ufe70-\ufefc"

@@ -10,7 +10,7 @@ import attrs
 
 from assembler.verify.place import Place
 from assembler.verify.violation import Rule, Violation
-from budgets.later import FromFolders
+from budgets.lazy_names import FromFolders
 
 
 @attrs.frozen

@@ -3,6 +3,6 @@
 To add one, add a file here and a line in `__init__.pyi`. Each is loaded when it is first used.
 """
 
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _load_later(__name__)

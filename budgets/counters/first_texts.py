@@ -16,7 +16,7 @@ import itertools
 import re
 
 from budgets.count import Tokens
-from budgets.patterns import compile_later
+from budgets.lazy_patterns import compile_later
 
 ENCODINGS = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
 """The encodings for which tests/budgets/test_first_texts.py proves that the counts agree."""

@@ -17,8 +17,8 @@ from budgets.count import Grade, Tokens
 from budgets.counters.guard import Guarded, refuse_surrogates
 from budgets.counters.tiktoken import OPEN_MODELS, TiktokenCounter
 from budgets.errors import TokenCountError
+from budgets.lazy_patterns import compile_later
 from budgets.models.families import open_vocabulary_of
-from budgets.patterns import compile_later
 
 GEMMA = "gemma"
 BLANK = "▁"

@@ -23,8 +23,8 @@ from __future__ import annotations
 import functools
 import re
 
+from budgets.lazy_patterns import compile_later
 from budgets.models.names import bare
-from budgets.patterns import compile_later
 
 _FAMILIES = tuple(
     (compile_later(pattern), family)

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 
 from budgets.errors import BudgetError
-from budgets.patterns import compile_later
+from budgets.lazy_patterns import compile_later
 
 VENDORS = ("openai", "anthropic", "google", "mistral", "deepseek", "meta", "qwen", "xai")
 """The makers of models. A bare name is searched here first, in this order."""

@@ -147,7 +147,7 @@ def test_a_package_exports_the_names_of_its_table_and_no_other(table: Path) -> N
     "line", ["from budgets import Budget as Limit", "from budgets import Budget", "import budgets"]
 )
 def test_a_table_line_without_a_name_and_its_module_is_refused(tmp_path: Path, line: str) -> None:
-    (tmp_path / "odd.py").write_text("from budgets.later import load_later as _later\n_later(__name__)\n")
+    (tmp_path / "odd.py").write_text("from budgets.lazy_names import load_later as _later\n_later(__name__)\n")
     (tmp_path / "odd.pyi").write_text(f"{line}\n")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import odd\n"

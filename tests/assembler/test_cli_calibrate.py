@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assembler.cli import main
 from assembler.dialects.families import rows_of
 from assembler.dialects.hosts.families import READERS, Family
-from assembler.dialects.hosts.fit import PARTS, Recorded, fit_constants
+from assembler.dialects.hosts.fit_constants import PARTS, Recorded, fit_constants
 from budgets import tiktoken_counter
 from tests.scaled import scaled
 

@@ -20,8 +20,8 @@ from assembler.dialects import DIALECTS
 from assembler.files.place import Place
 from assembler.prompts import Prompt, ValidatedPromptTemplate
 from assembler.strategies import Piece
-from assembler.strategies.sources.cutting import Titled, cut_prompt, join_where_counts_do_not_add
 from assembler.strategies.sources.ordering import Order
+from assembler.strategies.sources.pieces import Titled, cut_prompt, join_where_counts_do_not_add
 from budgets import Budget, BudgetError, ContextLengthError, Limit, tiktoken_counter
 from tests.scaled import scaled
 

@@ -13,7 +13,7 @@ from assembler.dialects import anthropic, bedrock, gemini, openai_chat, openai_r
 from assembler.errors import ConversationError
 from assembler.pipeline.decisions import Decided, Decisions, decisions_of
 from assembler.pipeline.last_decision import GLANCE, one_turn_more
-from assembler.pipeline.share import (
+from assembler.pipeline.share_budget import (
     _highest_scores,  # pyright: ignore[reportPrivateUsage]
     _select_places,  # pyright: ignore[reportPrivateUsage]
     asks_for_all,

@@ -19,11 +19,11 @@ from assembler.pipeline.choose import demand_of, price_fixed
 from assembler.pipeline.failing_part import _may_forget, _texts_counted  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.fit_by_whole import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Decision, Made, Trimmed, brought_down, keep_all, trim_by_rungs
-from assembler.pipeline.most_turns import Weighed, keep_most_turns
+from assembler.pipeline.newest_turns import Weighed, keep_most_turns
 from assembler.pipeline.overflow import TooLarge, Trial, smallest
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.share import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.share_budget import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.space import additive_in, join_rows
 from assembler.pipeline.state import _anchor_from, _anchor_state, _held_state, _recipe_from  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.trimming import as_before, held_decision

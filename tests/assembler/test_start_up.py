@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from budgets.patterns import compile_later
+from budgets.lazy_patterns import compile_later
 
 MODULES = 14
 """Modules of ours, at most, that `from assembler import Assembler` may load. There were 12."""

@@ -92,7 +92,7 @@ def test_twice_the_text_does_not_cost_much_more_than_twice(unit: str) -> None:
 
 def test_unclosed_comments_are_read_in_one_pass() -> None:
     from assembler.prompts.html import text_of
-    from assembler.prompts.marked import Marked
+    from assembler.prompts.marked_text import Marked
 
     given = case("A4-15")["input"]
     text = given["html"] * given["times"]

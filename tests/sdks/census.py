@@ -14,7 +14,7 @@ import attrs
 
 from assembler.conversation.compaction import KIND as COMPACTION
 from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking, read_message
-from assembler.conversation.messages.foreign_parts import is_mark, text_elsewhere
+from assembler.conversation.messages.foreign_parts import is_mark, text_for_other_apis
 from assembler.conversation.messages.message import Part
 from assembler.pricing.hosted import row_of
 from assembler.regions.tools import read_tools
@@ -248,7 +248,7 @@ def _row(api: str, where: str, kind: str, part: Part) -> Row:
             priced = "by the published formula, or refused where its size is not known"
             return Row(api, where, kind, "as it came", priced, "as each API spells it, or refused")
         case Opaque():
-            said = "left out with a note" if text_elsewhere(part) is None else "as text"
+            said = "left out with a note" if text_for_other_apis(part) is None else "as text"
             return Row(api, where, kind, "as it came", _unread(part), said)
 
 

@@ -26,7 +26,7 @@ from assembler.cli.request_file.shapes import (
     whole,
 )
 from assembler.files.place import Place
-from budgets.later import homes_in
+from budgets.lazy_names import homes_in
 
 _SCALARS: Mapping[object, tuple[Reader[Any], str]] = {
     bool: (true_or_false, "true or false"),

@@ -50,7 +50,7 @@ def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
 
 def _in_content(message: Message) -> Message:
     """The message with the custom calls among the items of its content as calls of functions."""
-    from assembler.conversation.messages.calls_in_lists import call_id_in, call_items  # for items in a content alone
+    from assembler.conversation.messages.calls_in_content import call_id_in, call_items  # for items in a content alone
 
     ids = {call_id for call_id, item in call_items(message).items() if item.get("type") == "custom_tool_call"}
     if not ids:

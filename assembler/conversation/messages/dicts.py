@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
-from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_in_extra_fields, unread
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.errors import ConversationError
 from assembler.text.checked import refuse_surrogates
 from assembler.text.fields import items_of
@@ -92,7 +92,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     calls, thoughts = _calls(seen, index), thoughts_in_extra_fields(seen, index)
     refused = ("refusal",) if seen.get("refusal") else ()
     if role == "assistant" and shape == FOREIGN and Opaque in map(type, parts):
-        from assembler.conversation.messages.calls_in_lists import with_calls  # for items in a content alone
+        from assembler.conversation.messages.calls_in_content import with_calls  # for items in a content alone
 
         parts = with_calls(parts, calls, index)
     if calls:
@@ -122,7 +122,9 @@ def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part,
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
         shape = "anthropic"  # an answer dumped by Anthropic's SDK: no other API accepts its id and usage
     if role == "assistant" and shape in _WITH_SERVED_CALLS and Call in map(type, parts):
-        from assembler.conversation.messages.bedrock_servers import without_served_calls  # for Bedrock's calls alone
+        from assembler.conversation.messages.bedrock_server_calls import (
+            without_served_calls,  # for Bedrock's calls alone
+        )
 
         parts = without_served_calls(parts, items_of(seen["content"]))
     return parts, shape

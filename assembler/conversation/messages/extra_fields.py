@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
-from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.message import Message, Part, Thinking
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.text.checked import checked_text
 
 _Raw: TypeAlias = Mapping[str, Any]

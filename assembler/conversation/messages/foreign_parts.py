@@ -103,7 +103,7 @@ def is_mark(part: Part) -> bool:
     return type(part) is Opaque and part.kind == "cachePoint"
 
 
-def text_elsewhere(part: Opaque) -> str | None:
+def text_for_other_apis(part: Opaque) -> str | None:
     """The part as a text for another API, headed by its kind unless it is a text itself. O(its values).
 
     None if it has no content there.
@@ -149,7 +149,7 @@ _TYPED: Mapping[str, tuple[str, ...]] = {
 """The APIs whose parts have a `type`, and the shapes that each accepts."""
 
 
-def speaks(part: Opaque, shape: str, own: str) -> bool:
+def is_native_part(part: Opaque, shape: str, own: str) -> bool:
     """Whether a part of a message in this shape is sent unchanged to the API of the shape `own`.
 
     True if the part is of that API. For an unknown kind the shape of the message decides; if several APIs share that
@@ -160,7 +160,7 @@ def speaks(part: Opaque, shape: str, own: str) -> bool:
     return shape in (NEUTRAL, FOREIGN, *_TYPED.get(own, ())) and own in _TYPED
 
 
-def claim_message(message: Message, home: str) -> Message:
+def assign_unknown_parts(message: Message, home: str) -> Message:
     """Assign each unknown part and field of a message to one API, or to none.
 
     It belongs to the API of the shape `home` if that may have it, else to the API of the message's shape. A part that
@@ -196,7 +196,7 @@ def _claim_part(part: Part, shape: str, home: str) -> Part:
 
 
 def _owner(part: Opaque, shape: str, home: str) -> str:
-    if speaks(part, shape, home):
+    if is_native_part(part, shape, home):
         return home
     return shape if shape in _TYPED else FOREIGN
 
@@ -303,7 +303,7 @@ LEFT_OUT = "part(s) of another API without content here left out"
 FOLDED = "part(s) of another API sent as text"
 
 
-def translated(message: Message, own: str, done: Counter[str]) -> Message:
+def adapt_and_note(message: Message, own: str, done: Counter[str]) -> Message:
     """`adapt_message`, and count in `done` the parts that were left out and those that became text."""
     new = adapt_message(message, own)
     if new is not message:
@@ -362,7 +362,7 @@ def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
 def _adapt_part(part: Part, shape: str, own: str) -> Part | None:
     match part:
         case Opaque():
-            return part if is_mark(part) or speaks(part, shape, own) else text_elsewhere(part)
+            return part if is_mark(part) or is_native_part(part, shape, own) else text_for_other_apis(part)
         case Media():
             return _written_in(part, own) or part
         case Result() if not _TOLD.isdisjoint(map(type, part.parts)):
@@ -377,7 +377,7 @@ def _adapt_part(part: Part, shape: str, own: str) -> Part | None:
 def _adapt_held(part: Part, shape: str, own: str) -> Part | None:
     """A part of a result. An item of Responses is a text there, for Responses too, which takes no item in an output."""
     if type(part) is Opaque and part.api == "responses" and stands_alone(part.kind):
-        return text_elsewhere(part)
+        return text_for_other_apis(part)
     return _adapt_part(part, shape, own)
 
 
@@ -393,5 +393,7 @@ def _written_in(part: Media, own: str) -> str | None:
     fields = cast(_Raw, source)
     text: object = fields.get("data") if fields.get("type") == "text" else fields.get("text")
     return (
-        text_elsewhere(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}})) if text else None
+        text_for_other_apis(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}}))
+        if text
+        else None
     )

@@ -8,11 +8,11 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import read_dict
-from assembler.conversation.messages.dumps import plain_data
 from assembler.conversation.messages.extra_fields import REASONING
-from assembler.conversation.messages.foreign_parts import claim_message
+from assembler.conversation.messages.foreign_parts import assign_unknown_parts
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.parts import FOREIGN
+from assembler.conversation.messages.sdk_objects import plain_data
 from assembler.errors import ConversationError
 
 # LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
@@ -54,7 +54,7 @@ def read_object(raw: object, *, index: int) -> Message:
     if getattr(raw, "role", None) is not None:
         return message
     if message.shape in ("anthropic", "responses"):  # many APIs share Chat's spelling
-        message = claim_message(message, message.shape)
+        message = assign_unknown_parts(message, message.shape)
     return attrs.evolve(message, shape=FOREIGN)
 
 

@@ -9,10 +9,10 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import ROLES, read_dict, read_usual
-from assembler.conversation.messages.dumps import dump_of, plain_fields
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.objects import is_message_object, read_object, spell_object
 from assembler.conversation.messages.registered import registered_fields
+from assembler.conversation.messages.sdk_objects import dump_of, plain_fields
 from assembler.conversation.messages.spelling import spelling_of
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
 

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages.message import Call, Message, Part
-from budgets.later import in_order
+from budgets.lazy_names import in_order
 
 
 @attrs.frozen(kw_only=True)

@@ -3,6 +3,6 @@
 To add one, add a file beside these with a `DictSpelling`, and a line in the table.
 """
 
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _load_later(__name__)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, drop_marks_of_tool
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.stray_cache_marks import CONTROL, MARK_KEYS, drop_marks_of_tool
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of

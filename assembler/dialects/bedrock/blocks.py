@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking
-from assembler.conversation.messages.cache_keys import POINT, drop_marks_of_tool
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.stray_cache_marks import POINT, drop_marks_of_tool
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of

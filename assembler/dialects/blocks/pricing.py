@@ -10,7 +10,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Part, Result
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import compact_json
-from assembler.dialects.blocks.blocks import BLANK
+from assembler.dialects.blocks.turns import BLANK
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, arguments_of
 from assembler.dialects.notes import Notes
 

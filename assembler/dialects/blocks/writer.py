@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.cache_keys import MARK_KEYS, drop_marks_of
 from assembler.conversation.messages.dicts import PIN, private_copy
-from assembler.conversation.messages.foreign_parts import translated
+from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, drop_marks_of
 from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.dialects.copies import own_fields
 from assembler.dialects.lost_fields import note_lost_fields, parts_as_they_came
@@ -97,7 +97,7 @@ class Writer(abc.ABC):
         return [
             message  # most messages are one text and need no adapting
             if len(message.parts) == 1 and type(message.parts[0]) is str and not message.extra_fields
-            else translated(message, self.shape, self.notes)
+            else adapt_and_note(message, self.shape, self.notes)
             for message in listed
         ]
 

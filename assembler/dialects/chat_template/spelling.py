@@ -11,7 +11,7 @@ from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.extra_fields import refusal_of
-from assembler.conversation.messages.foreign_parts import is_mark, translated
+from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
@@ -66,7 +66,7 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
     notes[ANSWERS_FIRST] += count_messages_between_results(messages)
     note_lost_fields(messages, CHAT_TEMPLATE, notes)
     for place, came in enumerate(results_first(in_steps(messages))):
-        message = came if came.shape == CHAT_TEMPLATE else translated(came, CHAT_TEMPLATE, notes)
+        message = came if came.shape == CHAT_TEMPLATE else adapt_and_note(came, CHAT_TEMPLATE, notes)
         notes[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.extra_fields)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):

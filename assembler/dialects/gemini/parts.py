@@ -9,8 +9,8 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import drop_marks_of_tool
-from assembler.conversation.messages.foreign_parts import is_mark, translated
+from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
+from assembler.conversation.messages.stray_cache_marks import drop_marks_of_tool
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
@@ -53,7 +53,7 @@ class GeminiWriter(Writer):
         if shown is came:
             return super().adapt(came)
         note_lost_fields(came, _SHAPE, self.notes)  # of the messages as they came: moved, they have no fields
-        return [translated(message, _SHAPE, self.notes) for message in shown]
+        return [adapt_and_note(message, _SHAPE, self.notes) for message in shown]
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """Return a text part; an empty one only with a thought signature, which Gemini 3 wants back."""

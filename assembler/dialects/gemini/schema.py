@@ -10,7 +10,7 @@ import attrs
 
 from assembler.dialects.families import guess
 from assembler.dialects.gemini.families import Family
-from assembler.dialects.references import Repeats
+from assembler.dialects.repeated_definitions import Repeats
 from assembler.dialects.unrecorded import most_tokens
 from assembler.text.fields import fields_in, fields_of, items_of
 from budgets.count import NOTHING, Count, Grade, total

@@ -10,11 +10,12 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
-from assembler.conversation.messages.items_in_lists import as_items, is_sent_thought
+from assembler.conversation.messages.items_in_content import as_items, is_sent_thought
 from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_unfollowed_reasoning
 from assembler.conversation.turns import is_head
 from assembler.dialects.blocks.pricing import lone_text
 from assembler.dialects.copies import NO_PARAMETERS
+from assembler.dialects.counter_kinds import counts_for_openai, own_counter
 from assembler.dialects.hosts.families import Family, family_of
 from assembler.dialects.hosts.pricing import (
     price_message,
@@ -27,8 +28,7 @@ from assembler.dialects.hosts.pricing import (
 from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.message_fields import FRAMING, price_fields, price_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
-from assembler.dialects.openai.wire import says_nothing
-from assembler.dialects.own_tokenizer import counts_for_openai, own_counter
+from assembler.dialects.openai.wire import is_empty_for_chat
 from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -84,7 +84,7 @@ class HostBill(JoiningPricer):
             if chat
             else without_marks(adapt_message(message, RESPONSES))
         )
-        if says_nothing(message) or not message.parts:
+        if is_empty_for_chat(message) or not message.parts:
             return NOTHING if chat else self._beside(message)  # an item of reasoning is sent beside the next one
         results = [part for part in message.parts if type(part) is Result]
         # Another model's reasoning is not sent, except in a message field of its own.

@@ -15,6 +15,7 @@ import attrs
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.pricing import lone_text
+from assembler.dialects.counter_kinds import counts_for_open_model, estimated_for, own_counter
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import estimate_with_slack
 from assembler.dialects.graded import graded_pricer
@@ -24,10 +25,9 @@ from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
 from assembler.dialects.mistral.pricing import price_message
-from assembler.dialects.mistral.wire import definition, is_silent, own_thinking, write_messages, write_messages_after
+from assembler.dialects.mistral.wire import definition, is_empty, own_thinking, write_messages, write_messages_after
 from assembler.dialects.notes import BRIDGE
 from assembler.dialects.openai_chat.dialect import openai_chat
-from assembler.dialects.own_tokenizer import counts_for_open_model, estimated_for, own_counter
 from assembler.errors import ConversationError
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -86,7 +86,7 @@ class Mistral:
         request: dict[str, Any] = {"messages": sent.messages}
         if layout.tools:
             request["tools"] = [definition(tool) for tool in layout.tools]
-        return Emission(request | self.options(layout), sent.done.lines())
+        return Emission(request | self.options(layout), sent.notes.lines())
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """Append the added messages; None if the whole request must be written again."""
@@ -153,7 +153,7 @@ class MistralPricer(MergingPricer):
             said = message.with_parts(_stripped(message.parts)) if message.role == "assistant" else message
             return price_message(said, self.family, self.count)
         message = adapt_with_media(message, "mistral")
-        if is_silent(message):
+        if is_empty(message):
             return NOTHING
         parts = self._billed(message.parts)
         if not parts and message.role == "assistant":

@@ -11,19 +11,19 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message, Thinking
-from assembler.conversation.messages.cache_keys import MARK_KEYS, drop_marks_of_tool
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.extra_fields import refusal_of, texts_of_extra_fields
-from assembler.conversation.messages.foreign_parts import translated
+from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import FOREIGN
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, drop_marks_of_tool
 from assembler.dialects.call_ids import nine
 from assembler.dialects.copies import NO_PARAMETERS, own_fields
 from assembler.dialects.lost_fields import note_lost_fields
 from assembler.dialects.notes import BRIDGE, BRIDGED, REASONING, SILENT, Notes
 from assembler.dialects.openai.wire import (
+    is_empty_for_chat,
     is_sent_alone,
-    says_nothing,
     tool_definition,
     wire_messages,
 )
@@ -45,11 +45,11 @@ _CHUNKS = frozenset(
 
 
 @attrs.frozen
-class Wired:
+class WrittenMessages:
     """Messages in the API's form, and the notes on what had to change."""
 
     messages: list[dict[str, Any]]
-    done: Notes
+    notes: Notes
 
 
 NAMES = "message(s) sent without the speaker's name"
@@ -57,18 +57,18 @@ DEMOTED = "system message(s) after an answer sent as the user's"
 PREFIXED = "assistant message at the end sent as a prefix to continue"
 
 
-def write_messages(messages: Iterable[Message]) -> Wired:
+def write_messages(messages: Iterable[Message]) -> WrittenMessages:
     """Write the messages in order, legal for Mistral. O(messages). Raises `UnsupportedContentError`.
 
     Ids of calls and answers become legal, answers get their tool's name, and developer messages become system messages.
     A system message after an assistant's or a tool's, or at the end, becomes the user's. An assistant message is put
     between a tool's answer and the user. An assistant message at the end becomes a prefix that the model continues.
     """
-    done = Notes()
+    notes = Notes()
     ordered: list[dict[str, Any]] = []
-    _put_in_order([_adopted(message, done) for message in messages], ordered, {}, done)
-    _end(ordered, done)
-    return Wired(ordered, done)
+    _put_in_order([_in_chat_shape(message, notes) for message in messages], ordered, {}, notes)
+    _make_ending_legal(ordered, notes)
+    return WrittenMessages(ordered, notes)
 
 
 def write_messages_after(before: Sequence[dict[str, Any]], added: Iterable[Message]) -> list[dict[str, Any]] | None:
@@ -76,33 +76,33 @@ def write_messages_after(before: Sequence[dict[str, Any]], added: Iterable[Messa
 
     O(added, and the results before them).
     """
-    done = Notes()
-    adopted = [_adopted(message, done) for message in added]
+    notes = Notes()
+    adopted = [_in_chat_shape(message, notes) for message in added]
     if "prefix" in before[-1] or not all(map(is_sent_alone, adopted)):
         return None
     ordered = [before[-1]]
-    _put_in_order(adopted, ordered, _asked_last(before), done)
-    if any(done.values()):
+    _put_in_order(adopted, ordered, _names_of_last_calls(before), notes)
+    if any(notes.values()):
         return None
-    _end(ordered, done)
-    return None if any(done.values()) else ordered[1:]
+    _make_ending_legal(ordered, notes)
+    return None if any(notes.values()) else ordered[1:]
 
 
-def _asked_last(messages: Sequence[dict[str, Any]]) -> dict[str, str]:
+def _names_of_last_calls(messages: Sequence[dict[str, Any]]) -> dict[str, str]:
     """Return, by id, the names of the calls that the results at the end answer."""
     asking: dict[str, Any] = next((fields for fields in reversed(messages) if fields["role"] != "tool"), messages[0])
     return {call["id"]: call["function"]["name"] for call in asking.get("tool_calls") or ()}
 
 
 def _put_in_order(
-    messages: Sequence[Message], ordered: list[dict[str, Any]], named: dict[str, str], done: Notes
+    messages: Sequence[Message], ordered: list[dict[str, Any]], named: dict[str, str], notes: Notes
 ) -> None:
-    sent = private_copy(wire_messages(messages, done, "mistral"))
+    sent = private_copy(wire_messages(messages, notes, "mistral"))
     for fields in cast("list[dict[str, Any]]", sent):
-        if _made_legal(fields, named, done):
-            _set_down(fields, ordered, done)
+        if _made_legal(fields, named, notes):
+            _append(fields, ordered, notes)
         else:
-            done[SILENT] += 1
+            notes[SILENT] += 1
 
 
 def own_thinking(part: object) -> bool:
@@ -113,16 +113,16 @@ def own_thinking(part: object) -> bool:
     return isinstance(chunks, list) and all(isinstance(chunk, Mapping) for chunk in cast("list[object]", chunks))
 
 
-def is_silent(message: Message) -> bool:
+def is_empty(message: Message) -> bool:
     """True if a message has no content for this API. Mistral's own reasoning is content."""
-    return says_nothing(message) and not any(map(own_thinking, message.parts))
+    return is_empty_for_chat(message) and not any(map(own_thinking, message.parts))
 
 
-def _adopted(message: Message, done: Notes) -> Message:
+def _in_chat_shape(message: Message, notes: Notes) -> Message:
     """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
-    note_lost_fields([message], "mistral", done)
+    note_lost_fields([message], "mistral", notes)
     if texts_of_extra_fields(message, "mistral"):
-        return translated(message, "mistral", done)
+        return adapt_and_note(message, "mistral", notes)
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
         return attrs.evolve(message, shape="openai")
@@ -139,14 +139,14 @@ def _is_openais_own(message: Message) -> bool:
     return seen["role"] == "function" or bool(seen.get("function_call")) or refused or new
 
 
-def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Notes) -> bool:
+def _made_legal(fields: dict[str, Any], named: dict[str, str], notes: Notes) -> bool:
     """Change one message's fields to Mistral's. Returns False if nothing is left."""
     for key in fields.keys() - _KEYS:
-        done[REASONING] += key in REASONING_FIELDS
+        notes[REASONING] += key in REASONING_FIELDS
         del fields[key]
     role = fields["role"] = "system" if fields["role"] == "developer" else fields["role"]
     if isinstance(fields.get("content"), list):
-        fields["content"] = [legal for part in fields["content"] if (legal := _part(part, done)) is not None]
+        fields["content"] = [legal for part in fields["content"] if (legal := _part(part, notes)) is not None]
     if role == "tool":
         fields["tool_call_id"] = nine(fields["tool_call_id"])
         if not fields.get("name") and (name := named.get(fields["tool_call_id"])):
@@ -154,7 +154,7 @@ def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Notes) -> b
         fields["content"] = fields["content"] or ""
         return True
     if fields.pop("name", None) is not None:
-        done[NAMES] += 1
+        notes[NAMES] += 1
     if role != "assistant":
         fields["content"] = fields["content"] or ""
         return True
@@ -176,18 +176,18 @@ def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
     return bool(fields.get("content") or fields.get("tool_calls"))
 
 
-def _part(part: object, done: Notes) -> object | None:
+def _part(part: object, notes: Notes) -> object | None:
     """Return a chunk in Mistral's form; None for an empty text."""
     if isinstance(part, str):
         return {"type": "text", "text": part} if part else None
     chunk = cast("dict[str, Any]", part)
     match chunk.get("type"):
         case "refusal":
-            return _part(chunk["refusal"], done)
+            return _part(chunk["refusal"], notes)
         case "text" | None if isinstance(text := chunk.get("text"), str):
             return {"type": "text", "text": text} if text else None
         case "thinking" | "redacted_thinking" if not isinstance(chunk.get("thinking"), list):
-            done[REASONING] += 1
+            notes[REASONING] += 1
             return None
         case "input_audio" if isinstance(sound := chunk["input_audio"], dict):
             return {"type": "input_audio", "input_audio": cast("dict[str, Any]", sound).get("data")}
@@ -202,28 +202,28 @@ def _part(part: object, done: Notes) -> object | None:
             return chunk
 
 
-def _set_down(fields: dict[str, Any], ordered: list[dict[str, Any]], done: Notes) -> None:
+def _append(fields: dict[str, Any], ordered: list[dict[str, Any]], notes: Notes) -> None:
     before = ordered[-1]["role"] if ordered else None
     if fields["role"] == "system" and before in ("assistant", "tool"):
         fields["role"] = "user"
-        done[DEMOTED] += 1
+        notes[DEMOTED] += 1
     if fields["role"] == "user" and before == "tool":
         ordered.append({"role": "assistant", "content": BRIDGE})
-        done[BRIDGED] += 1
+        notes[BRIDGED] += 1
     ordered.append(fields)
 
 
-def _end(ordered: list[dict[str, Any]], done: Notes) -> None:
+def _make_ending_legal(ordered: list[dict[str, Any]], notes: Notes) -> None:
     """Change a last message of another role: `Expected last role User or Tool (or Assistant with prefix True)`."""
     for fields in ordered[:-1]:
         fields.pop("prefix", None)
     last: dict[str, Any] = ordered[-1] if ordered else {"role": "user"}
     if last["role"] == "system":
         last["role"] = "user"
-        done[DEMOTED] += 1
+        notes[DEMOTED] += 1
     elif last["role"] == "assistant" and last.get("prefix") is not True:
         last["prefix"] = True
-        done[PREFIXED] += 1
+        notes[PREFIXED] += 1
 
 
 def definition(tool: Tool) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from assembler.dialects.openai.pricing import (
     price_tool_choice,
     price_tools,
 )
-from assembler.dialects.openai.wire import is_foreign_thought, result_texts, says_nothing, stays
+from assembler.dialects.openai.wire import is_empty_for_chat, is_foreign_thought, is_sent_in_content, result_texts
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_file, price_media
 from assembler.pricing.opaque import price_opaque
@@ -177,7 +177,7 @@ class OpenAIChatPricer(OpenAIBill):
             calls = cast("tuple[Call, ...]", message.parts)
             return self.text(self.envelope) + price_calls(calls, self.family, self.count)
         message = _as_sent(message)
-        if says_nothing(message) or not (message.parts or message.extra_fields):
+        if is_empty_for_chat(message) or not (message.parts or message.extra_fields):
             return Count(0)
         results = [part for part in message.parts if type(part) is Result] if Result in kinds else []
         if len(results) > 1 and self.family.results_in_one:
@@ -258,7 +258,8 @@ def _beside_results(message: Message) -> list[Part]:
     return [
         part
         for part in message.parts
-        if type(part) is not Result and (not is_foreign_thought(part) or stays(cast("Thinking", part), message))
+        if type(part) is not Result
+        and (not is_foreign_thought(part) or is_sent_in_content(cast("Thinking", part), message))
     ]
 
 

@@ -11,14 +11,20 @@ from typing import Any, assert_never, cast
 
 from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import CONTROL, MARK_KEYS, drop_marks, drop_marks_of_tool, stray_marks
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_ID_LIMIT, CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.extra_fields import field_of, sent_extra_fields, without_nothing
-from assembler.conversation.messages.foreign_parts import is_mark, translated
+from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
+from assembler.conversation.messages.stray_cache_marks import (
+    CONTROL,
+    MARK_KEYS,
+    drop_marks,
+    drop_marks_of_tool,
+    stray_marks,
+)
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import named_tool, object_schema, own_fields
@@ -34,7 +40,7 @@ def legal_name(name: str) -> str:
     return name if CALL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
 
 
-def says_nothing(message: Message) -> bool:
+def is_empty_for_chat(message: Message) -> bool:
     """True for an assistant message without text and calls, and any other message of cache marks alone.
 
     No API accepts these, so they are left out of requests.
@@ -43,15 +49,15 @@ def says_nothing(message: Message) -> bool:
         return False
     if message.role != "assistant":
         return bool(message.parts) and all(map(is_mark, message.parts))
-    for part in message.parts:  # noqa: SIM110 - a generator takes three times as long, at each message
-        if part and (type(part) is not Thinking or stays(part, message)):
+    for part in message.parts:
+        if part and (type(part) is not Thinking or is_sent_in_content(part, message)):
             return False
     return True
 
 
-def stays(part: Thinking, message: Message) -> bool:
+def is_sent_in_content(part: Thinking, message: Message) -> bool:
     """True if reasoning is sent as a part of the content, as in some APIs that copy this one."""
-    return message.shape in _SPOKEN and field_of(part) is None
+    return message.shape in _CHAT_SHAPES and field_of(part) is None
 
 
 def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai") -> list[dict[str, Any]]:
@@ -78,7 +84,7 @@ def _spelled_alone(message: Message) -> dict[str, Any] | None:
     if not _goes_as_it_came(message):
         return None
     seen: dict[str, Any] = message.seen
-    if _stands(seen):
+    if _needs_no_change(seen):
         return seen
     return None if _has_strays(message) else _as_it_came(message)
 
@@ -111,7 +117,7 @@ def sent_alone(messages: Iterable[Message]) -> list[Mapping[str, Any]] | None:
     return sent
 
 
-_SPOKEN = (NEUTRAL, "openai")
+_CHAT_SHAPES = (NEUTRAL, "openai")
 """The shapes that this API accepts unchanged."""
 
 
@@ -120,12 +126,12 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
     joined = join_steps(messages)
     notes[ANSWERS_FIRST] += count_messages_between_results(joined)
     for original in results_first(all_with_media_after_results(joined, own, notes)):
-        message = original if original.sent is not None else translated(original, own, notes)
+        message = original if original.sent is not None else adapt_and_note(original, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)
         elif (holds_opaque(message) or _has_strays(message)) and _goes_as_it_came(message):
             yield _as_it_came(message)
-        elif says_nothing(message):
+        elif is_empty_for_chat(message):
             notes[SILENT] += message.role == "assistant"
             notes[REASONING] += sum(map(is_foreign_thought, message.parts))
         else:
@@ -141,7 +147,7 @@ def is_foreign_thought(part: Part) -> bool:
 
 
 def _goes_as_it_came(message: Message) -> bool:
-    spoken = message.shape in _SPOKEN and not says_nothing(message)
+    spoken = message.shape in _CHAT_SHAPES and not is_empty_for_chat(message)
     return spoken and not ("tool_calls" in message.seen and _has_calls_to_respell(message))
 
 
@@ -182,7 +188,7 @@ def _is_respelled(call: Mapping[str, Any]) -> bool:
     return not (is_custom(call) or isinstance(call.get(str(call.get("type"))), Mapping))  # of an unknown type
 
 
-def _stands(seen: dict[str, Any]) -> bool:
+def _needs_no_change(seen: dict[str, Any]) -> bool:
     """True if nothing in a message must change for this API, so that it can be copied."""
     content = seen.get("content")
     if PIN in seen or not _OF_NO_CALL.isdisjoint(seen) or not (content is None or isinstance(content, str)):
@@ -240,7 +246,7 @@ def _as_it_came(message: Message) -> dict[str, Any]:
 
 def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
     """Write a message of another form: each result as a message, then the texts and calls as one."""
-    beside = _beside(message)
+    beside = _write_extra_fields(message)
     answers = [part for part in message.parts if type(part) is Result]
     for part in answers:
         notes[FAILED] += part.error
@@ -251,7 +257,7 @@ def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Note
     notes[REASONING] += sum(map(is_foreign_thought, message.parts))
     if message.role in ("system", "developer"):
         _refuse_media(message)
-    written = [item for part in message.parts if (item := _written(part))]
+    written = [item for part in message.parts if (item := _write_part(part))]
     if not written and not calls and (message.role == "tool" or not beside):
         if "" not in message.parts or answers:
             return
@@ -274,13 +280,13 @@ def _refuse_media(message: Message) -> None:
             raise not_carried(part, "openai_chat")
 
 
-def _beside(message: Message) -> dict[str, Any]:
+def _write_extra_fields(message: Message) -> dict[str, Any]:
     """Return the fields of a Chat message other than its content, from a dict or an object."""
     fields = [field for part in message.parts if (field := field_of(part)) is not None]
     return {field: private_copy(message.seen[field]) for field in (*fields, *sent_extra_fields(message))}
 
 
-def _written(part: Part) -> str | dict[str, Any] | None:
+def _write_part(part: Part) -> str | dict[str, Any] | None:
     match part:
         case str():
             return part

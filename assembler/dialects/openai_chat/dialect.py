@@ -25,14 +25,14 @@ from assembler.dialects.openai.bill import OpenAIChatPricer
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.wire import (
     is_foreign_thought,
+    is_sent_in_content,
     sent_alone,
-    stays,
     tool_definition,
     wire_messages,
 )
 from assembler.dialects.openai_chat.api import API
 from assembler.dialects.output_and_choice import choice_of, named_schema
-from assembler.dialects.reading import listed_messages, options_in, read_messages
+from assembler.dialects.parse_steps import listed_messages, options_in, read_messages
 from assembler.dialects.unknown_models import guessed_pricer, in_chat, unknown_model_pricer
 from assembler.errors import ConversationError
 from assembler.pricing.hosted import price_in_name
@@ -78,7 +78,7 @@ class OpenAIChat:
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
         """True for reasoning in a message field, and for reasoning parts of compatible APIs."""
-        return not is_foreign_thought(thought) or stays(thought, message)
+        return not is_foreign_thought(thought) or is_sent_in_content(thought, message)
 
     def emit(self, layout: Layout) -> Emission:
         """Return `messages`, with the system text first, and `tools`. Raises `ConversationError` without a message."""

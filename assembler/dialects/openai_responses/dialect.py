@@ -13,7 +13,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
-from assembler.conversation.messages.items_in_lists import as_responses_sends, is_sent_thought
+from assembler.conversation.messages.items_in_content import as_responses_sends, is_sent_thought
 from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable, without_unfollowed_reasoning
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -28,7 +28,7 @@ from assembler.dialects.openai.pricing import price_calls, price_one_tool, price
 from assembler.dialects.openai_responses.api import API, STORED
 from assembler.dialects.openai_responses.wire import ItemIds, flat_definition, input_items
 from assembler.dialects.output_and_choice import choice_of, named_schema
-from assembler.dialects.reading import options_in, read_messages
+from assembler.dialects.parse_steps import options_in, read_messages
 from assembler.dialects.unknown_models import guessed_pricer, in_items, unknown_model_pricer
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.hosted import price_in_name

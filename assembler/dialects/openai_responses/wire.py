@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.cache_keys import drop_marks, drop_marks_of_tool
-from assembler.conversation.messages.calls_in_lists import call_items
+from assembler.conversation.messages.calls_in_content import call_items
 from assembler.conversation.messages.dicts import PIN, private_copy
-from assembler.conversation.messages.foreign_parts import is_mark, translated
-from assembler.conversation.messages.items_in_lists import is_sent_item
+from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
+from assembler.conversation.messages.items_in_content import is_sent_item
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable, unfollowed_reasoning
+from assembler.conversation.messages.stray_cache_marks import drop_marks, drop_marks_of_tool
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
 from assembler.dialects.call_ids import legal_id
@@ -136,7 +136,7 @@ def _named(name: str, notes: Notes) -> str:
 def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     """Write a message of another API: an item for each stretch of content, each call and each result, in order."""
     content: list[str | Media | Opaque] = []
-    message = translated(original, RESPONSES, notes)
+    message = adapt_and_note(original, RESPONSES, notes)
     notes[SILENT] += message.role == "assistant" and not any(message.parts)
     notes[NAMES] += message.name is not None
     note_lost_fields([original], RESPONSES, notes)

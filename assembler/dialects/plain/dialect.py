@@ -16,7 +16,7 @@ from assembler.dialects.api import Api
 from assembler.dialects.copies import named_tool, own_fields
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.output_and_choice import named_schema
-from assembler.dialects.reading import listed_messages, options_in, read_messages
+from assembler.dialects.parse_steps import listed_messages, options_in, read_messages
 from assembler.dialects.unknown_models import unknown_model_pricer
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.opaque import price_opaque

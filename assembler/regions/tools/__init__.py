@@ -3,6 +3,6 @@
 The readers are loaded when a tool is first read.
 """
 
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _load_later(__name__)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
-from assembler.conversation.messages.dumps import filled_dump, plain_data
+from assembler.conversation.messages.sdk_objects import filled_dump, plain_data
 from assembler.errors import ToolError
 from assembler.regions.tools.objects import dump_model
 from assembler.regions.tools.plain import plain
@@ -18,7 +18,7 @@ from assembler.regions.tools.refusal import shown, tool_error
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_of
 from budgets.errors import OfTheCaller
-from budgets.later import in_order
+from budgets.lazy_names import in_order
 
 Reader: TypeAlias = Callable[[object], tuple[Reading, ...] | None]
 

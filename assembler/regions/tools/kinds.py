@@ -4,6 +4,6 @@ To add one, add a file beside these, with a function from an object to its readi
 another kind, and a line in the table.
 """
 
-from budgets.later import load_later as _load_later
+from budgets.lazy_names import load_later as _load_later
 
 _load_later(__name__)

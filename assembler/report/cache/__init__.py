@@ -6,7 +6,7 @@ the report.
 
 from assembler.dialects.marking import CacheMarks, Marked, marked
 from assembler.dialects.prefix_cache import PrefixCache
-from assembler.report.cache.emitted import OPENING
+from assembler.report.cache.entries import OPENING
 from assembler.report.cache.estimate import rule_for
 from assembler.report.cache.volatile import Volatile
 

@@ -15,7 +15,7 @@ from assembler.dialects import DIALECTS
 from assembler.dialects.plain.dialect import definition, spell_message
 from assembler.dialects.prefix_cache import PrefixCache, first_rule
 from assembler.pipeline.planned import Planned
-from assembler.report.memory import fixed_facts
+from assembler.report.region_facts import fixed_facts
 from budgets import Count, Grade
 from budgets.count import NOTHING, total
 

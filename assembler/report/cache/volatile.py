@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias, cast
 from assembler.conversation.messages.parts import compact_json
 from assembler.pipeline.measure import Measured
 from assembler.pricing.pricer import Piece
-from assembler.report.memory import fixed_facts
+from assembler.report.region_facts import fixed_facts
 from assembler.text.invisible import Finding, by_kind
-from budgets.patterns import compile_later
+from budgets.lazy_patterns import compile_later
 
 Kind: TypeAlias = Literal["timestamp", "uuid", "epoch", "current time"]
 

@@ -15,7 +15,7 @@ import attrs
 
 from assembler.errors import MarkupError
 from assembler.regions.knowledge import Document
-from assembler.strategies.sources.forgery import LABELS, escape_forgeries
+from assembler.strategies.sources.forged_lines import LABELS, escape_forgeries
 from assembler.strategies.sources.source import of
 from assembler.text.checked import checked_text
 from assembler.validation import Does, Is, iterates, wrong

@@ -1,6 +1,6 @@
 """Checks that your own policy, dialect, counter or strategy keeps its contract."""
 
-from assembler.testing.conformance.broken import ContractError
+from assembler.testing.conformance.checking import ContractError
 from assembler.testing.conformance.counters import check_counter
 from assembler.testing.conformance.dialects import check_dialect
 from assembler.testing.conformance.policies import check_policy

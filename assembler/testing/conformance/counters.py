@@ -11,7 +11,7 @@ from typing import cast
 import attrs
 
 from assembler.drawn.engine import SearchStrategy, given, st
-from assembler.testing.conformance.broken import Checked, Texts, examples, failure_of, refuse_class, with_own
+from assembler.testing.conformance.checking import Checked, Texts, examples, failure_of, refuse_class, with_own
 from budgets import Grade, Tokens
 from budgets.counters.guard import attribute_of, name_of
 

@@ -17,7 +17,7 @@ from assembler.errors import ConversationError
 from assembler.strategies.cited_sources import CitedSources
 from assembler.strategies.sources.layout import NativeSources
 from assembler.strategies.strategy import Placement
-from assembler.testing.conformance.broken import AMPLE, Checked
+from assembler.testing.conformance.checking import AMPLE, Checked
 from budgets import Budget
 
 History = Sequence[Mapping[str, Any]]

@@ -23,7 +23,7 @@ from assembler.fit_request import fit_request
 from assembler.pricing.pricer import Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
-from assembler.testing.conformance.broken import (
+from assembler.testing.conformance.checking import (
     AMPLE,
     WORDS,
     Checked,

@@ -20,7 +20,7 @@ from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.policy import Policy
 from assembler.policies.traits import CuttingRung, KeepsAll, KeepsChosen, KeepsNewest, RewritingRung, Rung, rung_of
 from assembler.pricing.ledger import Cut, Ledger
-from assembler.testing.conformance.broken import (
+from assembler.testing.conformance.checking import (
     AMPLE,
     EDGE,
     WORDS,

@@ -20,7 +20,7 @@ from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.strategies.strategy import ChoosingStrategy, Needs, NotingStrategy, Rendered, Strategy, chooser
-from assembler.testing.conformance.broken import (
+from assembler.testing.conformance.checking import (
     AMPLE,
     EDGE,
     WORDS,

@@ -22,7 +22,7 @@ from assembler.dialects import (
     plain,
 )
 from assembler.report.cache import OPENING
-from assembler.report.cache.emitted import Emitted, first_changed, read_emitted
+from assembler.report.cache.entries import Emitted, first_changed, read_emitted
 from budgets import Budget, ContextLengthError
 
 LISTS = {"anthropic": "messages", "bedrock": "messages", "gemini": "contents", "openai_responses": "input"}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, Context, count_request
 from assembler.dialects import DIALECTS
 from assembler.dialects.anthropic.dialect import Anthropic
-from assembler.dialects.blocks.blocks import Ending
+from assembler.dialects.blocks.turns import Ending
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.verify import verify
 from budgets import Budget, BudgetError, Count, Grade, approximate_counter

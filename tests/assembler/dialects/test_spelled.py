@@ -12,7 +12,7 @@ from hypothesis import given
 from assembler import Assembler
 from assembler.dialects import DIALECTS, Emission
 from assembler.dialects.anthropic.dialect import Anthropic
-from assembler.dialects.blocks.blocks import Ending
+from assembler.dialects.blocks.turns import Ending
 from tests.scaled import scaled
 
 from ..drawn import histories

@@ -15,7 +15,7 @@ from assembler.greedy import Config, PromptBuilder
 from assembler.greedy.config import Generator
 from assembler.prompts import PromptFormatter, ValidatedPromptTemplate
 from assembler.prompts.control_text import ControlTexts
-from assembler.prompts.detection import control_tokens
+from assembler.prompts.control_tokens import control_tokens
 from budgets import BudgetError
 from tests.scaled import scaled
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assembler.errors import PromptError
 from assembler.prompts import SUPPORTED_INPUT_VARIABLES, Prompt, PromptFormatter, ValidatedPromptTemplate
 from assembler.prompts.html import text_of
-from assembler.prompts.marked import Marked
+from assembler.prompts.marked_text import Marked
 from tests.scaled import scaled
 
 MARKER = re.compile(f"</?(?:{'|'.join(SUPPORTED_INPUT_VARIABLES)})>", re.IGNORECASE)

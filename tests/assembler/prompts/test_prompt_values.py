@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, QuestionChunks
 from assembler.prompts import Prompt
-from assembler.prompts.marked import Marked
+from assembler.prompts.marked_text import Marked
 from tests.assembler.drawn import STRATEGIES
 
 

@@ -27,7 +27,7 @@ PLUGINS = ["assembler", "assembler.testing", "assembler.testing.for_hypothesis",
 
 def test_loading_the_plugins_loads_neither_the_library_nor_hypothesis() -> None:
     program = f"import sys, assembler.testing.for_hypothesis as h, assembler.testing.for_pytest; h.load(); {LOADED}"
-    assert printed(program) == str([*PLUGINS, "budgets", "budgets.forking", "budgets.later"])
+    assert printed(program) == str([*PLUGINS, "budgets", "budgets.forking", "budgets.lazy_names"])
 
 
 def test_a_value_is_known_to_hypothesis_as_soon_as_its_module_is_loaded_and_no_other_module_with_it() -> None:

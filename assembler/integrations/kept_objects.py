@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message, Part
-from assembler.integrations.openai_spelling import text_of
+from assembler.integrations.openai_dicts import text_of
 from assembler.pipeline.planned import Planned
 
 Own = TypeVar("Own")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, CitedSources
 from assembler.dialects import plain
 from assembler.rag import Headings, PlainSources, SourceFormatter, TaggedSources, parse_citations
-from assembler.strategies.sources.forgery import escape_forgeries
+from assembler.strategies.sources.forged_lines import escape_forgeries
 from budgets import BudgetError
 
 CASES = json.loads(Path(__file__).with_name("forgeries.json").read_text(encoding="utf-8"))

@@ -14,9 +14,9 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 from assembler.conversation.messages import Call, Message, Result
-from assembler.conversation.messages.cache_keys import MARK_KEYS
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.conversation.turns import opens_turn, unanswered_error
 from assembler.dialects.blocks.writer import Block, Writer
 from assembler.dialects.dialect import Dialect, Emission
