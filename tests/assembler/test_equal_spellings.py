@@ -45,6 +45,19 @@ def _signed(**beside: None) -> Body:
     }
 
 
+RULED: Body = {"system_instruction": "Be brief."}
+
+
+def _content(**fields: Any) -> Body:
+    role = {"role": fields.pop("role")} if "role" in fields else {}
+    return {"contents": [{**role, "parts": [{"text": "Hello there"}]}], **fields}
+
+
+def _answered(**answer: Any) -> Body:
+    asked = {"role": "user", "parts": [{"text": "Hello"}]}
+    return {"contents": [asked, {"role": "model", **answer}, asked]}
+
+
 def _beside(**fields: Any) -> tuple[Body, Body]:
     return ASKED, {**ASKED, **fields}
 
@@ -68,6 +81,13 @@ EQUAL: dict[str, tuple[str, str, tuple[Body, Body]]] = {
         "gemini",
         "gemini-3-flash-preview",
         (_signed(), _signed(text=None, functionCall=None)),
+    ),
+    "the role of a content, once null": ("gemini", "gemini-2.5-flash", (_content(), _content(role=None))),
+    "an answer without parts": ("gemini", "gemini-2.5-flash", (_answered(parts=[]), _answered())),
+    "a null system instruction": (
+        "gemini",
+        "gemini-2.5-flash",
+        (_content(config=RULED), _content(config=RULED, system_instruction=None)),
     ),
     "strict, once absent": (
         "openai_responses",

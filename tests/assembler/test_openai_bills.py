@@ -52,7 +52,8 @@ def test_a_result_without_its_call_is_still_refused() -> None:
 def test_a_message_without_content_is_priced_as_its_envelope(role: str) -> None:
     empty: dict[str, Any] = {"role": role, "content": None}
     assert chat_price(QUESTION, empty, QUESTION).tokens == chat_price(QUESTION, QUESTION).tokens + 4
-    assert chat_price(QUESTION, {"role": role}, QUESTION) == chat_price(QUESTION, empty, QUESTION)
+    for spelled in ({}, {"content": ""}, {"content": []}):
+        assert chat_price(QUESTION, {"role": role, **spelled}, QUESTION) == chat_price(QUESTION, empty, QUESTION)
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "refusal"])

@@ -26,7 +26,8 @@ def _is_content(fields: Mapping[str, Any]) -> bool:
 
 def _read(raw: Mapping[str, Any], index: int) -> Message:
     """A message from a Gemini content. Function responses become results."""
-    role = role_of(raw.get("role", "user"), index=index)
+    named = raw.get("role")
+    role = role_of("user" if named is None else named, index=index)
     seen = sendable_copy(raw, index=index)
     listed: object = seen.get("parts")
     if listed is None and role == "assistant":

@@ -167,7 +167,7 @@ def _listed(given: object) -> list[object]:
 def _content(item: object) -> object:
     if isinstance(item, str):
         return {"role": "user", "parts": [{"text": item}]}
-    if "parts" not in (fields_of(item) or {"parts": ()}):
+    if (fields := fields_of(item)) is not None and fields.keys().isdisjoint(("parts", "role")):
         return {"role": "user", "parts": [item]}
     return item
 

@@ -34,8 +34,11 @@ _STORES = ("gs://", "https://generativelanguage.googleapis.com/")
 
 def either(fields: Raw, snake: str, default: object = None) -> object:
     """Return the value of a key in the SDK's or the wire's form."""
+    if (found := fields.get(snake)) is not None:
+        return found
     head, *rest = snake.split("_")
-    return fields.get(snake, fields.get(head + "".join(word.capitalize() for word in rest), default))
+    found = fields.get(head + "".join(word.capitalize() for word in rest))
+    return default if found is None else found
 
 
 class GeminiWriter(Writer):

@@ -130,11 +130,16 @@ def as_billed(listed: Iterable[object]) -> Iterator[object]:
         if role == "tool":
             oldest = open_calls.popleft() if open_calls else ""
             yield {"content": "", "tool_call_id": oldest, **{key: it for key, it in fields.items() if it is not None}}
-        elif content is None and not any(fields.get(key) for key in _SAID_OTHERWISE):
+        elif _is_empty(content, role) and not any(fields.get(key) for key in _SAID_OTHERWISE):
             others = {key: held for key, held in fields.items() if held}
             yield {**others, "role": "user" if role == "assistant" else role, "content": ""}
         else:
             yield raw
+
+
+def _is_empty(content: object, role: object) -> bool:
+    """True for no content, and for an assistant's empty text. Other roles' empty texts are read as they are."""
+    return content is None or content == [] or (content == "" and role == "assistant")
 
 
 _SAID_OTHERWISE = (*REASONING_FIELDS, "tool_calls", "function_call", "refusal", "audio", "parts")
