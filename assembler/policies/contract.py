@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from assembler.conversation.messages import Message, read_message
+from assembler.conversation.messages import Call, Message, Result, read_message
 from assembler.conversation.turns import opens_turn
 from assembler.errors import PlanError
 from assembler.policies.passage import Change, StandingPassage
@@ -67,8 +67,8 @@ def _is_by_index(messages: object) -> bool:
 def refuse_unlawful(policy: object, passage: StandingPassage, change: Change) -> None:
     """Raise `PlanError` for a change that breaks the conversation.
 
-    A rewritten message must keep its calls and results, and dropped messages must include both sides of each pair. A
-    question may be dropped only with the rest of its turn, and the newest question never.
+    A rewritten message must keep what `kept_by_edits` says of it, and dropped messages must include both sides of each
+    pair. A question may be dropped only with the rest of its turn, and the newest question never.
     """
     name = type(policy).__name__
     _refuse_absent(name, passage, change)
@@ -83,10 +83,20 @@ def refuse_unlawful(policy: object, passage: StandingPassage, change: Change) ->
         if message is None:
             asked |= before.call_ids
             answered |= before.result_ids
-        elif (message.role, message.call_ids, message.result_ids) != (before.role, before.call_ids, before.result_ids):
+        elif kept_by_edits(message) != kept_by_edits(before):
             raise PlanError(name, f"changes the role, the calls or the results of message {index}")
     if asked != answered:
         raise PlanError(name, "drops a call without its result, or a result without its call")
+
+
+def kept_by_edits(message: Message) -> tuple[object, ...]:
+    """What an edit of a message must not change: its role, its calls by id and name, its results by call and failure.
+
+    Calls and results count in their order.
+    """
+    calls = [(part.id, part.name) for part in message.parts if isinstance(part, Call)]
+    results = [(part.call_id, part.name, part.error) for part in message.parts if isinstance(part, Result)]
+    return message.role, calls, results
 
 
 def _drops_its_turn(passage: StandingPassage, change: Change, question: int) -> bool:

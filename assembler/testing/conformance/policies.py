@@ -15,7 +15,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.pins import pinned_messages
 from assembler.drawn.engine import DrawFn, SearchStrategy, st
 from assembler.errors import ConversationError, PlanError
-from assembler.policies.contract import read_changes, refuse_unlawful, verify_cut
+from assembler.policies.contract import kept_by_edits, read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.policy import Policy
 from assembler.policies.traits import CuttingRung, KeepsAll, KeepsChosen, KeepsNewest, RewritingRung, Rung, rung_of
@@ -335,7 +335,7 @@ class _Rewriting:
         for index, message in change.messages.items():
             if message is not None and passage.holds(index):
                 old = passage.current(index)
-                if (message.role, message.call_ids, message.result_ids) != (old.role, old.call_ids, old.result_ids):
+                if kept_by_edits(message) != kept_by_edits(old):
                     problem = f"message {index} has another role, call or result"
                     raise self.held.broken("a rewritten message keeps role, calls and results", problem)
 

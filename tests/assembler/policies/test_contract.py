@@ -164,3 +164,46 @@ def test_a_change_that_keeps_pairs_and_turns_is_accepted(gone: set[int]) -> None
     made = Assembler(Budget(47, counter=len), dialect=plain, on_overflow=Rewrites([Change(dict.fromkeys(gone), "x")]))
     kept = [message for place, message in enumerate(STEP) if place not in gone]
     assert made.add_messages(STEP).build().messages == kept
+
+
+def asked(*names: str) -> dict[str, Any]:
+    calls = [{"type": "tool_use", "id": f"c{place}", "name": name, "input": {}} for place, name in enumerate(names)]
+    return {"role": "assistant", "content": calls}
+
+
+def answered(*results: tuple[str, str, bool]) -> dict[str, Any]:
+    blocks = [
+        {"type": "tool_result", "tool_use_id": call_id, "content": text, **({"is_error": True} if failed else {})}
+        for call_id, text, failed in results
+    ]
+    return {"role": "user", "content": blocks}
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (1, asked("find", "see")),
+        (1, {**asked("find", "look"), "content": asked("find", "look")["content"][::-1]}),
+        (2, answered(("c0", "none", False), ("c1", "rain", False))),
+        (2, answered(("c1", "rain", False), ("c0", "none", True))),
+    ],
+    ids=["another tool", "calls in another order", "a failure called a success", "results in another order"],
+)
+def test_a_change_of_what_calls_and_results_mean_is_refused(index: int, message: dict[str, Any]) -> None:
+    history = [
+        {"role": "user", "content": "older"},
+        asked("find", "look"),
+        answered(("c0", "nothing is there", True), ("c1", "rain and more rain", False)),
+        {"role": "assistant", "content": "answer"},
+        {"role": "user", "content": "the newest question"},
+    ]
+    shorter = read_message(message, index)
+    changes = [Change({index: shorter, 3: other("assistant", "")}, "x")]
+    made = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=Rewrites(changes)).add_messages(history)
+    with pytest.raises(PlanError, match=f"changes the role, the calls or the results of message {index}"):
+        made.build()
+    texts = answered(("c0", "none", True), ("c1", "rain", False))
+    fits = Assembler(
+        Budget(60, counter=len), dialect=plain, on_overflow=Rewrites([Change({2: read_message(texts, 2)}, "x")])
+    )
+    assert fits.add_messages(history).build().messages[2] == texts
