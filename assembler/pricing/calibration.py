@@ -67,7 +67,7 @@ class Fingerprint:
         kept = longest if turns is None else min(turns, longest)
         cut = {**request, **{key: messages[:kept] for key, messages in listed.items()}}
         text = json.dumps(
-            [dialect, model, cut], ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_digest
+            [dialect, model, cut], ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=repr
         )
         return cls(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), kept, dialect, model)
 
@@ -78,11 +78,6 @@ def _is_turns(value: object) -> bool:
         return False
     kinds = set(map(type, cast("list[object]", value)))
     return all(issubclass(kind, Mapping) for kind in kinds)
-
-
-def _digest(value: object) -> str:
-    """Values that JSON cannot express: bytes by their hash, all else by its repr."""
-    return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else repr(value)
 
 
 @attrs.frozen

@@ -271,3 +271,59 @@ def test_a_request_that_is_sent_again_may_be_billed_a_drift_higher() -> None:
     drifting = CalibratedCounter(Fingerprint("a", 3), Count(100), 110, drift=7)
     assert drifting.correct(Count(100), Fingerprint("a", 3)) == Count(110, Grade.BOUNDED, upper=117)
     assert [drifting.bound(drifting.tokens_left(limit)) <= limit for limit in (110, 117, 300)] == [True] * 3
+
+
+def billed_context(ours: int, known: CalibratedCounter | None = None, limit: int | None = None) -> Any:
+    """As much of a context as a bill is compared with: what it costs by rule, its limit, and the bill before."""
+    return SimpleNamespace(
+        unmarked=lambda: {"messages": []},
+        dialect="anthropic",
+        model="claude-opus-4-5",
+        by_rule=Count(ours),
+        input_limit=limit,
+        calibration=known,
+        inside=SimpleNamespace(recipe="what stayed"),
+    )
+
+
+def known_bill(ours: int, billed: int, dialect: str = "anthropic", **more: Any) -> CalibratedCounter:
+    return CalibratedCounter(Fingerprint("d", 1, dialect, "claude-opus-4-5"), Count(ours), billed, **more)
+
+
+@pytest.mark.parametrize("usage", [150, Overflow(used=150)])
+def test_a_bill_and_a_refusal_carry_what_stayed_and_the_drift_and_limit_of_bills_of_the_same_model(usage: Any) -> None:
+    known = known_bill(100, 110, most=900, drift=7)
+    found = calibrate(billed_context(140, known, limit=1_000), usage)
+    assert (found.billed, found.limit, found.most, found.drift, found.kept) == (150, 1_000, 900, 7, "what stayed")
+    assert found.request == Fingerprint.of({"messages": []}, dialect="anthropic", model="claude-opus-4-5")
+    for other in (None, known_bill(100, 110, "plain", most=900, drift=7)):
+        first = calibrate(billed_context(140, other), usage)
+        assert (first.billed, first.limit, first.most, first.drift, first.kept) == (150, None, None, 0, "what stayed")
+
+
+def test_a_refusal_bills_at_least_what_was_counted_and_at_least_one_token() -> None:
+    assert calibrate(billed_context(60), Overflow(limit=50, excess=5)).billed == 60
+    assert calibrate(billed_context(60), Overflow(limit=50, excess=15)).billed == 65
+    assert [calibrate(billed_context(0), said).billed for said in (Overflow(excess=0), Overflow())] == [1, 1]
+    assert input_tokens(1) == 1
+
+
+def test_a_usage_is_read_by_the_fields_of_its_own_dialect_first() -> None:
+    both = {"prompt_tokens": 5, "input_tokens": 7, "inputTokens": 9}
+    assert [input_tokens(both, name) for name in ("openai_chat", "anthropic", "bedrock")] == [5, 7, 9]
+    context = billed_context(5)
+    assert calibrate(context, both).billed == 7
+    context.dialect = "openai_chat"
+    assert calibrate(context, both).billed == 5
+
+
+@pytest.mark.parametrize("usage", [None, {}, 0])
+def test_a_refused_usage_is_named_with_what_to_pass(usage: Any) -> None:
+    with pytest.raises(TokenCountError, match=r"^counter usage has .*: pass the response's usage") as caught:
+        calibrate(billed_context(5), usage)
+    assert caught.value.counter == "usage"
+
+
+def test_a_note_states_the_share_of_the_smallest_count() -> None:
+    one = Assembler(Budget(100, counter=len), dialect=plain).add_messages([{"role": "user", "content": "x"}]).build()
+    assert "3 billed where 1 were counted (+2, +200.0 %)" in calibrate(one, 3).note(one)
