@@ -43,12 +43,13 @@ from assembler.pricing.pricer import FixedPrices, Has, MergingPricer, price_piec
 from assembler.pricing.prices import PRICERS, Prices
 from assembler.pricing.server_state import held_count
 from assembler.pricing.timeline import Replay, Replays, Rewritten
-from assembler.pricing.unread_keys import price_unread_keys
+from assembler.pricing.unread_keys import price_fields_of_tool, price_unread_keys
 from assembler.regions.layout import Layout
 from assembler.regions.output_schema import read_output_schema
 from assembler.regions.tools.intake import read_tool
+from assembler.regions.tools.tool import tool_for_shape
 from budgets import Budget, BudgetError, Count, Grade
-from budgets.count import Difference
+from budgets.count import Difference, total
 
 
 def ledger_of(*sizes: int, window: int = 10_000) -> Ledger:
@@ -413,6 +414,8 @@ def test_a_tool_of_the_providers_own_costs_its_row_and_its_words() -> None:
     tool = read_tool({"type": "bash_20250124", "name": "bash", "cache_control": None})
     words = len('{"type":"bash_20250124","name":"bash"}')
     assert price_hosted(tool) == Count(595 + words // 4, Grade.ESTIMATED, upper=1_000 + words)
+    apart = read_tool({"google_search": {}})  # billed apart from the prompt
+    assert price_hosted(apart) == Count(0, Grade.ESTIMATED, upper=1_000 + len('{"google_search":{}}'))
 
 
 @pytest.mark.parametrize(
@@ -439,13 +442,15 @@ def test_the_first_row_whose_kinds_are_the_tools_own_is_taken(kind: str, tokens:
 
 def test_a_request_pays_a_row_for_each_provider_tool_outside_its_list() -> None:
     toolset = read_tool({"type": "mcp_toolset", "mcp_server_name": "named"})
-    servers = [{"name": "named"}, {"name": "other"}, {}, "no server"]
+    servers = [{"name": "named"}, {"name": "other"}, {}, {}, "no server"]
     search, server = Count(300, Grade.ESTIMATED, upper=3_000), Count(1_000, Grade.ESTIMATED, upper=10_000)
     assert price_beside_tools({}, []) == Count(0)
     assert price_beside_tools({"web_search_options": None, "mcp_servers": 7}, []) == Count(0)
     assert price_beside_tools({"web_search_options": {}}, []) == search
-    assert price_beside_tools({"mcp_servers": servers}, []) == server + server + server
-    assert price_beside_tools({"mcp_servers": servers, "web_search_options": {}}, [toolset]) == search + server + server
+    assert price_beside_tools({"mcp_servers": servers}, []) == server + server + server + server
+    assert price_beside_tools({"mcp_servers": servers, "web_search_options": {}}, [toolset]) == total(
+        [search] + [server] * 3
+    )
 
 
 def test_text_that_a_host_finds_and_adds_to_the_prompt_is_estimated() -> None:
@@ -519,6 +524,36 @@ def test_each_tool_has_its_price_in_its_own_place_and_one_of_another_api_has_non
     for shape, price in (("anthropic", price_hosted(own)), (None, price_hosted(own)), ("openai", Count(0))):
         found = fixed_with_hosted(pricer, (), (), tools, shape)
         assert found.tools == (price, functions[0], price, functions[1]), shape
+    custom = read_tool({"type": "custom", "name": "sql", "description": "Runs SQL."})
+    elsewhere = tool_for_shape(custom, "anthropic")  # a function of one text
+    assert fixed_with_hosted(pricer, (), (), (custom,)).tools == (price_hosted(custom),)
+    assert fixed_with_hosted(pricer, (), (), (custom,), "responses").tools == (price_hosted(custom),)
+    assert fixed_with_hosted(pricer, (), (), (custom,), "anthropic").tools == pricer.fixed((), (), (elsewhere,)).tools
+
+
+def test_examples_of_a_tool_are_estimated_where_they_are_shown_and_unknown_fields_are_in_the_bound() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {}}
+    claudes: dict[str, Any] = {"name": "f", "description": "d", "input_schema": schema}
+    openais = {"type": "function", "name": "f", "description": "d", "parameters": schema}
+    examples, none = {"input_examples": [{"q": "two words"}]}, Count(0)
+    shown, nine = Count(19 // 4, Grade.ESTIMATED, 19 + 50), Count(0, Grade.ESTIMATED, 9)
+    chats = {"type": "function", "function": {**openais, "returns": "two words"}, "odd": "two words"}
+    for raw, own, price in (
+        ({**claudes, **examples}, "anthropic", shown),
+        ({**claudes, **examples, "odd": "two words"}, "anthropic", shown + nine),
+        ({**claudes, **examples, "odd": "two words", "defer_loading": True}, "anthropic", nine),
+        ({**claudes, "odd": "two words"}, "anthropic", nine),
+        ({**openais, **examples}, "responses", nine),
+        (chats, "openai", nine),
+        ({"type": "bash_20250124", "name": "bash", "odd": "two words"}, "anthropic", none),
+    ):
+        tool = read_tool(raw)
+        for shape in (None, "anthropic", "openai", "responses", "gemini"):
+            assert price_fields_of_tool(tool, shape) == (price if shape in (None, own) else none), (raw, shape)
+    pricer = plain.pricer(None, Budget(10, counter=len).token_counter)
+    tools = [read_tool(claudes), read_tool({**claudes, **examples})]
+    priced = fixed_with_hosted(pricer, (), (), tools, "anthropic").tools
+    assert priced[1] == priced[0] + shown
 
 
 # ── Parts that nobody reads
