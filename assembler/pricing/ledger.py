@@ -232,10 +232,8 @@ class Ledger(Priced):
                     dearest = cost / at_most
                 fitting = start
             reach = min(tokens_left - used, _FARTHEST_AHEAD) / dearest
-        if used > tokens_left:
-            return False
         self.since(self.first)  # the next call continues from this sum
-        return True
+        return used <= tokens_left
 
     def _read_ahead(self, turns: Iterator[Span], reach: float) -> list[tuple[int, int, Tokens]]:
         """The next turns of texts alone that may cost `reach` tokens together, priced at once, and the turn after them.

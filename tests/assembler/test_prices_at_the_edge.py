@@ -86,6 +86,8 @@ def test_everything_fits_exactly_however_often_it_is_asked(times: int) -> None:
             False,
         ]
     assert not ledger_of(0, 1).fits(-1)
+    nothing = attrs.evolve(ledger_of(5), first=1)
+    assert [nothing.fits(tokens) for tokens in (0, -1, 0)] == [True, False, True]
 
 
 @pytest.mark.parametrize(("first", "needed"), [(0, 10), (1, 5), (2, 3)])
