@@ -80,7 +80,7 @@ def test_a_text_that_continues_an_item_costs_as_much_however_many_texts_follow()
     def cost(*after: dict[str, Any]) -> int:
         assembler = Assembler(Budget.for_model("gpt-4o")).add_messages([*said, *after])
         draft, settings = assembler.inside
-        return Ledger.of(draft.history.sight(), settings.pricer).timeline().tokens(128, 129)
+        return Ledger.of(draft.history.view(), settings.pricer).timeline().tokens(128, 129)
 
     answer = {"role": "assistant", "content": "b"}
     assert (cost(call, answer), cost(call, answer, *more)) == (1, 1)
