@@ -106,10 +106,11 @@ class HostBill(JoiningPricer):
         chat = self.api == "chat"
         price = price_fields(message, self.count) if chat else self._reasoning(message)
         calls = any(isinstance(part, Call) for part in message.parts)
+        hidden = self.family.behind_thought if chat and not calls and Thinking in map(type, message.parts) else NOTHING
         if not (self.family.forgets_callers if calls else self.family.forgets_thoughts):
-            return price
+            return price + hidden
         kept = attrs.evolve(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
-        return Count(price_fields(kept, self.count).tokens if chat else 0, price.grade, upper=price.upper)
+        return Count(price_fields(kept, self.count).tokens if chat else 0, price.grade, upper=price.upper) + hidden
 
     def _reasoning(self, message: Message) -> Count:
         """Price reasoning items, which only Responses takes. It does not take the fields of a Chat message."""

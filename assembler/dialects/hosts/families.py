@@ -92,6 +92,8 @@ class Family(Row):
     call: Count = NOTHING
     thought: Count = _IN_TAGS
     """The framing of reasoning that is sent back. Priced to be safe: most templates drop that of past turns."""
+    behind_thought: Count = NOTHING
+    """The hidden reasoning that the shown one brings back, in an answer without calls on Chat."""
     argument: Count = NOTHING
     """What each argument of a past call costs on top of its name and value, if the template tags them separately."""
     result: Count = NOTHING

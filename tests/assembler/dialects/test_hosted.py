@@ -181,6 +181,20 @@ def called(arguments: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize(("model", "hidden"), [("grok-4.3", 301), ("grok-3-mini", 0)])
+def test_the_bound_of_grok_4_3_includes_what_was_hidden_behind_reasoning_that_is_sent_back(
+    model: str, hidden: int
+) -> None:
+    said = {"role": "assistant", "content": "yes"}
+    thought = {**said, "reasoning_content": "The question is: q?"}
+    bare, told = (
+        count_request({"messages": [USER, one, USER]}, dialect=openai_chat, model=model, counter=own)
+        for one in (said, thought)
+    )
+    assert told.tokens == bare.tokens
+    assert hidden <= told.upper - bare.upper < hidden + 150
+
+
 @pytest.mark.parametrize(("model", "each"), [("deepseek-v4-flash", 11), ("grok-3-mini", 6), ("qwen3-coder-480b", 8)])
 def test_a_template_that_tags_arguments_bills_each_of_a_past_call(model: str, each: int) -> None:
     none, two = (tokens(model, USER, called(text), SUM) for text in ("[7, 7, 7]", '{"a": 7, "b": 7}'))
