@@ -339,6 +339,8 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("caller", "tool", _each(_answers, type=FIELD)),
         ("caller", "assistant", _each(_calls, type=FIELD)),
         *(("searched", "assistant", _among(*_FOUND_BY_NOVA, at=at)) for at in (0, 1, 2, 9)),
+        ("thought", "assistant", lambda m: m["content"].insert(0, _reasoned(reasoningText={"text": THOUGHT}))),
+        ("thought", "assistant", lambda m: m["content"].insert(0, _reasoned(redactedContent=b"abc" * 60))),
         *(("cited", "assistant", _among(_CITED_BY_BEDROCK, at=at)) for at in (0, 1, 9)),
     ],
     "gemini": [
@@ -396,6 +398,10 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("shown", "tool", lambda m: m.update(content=[_text(SAID), dict(_CHAT_IMAGE)])),
     ],
 }
+
+
+def _reasoned(**reasoning: Any) -> Dict:
+    return {"reasoningContent": reasoning}
 
 
 def _item_image() -> Dict:

@@ -47,10 +47,12 @@ APIS = [
 ]
 GATEWAYS = [
     Api("openai_chat", "openrouter/anthropic/claude-sonnet-4-5"),
+    Api("openai_chat", "openrouter/anthropic/claude-opus-4.8"),
     Api("openai_chat", "openrouter/google/gemini-2.5-flash"),
     Api("openai_chat", "openrouter/openai/gpt-5"),
     Api("openai_chat", "openrouter/z-ai/glm-4.6"),
     Api("openai_responses", "openrouter/anthropic/claude-sonnet-4-5"),
+    Api("openai_responses", "openrouter/anthropic/claude-opus-4.8"),
     Api("openai_responses", "openrouter/google/gemini-2.5-flash"),
     Api("openai_responses", "openrouter/mistralai/mistral-large"),
     Api("openai_responses", "openrouter/deepseek/deepseek-chat"),

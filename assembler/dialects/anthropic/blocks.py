@@ -175,13 +175,12 @@ def _signed(part: Thinking) -> Raw | None:
 
 
 def sends(part: Part, shape: str) -> bool:
-    """True if a part is sent to Claude here or on Bedrock: no blank text, no other model's reasoning, no cache mark."""
+    """True if a part is sent to Claude here: no blank text, no other model's reasoning, no cache mark."""
     match part:
         case str():
             return bool(part.strip())
         case Thinking():
-            own = is_own_reasoning(part) or (shape == "bedrock" and "reasoningContent" in part.raw)
-            return own or _signed(part) is not None
+            return is_own_reasoning(part) or _signed(part) is not None
         case Opaque():
             return "cachePoint" not in part.raw
         case _:

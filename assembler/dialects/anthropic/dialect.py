@@ -12,7 +12,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.compaction import since_compaction
-from assembler.conversation.messages import Media, Message, Thinking, read_message
+from assembler.conversation.messages import Media, Message, Part, Thinking, read_message
 from assembler.conversation.messages.responses import RESPONSES, in_steps, join_turns
 from assembler.conversation.turns import head_length
 from assembler.dialects.anthropic import pricing as claude
@@ -29,7 +29,6 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import for_another_vocabulary
 from assembler.dialects.graded import grade_price
 from assembler.dialects.media_in_results import adapt_with_media
-from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.parse_steps import listed_messages, options_in, read_messages, system_in
@@ -238,6 +237,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     count: TokenCounter
     shape: str = "anthropic"
     """The shape of the API that carries the request, whose own parts are sent unchanged."""
+    sends: Callable[[Part, str], bool] = sends
+    """Whether that API is sent a part of a message of a shape."""
     as_messages: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     """Reads that API's settings in the form of Messages."""
     answer_format: Difference = attrs.field(factory=Difference)
@@ -259,13 +260,13 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         """Price one message with its framing, with the bound for a merged turn. Raises for media without a price."""
         if (text := lone_text(message)) is not None:
             return self._graded(claude.price_lone_text(text, message.role, self.family, self.count))
-        sent = as_sent(adapt_with_media(since_compaction(message), self.shape), sends)
+        sent = as_sent(adapt_with_media(since_compaction(message), self.shape), self.sends)
         if sent is None:
             return Count(0)
         billed = with_parts(with_parts(sent, with_object), with_error_text)
         price = claude.price_message(billed, self.family, self.count) + claude.price_citations(sent, self.shape)
         price = total(map(self._media, media_in(sent)), price)
-        return self._graded(price + bound_fields(message, self.count) if self.shape == "openai" else price)
+        return self._graded(price)
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one assistant turn, and the results of one step, as they are sent and billed."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking
+from assembler.conversation.messages import Call, Media, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.stray_cache_marks import POINT, drop_marks_of_tool
+from assembler.dialects.anthropic.blocks import sends as anthropic_sends
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
@@ -118,11 +119,22 @@ def tool_spec(tool: Tool) -> list[Block]:
     return [block] if point is None else [block, {POINT: private_copy(point)}]
 
 
+def sends(part: Part, shape: str) -> bool:
+    """True if Converse is sent a part: no blank text, no other API's reasoning without a signature, no cache mark."""
+    if type(part) is Thinking:
+        return "reasoningContent" in part.raw or _is_signed(part)
+    return anthropic_sends(part, shape)
+
+
+def _is_signed(part: Thinking) -> bool:
+    return part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str)
+
+
 def own_thought(part: Thinking) -> Block | None:
     """Return reasoning as a block of this API; None without a signature of Claude's."""
     if "reasoningContent" in part.raw:
         return own_fields(part.raw)
-    if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):
+    if _is_signed(part):
         # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
         signed = {"text": part.text, "signature": part.raw["signature"]}
         return {"reasoningContent": {"reasoningText": signed}}

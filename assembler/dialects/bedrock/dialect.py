@@ -17,7 +17,7 @@ from assembler.conversation.messages import Message, Thinking, read_message
 from assembler.dialects.anthropic.dialect import anthropic, read_thinking
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock.api import API
-from assembler.dialects.bedrock.blocks import BedrockWriter, own_thought, tool_spec
+from assembler.dialects.bedrock.blocks import BedrockWriter, own_thought, sends, tool_spec
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import NOVA_EFFORT, is_nova, nova_pricer
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
@@ -76,7 +76,7 @@ class Bedrock:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Return Claude's price list for Claude or without a model, and an estimate for any other model."""
         if model is None or is_claude(model):
-            return attrs.evolve(anthropic.pricer(model, count), shape="bedrock", as_messages=_as_messages)
+            return attrs.evolve(anthropic.pricer(model, count), shape="bedrock", sends=sends, as_messages=_as_messages)
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.foreign_parts import adapt_message
-from assembler.dialects.anthropic.blocks import sends
+from assembler.dialects.bedrock.blocks import sends
 from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
 from assembler.pricing.opaque import price_lasting
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer

@@ -20,7 +20,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message
-from assembler.dialects.anthropic.blocks import sends
+from assembler.dialects.bedrock.blocks import sends
 from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
 from assembler.dialects.families import Row, first_match, guess, table_in
 from assembler.pricing.media.facts import MediaFacts

@@ -36,7 +36,6 @@ from assembler.dialects.gemini.parts import (
 )
 from assembler.dialects.graded import grade_price
 from assembler.dialects.media_in_results import adapt_with_media
-from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.parse_steps import options_in, read_messages
 from assembler.errors import ConversationError
@@ -220,8 +219,6 @@ class GeminiPricer(MergingPricer, JoiningPricer):
             price += self.family.content
         if message.shape != "gemini" and message.role == "assistant":
             price += self._texts([part.name for part in message.parts if isinstance(part, Call)])
-        if self.shape == "openai":
-            price += bound_fields(message, self.count)
         return self._graded(total(map(self._media, media_in(sent)), price))
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:

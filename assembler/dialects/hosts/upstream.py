@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import attrs
 
@@ -19,9 +19,9 @@ from budgets.models.families import family_of
 
 if TYPE_CHECKING:
     from assembler.dialects.openai.framing import OpenAIApi
-    from assembler.pricing.pricer import Pricer
+    from assembler.pricing.pricer import MergingPricer, Pricer
 
-Maker: TypeAlias = Callable[[str, TokenCounter], "Pricer"]
+Maker: TypeAlias = Callable[[str, TokenCounter], "MergingPricer"]
 
 _HOSTED = re.compile(
     r"deepseek|r1-distill|llama|gemma-?3|qwen|qwq|qvq|gpt-oss|grok|compound|kimi|moonshot|glm|command|c4ai|aya-"
@@ -34,8 +34,12 @@ def upstream_pricer(model: str | None, count: TokenCounter, api: OpenAIApi) -> P
     if model is None:
         return None
     family = family_of(model) or ""
-    forwarded = next((maker(model, count) for name, maker in _MAKERS.items() if family.startswith(name)), None)
-    return forwarded or hosted_pricer(model, count, api)
+    maker = next((maker for name, maker in _MAKERS.items() if family.startswith(name)), None)
+    if maker is None:
+        return hosted_pricer(model, count, api)
+    from assembler.dialects.hosts.forwarded import ForwardedPricer
+
+    return ForwardedPricer(rules=maker(model, count), count=count, api=api)
 
 
 def hosted_pricer(model: str | None, count: TokenCounter, api: OpenAIApi = "chat") -> Pricer | None:
@@ -50,22 +54,22 @@ def hosted_pricer(model: str | None, count: TokenCounter, api: OpenAIApi = "chat
     return host_bill(model, count, api)
 
 
-def _claude(model: str, count: TokenCounter) -> Pricer:
+def _claude(model: str, count: TokenCounter) -> MergingPricer:
     from assembler.dialects.hosts.forwarded_claude import forwarded_claude
 
     return forwarded_claude(model, count)
 
 
-def _gemini(model: str, count: TokenCounter) -> Pricer:
+def _gemini(model: str, count: TokenCounter) -> MergingPricer:
     from assembler.dialects.gemini.dialect import gemini
 
     return attrs.evolve(gemini.pricer(model, count), shape="openai")
 
 
-def _mistral(model: str, count: TokenCounter) -> Pricer:
+def _mistral(model: str, count: TokenCounter) -> MergingPricer:
     from assembler.dialects.mistral.dialect import mistral
 
-    return mistral.pricer(model, count)
+    return cast("MergingPricer", mistral.pricer(model, count))
 
 
 _MAKERS: Mapping[str, Maker] = {"claude": _claude, "gemini": _gemini, "mistral": _mistral}

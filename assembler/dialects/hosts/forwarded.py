@@ -1,0 +1,57 @@
+"""Prices a request to another maker's model in OpenAI's formats: the maker's list, and the reasoning that is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages.extra_fields import field_of
+from assembler.conversation.messages.items_in_lists import is_sent_thought
+from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.responses import without_unfollowed_reasoning
+from assembler.dialects.graded import GradedMergingPricer
+from assembler.dialects.message_fields import FRAMING, bound_fields, price_reasoning
+from assembler.dialects.openai.framing import OpenAIApi
+from assembler.dialects.openai.wire import says_nothing
+from budgets import Count, Grade
+from budgets.count import NOTHING
+
+
+@attrs.frozen(eq=False)
+class ForwardedPricer(GradedMergingPricer):
+    """The maker's prices, with reasoning in the bound as the format of OpenAI's carries it.
+
+    Chat carries it in fields of a message, and Responses in items. A gateway may pass it on in the maker's own form.
+    """
+
+    api: OpenAIApi = attrs.field(kw_only=True)
+
+    def message(self, message: Message) -> Count:
+        """Price one message by the maker's list, without the reasoning that the format has no place for."""
+        reasons = Thinking in map(type, message.parts)
+        if not reasons and not message.extra_fields:
+            return super().message(message)
+        if self.api == "chat" and says_nothing(message):
+            return NOTHING
+        beside = bound_fields(message, self.count) if self.api == "chat" else self._items(message)
+        if not reasons:
+            return super().message(message) + beside
+        kept = tuple(part for part in message.parts if type(part) is not Thinking or self._stays(part, message))
+        return super().message(attrs.evolve(message, parts=kept)) + beside if kept else beside
+
+    def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages without reasoning items that no item of the model follows."""
+        return messages if self.api == "chat" else without_unfollowed_reasoning(messages)
+
+    def _stays(self, thought: Thinking, message: Message) -> bool:
+        """True for reasoning among the parts of a Chat message."""
+        return self.api == "chat" and message.shape in (NEUTRAL, "openai") and field_of(thought) is None
+
+    def _items(self, message: Message) -> Count:
+        thoughts = [part for part in message.parts if type(part) is Thinking and is_sent_thought(part, message)]
+        if not thoughts:
+            return NOTHING
+        upper = sum(price_reasoning(thought, self.count, FRAMING).upper for thought in thoughts)
+        return Count(0, Grade.ESTIMATED, upper)
