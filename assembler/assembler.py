@@ -348,7 +348,7 @@ class Assembler(Generic[Longest]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Assembler):
             return NotImplemented
-        return self._draft == other._draft and self._settings.asked() == other._settings.asked()
+        return self._draft == other._draft and self._settings.choices() == other._settings.choices()
 
     __hash__ = None  # type: ignore[assignment] # it changes in place
 

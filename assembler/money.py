@@ -135,7 +135,7 @@ def _offer(assembler: Assembler[Any], model: str, on: date | None) -> Offer:
     draft, own = assembler.inside
     settings = _settings_for(own, model)
     try:
-        plan = plan_without_awaiting(draft, settings.unasking)
+        plan = plan_without_awaiting(draft, settings.without_asking_models)
     except (ContextLengthError, UnsupportedContentError) as error:
         return Offer(model, settings.dialect.name, None, (), None, error)
     try:

@@ -20,7 +20,7 @@ COMPACTING = frozenset({"anthropic", "responses"})
 """The shapes of the APIs whose servers write summaries. For other APIs no message is searched for one."""
 
 
-def stands_for_the_past(part: Part) -> bool:
+def is_server_summary(part: Part) -> bool:
     """Whether a part is a server's summary, which replaces everything before it."""
     if type(part) is not Opaque or part.kind != KIND:
         return False
@@ -30,21 +30,21 @@ def stands_for_the_past(part: Part) -> bool:
 
 def is_compacted(message: Message) -> bool:
     """Whether a message holds a server's summary."""
-    return any(map(stands_for_the_past, message.parts))
+    return any(map(is_server_summary, message.parts))
 
 
 def api_of(message: Message) -> str | None:
     """The shape of the API whose summary a message holds, or None."""
-    return next((cast(Opaque, part).api for part in message.parts if stands_for_the_past(part)), None)
+    return next((cast(Opaque, part).api for part in message.parts if is_server_summary(part)), None)
 
 
-def since_compaction(message: Message) -> Message:
+def without_compacted_parts(message: Message) -> Message:
     """The message without the parts before its newest summary, which cost nothing."""
-    places = [place for place, part in enumerate(message.parts) if stands_for_the_past(part)]
+    places = [place for place, part in enumerate(message.parts) if is_server_summary(part)]
     return attrs.evolve(message, parts=message.parts[places[-1] :]) if places and places[-1] else message
 
 
-def standing(messages: Sequence[Message]) -> Sequence[Message]:
+def without_compacted(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages that a server still reads: from the newest summary on, or all of them. O(messages)."""
     for place in range(len(messages) - 1, -1, -1):
         api = api_of(messages[place])

@@ -70,7 +70,7 @@ def plan_or_overflow(draft: Draft, settings: Settings) -> Planned:
 
 def measure_now(draft: Draft, settings: Settings) -> tuple[Gathered, Measured]:
     """Run the first three stages on the messages as they are now. O(messages that were read)."""
-    gathered = Gathered(draft, settings.asking(draft.regions), draft.history.current())
+    gathered = Gathered(draft, settings.priced_for(draft.regions), draft.history.current())
     return gathered, measure(gathered, choose(gathered))
 
 
@@ -85,7 +85,7 @@ def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> Context
     """The error with advice, which is found by planning the same messages under other settings."""
     from assembler.pipeline.advice import add_advice  # for errors alone
 
-    settings, view = settings.asking(draft.regions), draft.history.view()
+    settings, view = settings.priced_for(draft.regions), draft.history.view()
 
     def decide(other: Settings) -> Planned:
         gathered = Gathered(draft, other, view)

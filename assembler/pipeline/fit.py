@@ -140,7 +140,7 @@ def _without_unpriced(everything: Planned, start: Known | None, reserved: Tokens
 
     Raises `UnsupportedContentError` for one that stays.
     """
-    strict, settings = everything.ledger, everything.settings.lenient
+    strict, settings = everything.ledger, everything.settings.with_unpriced_as_free
     ledger = Ledger.of(everything.view, settings.pricer, strict.first)
     try:
         plan = _by_parts(attrs.evolve(everything, settings=settings, ledger=ledger), start, reserved)
@@ -323,7 +323,7 @@ def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
 
 def _widen(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
     """Add older turns while the request fits as it is sent, if the policy keeps the newest turns that fit."""
-    trimmer, ledger = trimming(plan.settings.willing), plan.ledger
+    trimmer, ledger = trimming(plan.settings.active_rungs), plan.ledger
     oldest = ledger.first if start is None else start[1].cut.first_kept
     while trimmer is not None and oldest < plan.first:
         wider = plan.leaving(_all_from(plan, max(ledger.turn_start(plan.first - 1), oldest)), ledger)

@@ -42,7 +42,7 @@ def fit_by_whole(
     of the billed request.
     """
     ledger, prices = plan.ledger, plan.measured.prices
-    last, trimmer = decisions_of(plan.settings, ledger), trimming(plan.settings.willing)
+    last, trimmer = decisions_of(plan.settings, ledger), trimming(plan.settings.active_rungs)
     start = start if trimmer is None else None  # the search for the newest turns that fit does not need it
     known = last.sealed if start is None else None
     if known is not None and (known.prices is not prices or known.length > ledger.length):

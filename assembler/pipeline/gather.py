@@ -34,7 +34,7 @@ class Gathered:
 def gather(draft: Draft, settings: Settings) -> Gathered:
     """The draft, and the last decision about it if that still holds. O(messages that stay)."""
     if draft.regions.output is not None:
-        settings = settings.asking(draft.regions)
+        settings = settings.priced_for(draft.regions)
     view = draft.history.view()
     prices = Prices.known(view.readings.prices, settings.pricer)
     if prices is None or prices.decisions is None:

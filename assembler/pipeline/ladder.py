@@ -16,7 +16,7 @@ import attrs
 from assembler.conversation.messages import Message
 from assembler.conversation.summary_request import Wanted
 from assembler.policies.contract import read_changes, refuse_unlawful, verify_cut
-from assembler.policies.passage import Change, StandingPassage
+from assembler.policies.passage import Change, PassageView
 from assembler.policies.traits import CuttingRung, KeepsChosen, Label, RewritingRung, Rung, asks, label_of
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError, Count, Tokens
@@ -273,10 +273,10 @@ def changes(
             yield change, gains
 
 
-def _passage(ledger: Ledger, policy: object, first: int, changed: Mapping[int, Message | None]) -> StandingPassage:
+def _passage(ledger: Ledger, policy: object, first: int, changed: Mapping[int, Message | None]) -> PassageView:
     """What a rewriting policy sees: pinned turns, and all turns from `first` on."""
     stretches = [*ledger.pinned_turns(first), (first, ledger.length)]
-    return StandingPassage(ledger, changed, policy, stretches, ledger.newest_turns(1))
+    return PassageView(ledger, changed, policy, stretches, ledger.newest_turns(1))
 
 
 def take(

@@ -98,7 +98,7 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
     budget, everything = settings.budget, not trimmed.decisions
     if not settings.adds_up or plan.refused is not None or plan.measured.host is not None or plan.unsettled:
         return None
-    if budget is not None and not (everything or cuts_only_on_overflow(settings.willing)):
+    if budget is not None and not (everything or cuts_only_on_overflow(settings.active_rungs)):
         return None
     tokens_left = None if budget is None else _tokens_left(plan, budget, before_limits)
     if budget is not None and tokens_left is None:

@@ -15,7 +15,7 @@ from assembler.errors import WrongTypeError
 from assembler.pipeline.found_once import found_once
 from assembler.policies.policy import Policy
 from assembler.policies.refuse import Refuse
-from assembler.policies.traits import Rung, rung_of, stand_in, willing
+from assembler.policies.traits import Rung, active_rungs, rung_of, stand_in
 from assembler.pricing.pricer import FormattingPricer, MergingPricer, Pricer, WholePricer, is_merging, is_whole
 from assembler.regions.regions import Regions
 from assembler.strategies.chat_regions import ChatRegions
@@ -95,7 +95,7 @@ class Settings:
             budget = attrs.evolve(self.budget, safety_margin=margin, limits=limits)
         return attrs.evolve(self, budget=budget, calibration=None)
 
-    def asking(self, regions: Regions) -> Settings:
+    def priced_for(self, regions: Regions) -> Settings:
         """The settings with the prices for these regions: an output schema may change them."""
         return self if regions.output is None else self._formatted
 
@@ -105,24 +105,24 @@ class Settings:
         return self if pricer is self.pricer else attrs.evolve(self, pricer=pricer)
 
     @found_once
-    def willing(self) -> tuple[Rung, ...]:
+    def active_rungs(self) -> tuple[Rung, ...]:
         """The rungs that may drop or change something; the first rung if there is none."""
-        return willing(self.rungs)
+        return active_rungs(self.rungs)
 
     @found_once
-    def unasking(self) -> Settings:
+    def without_asking_models(self) -> Settings:
         """The same settings, with the stand-ins of policies that ask a model. Made once."""
         return attrs.evolve(self, rungs=tuple(map(stand_in, self.rungs)), session=Session())
 
     @found_once
-    def lenient(self) -> Settings:
+    def with_unpriced_as_free(self) -> Settings:
         """The same settings, under which a message without a price costs nothing. Made once."""
         from assembler.dialects.graded import lenient_pricer  # for messages without a price alone
 
         return attrs.evolve(self, pricer=lenient_pricer(self.pricer, counter_for(self.budget)))
 
     @found_once
-    def apart(self) -> Settings:
+    def with_own_session(self) -> Settings:
         """The same settings with a session of their own, which remembers nothing of any build. Made once."""
         return attrs.evolve(self, session=Session())
 
@@ -190,9 +190,9 @@ class Settings:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, self.asked()
+        return _restored, self.choices()
 
-    def asked(self) -> tuple[Any, ...]:
+    def choices(self) -> tuple[Any, ...]:
         """The caller's choices. Settings with equal choices build equal contexts."""
         return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks, self.calibration)
 

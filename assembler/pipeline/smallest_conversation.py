@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
     """The plan of what a cut keeps, without knowledge. It continues from the last such plan, apart from all others."""
-    view, settings, draft = gathered.view, gathered.settings.by_rule.apart, gathered.draft
+    view, settings, draft = gathered.view, gathered.settings.by_rule.with_own_session, gathered.draft
     head, known = tuple(view.messages(0, view.head)), decisions_of(settings.session, ledger)
     bare = known.bare
     if bare is None or bare.regions is not draft.regions or bare.head != head:

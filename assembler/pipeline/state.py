@@ -212,7 +212,7 @@ def _recipe(plan: Planned) -> Recipe | None:
 
 
 def _names(settings: Settings) -> list[str]:
-    return [rung.name for rung in settings.willing]
+    return [rung.name for rung in settings.active_rungs]
 
 
 def _held_state(recipe: Recipe, sha256: str, settings: Settings) -> _Held:

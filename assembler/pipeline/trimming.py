@@ -30,7 +30,7 @@ def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known |
     """Trim to `tokens_left`. A single cutting policy is asked once, a ladder rung by rung, and a ladder with a
     low-water mark by replaying the history. `start` is what a billed request kept: trimming continues from there.
     """
-    rungs = settings.willing
+    rungs = settings.active_rungs
     rung = rungs[0]
     if start is not None and not any(map(asks, rungs)):
         return _continue_from(start, ledger, rungs, tokens_left)
@@ -60,7 +60,7 @@ def as_before(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | N
     A ladder without a low-water mark also decides anew if it chooses turns by the question, or if it would have to
     repeat more than `_AGAIN` rewrites.
     """
-    rungs = settings.willing
+    rungs = settings.active_rungs
     if not recipe.decisions and recipe.length <= ledger.length:
         return keep_all(ledger)
     choosing = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)

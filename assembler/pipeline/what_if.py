@@ -31,9 +31,9 @@ def try_window(plan: Planned, context_window: Tokens) -> Planned | None:
 
 def plan_without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
     """The plan with the stand-ins of policies that ask a model; the smallest plan if that does not fit."""
-    settings = settings.asking(draft.regions)
+    settings = settings.priced_for(draft.regions)
     try:
-        plan = plan_or_overflow(draft, settings.unasking)
+        plan = plan_or_overflow(draft, settings.without_asking_models)
     except TooLarge as overflow:
         plan = overflow.plan
     return attrs.evolve(plan, settings=settings, trimmed=attrs.evolve(plan.trimmed, wanted=wanted))
@@ -54,4 +54,4 @@ def _settings_at(plan: Planned, context_window: Tokens) -> Settings:
     if plan.settings.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
     budget = attrs.evolve(plan.settings.budget, context_window=context_window)
-    return attrs.evolve(plan.settings.unasking, budget=budget)
+    return attrs.evolve(plan.settings.without_asking_models, budget=budget)

@@ -53,7 +53,7 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
 
 def _must_ask(plan: Planned) -> bool:
     """Whether the policies must and can be asked what they cut: none has a low-water mark or asks a model."""
-    rungs = plan.settings.willing
+    rungs = plan.settings.active_rungs
     if trimming(rungs) is not None or any(place == MOST_TURNS_ASKED for place, _ in enumerate(plan.ledger.turns())):
         return False
     return all(isinstance(rung, CuttingRung) and rung.traits.low_water is None and not asks(rung) for rung in rungs)
@@ -63,7 +63,7 @@ def _count_steps(plan: Planned) -> list[Step]:
     """The steps of a policy that keeps the newest turns that fit, from the prices of the turns."""
     ledger, budget = plan.ledger, plan.settings.budget
     beside = 0 if budget is None else budget.kept_free
-    rung, keeps = trimming(plan.settings.willing) or (None, None)
+    rung, keeps = trimming(plan.settings.active_rungs) or (None, None)
     pinned = {start: (ledger.turn_upper(start, stop), stop - start) for start, stop in ledger.pinned_turns()}
     text = None if rung is None else rung.traits.note
     note = 0 if text is None else ledger.price(user_message(text)).upper
@@ -142,7 +142,7 @@ def _keeps(plan: Planned, tokens_left: Tokens, kept: Trimmed) -> bool:
 
 def settled_by_turns(plan: Planned) -> bool:
     """Whether the prices of the turns alone determine what each window keeps."""
-    rungs = plan.settings.willing
+    rungs = plan.settings.active_rungs
     only_refuses = len(rungs) == 1 and isinstance(rungs[0].traits.keeps, KeepsAll)
     return _regions_stay(plan) and (only_refuses or trimming(rungs) is not None)
 

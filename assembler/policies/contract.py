@@ -8,7 +8,7 @@ from typing import cast
 from assembler.conversation.messages import Call, Message, Result, read_message
 from assembler.conversation.turns import opens_turn
 from assembler.errors import PlanError
-from assembler.policies.passage import Change, StandingPassage
+from assembler.policies.passage import Change, PassageView
 from assembler.policies.policy import RewritingPolicy
 from assembler.pricing.ledger import Cut, Ledger
 from assembler.validation import name_of_value
@@ -45,7 +45,7 @@ def _describe_cut(cut: object) -> str:
     return f"a Cut of {name_of_value(cut.first_kept)} and {name_of_value(cut.reason)}"
 
 
-def read_changes(policy: RewritingPolicy, passage: StandingPassage) -> Iterator[Change]:
+def read_changes(policy: RewritingPolicy, passage: PassageView) -> Iterator[Change]:
     """The changes that a policy proposes, in its order. Raises `PlanError` for anything else."""
     answer: object = policy.rewrites(passage)
     if not isinstance(answer, Iterable):
@@ -64,7 +64,7 @@ def _is_by_index(messages: object) -> bool:
     return all(type(index) is int and isinstance(one, Message | None) for index, one in found.items())
 
 
-def refuse_unlawful(policy: object, passage: StandingPassage, change: Change) -> None:
+def refuse_unlawful(policy: object, passage: PassageView, change: Change) -> None:
     """Raise `PlanError` for a change that breaks the conversation.
 
     A rewritten message must keep what `kept_by_edits` says of it, and dropped messages must include both sides of each
@@ -99,7 +99,7 @@ def kept_by_edits(message: Message) -> tuple[object, ...]:
     return message.role, calls, results
 
 
-def _drops_its_turn(passage: StandingPassage, change: Change, question: int) -> bool:
+def _drops_its_turn(passage: PassageView, change: Change, question: int) -> bool:
     """Whether a change drops all remaining messages of an older turn, so that none is left without its question."""
     standing = passage.turn_of(question)
     return question < passage.newest and all(change.messages.get(index, _STAYS) is None for index in standing)
@@ -108,7 +108,7 @@ def _drops_its_turn(passage: StandingPassage, change: Change, question: int) -> 
 _STAYS = object()
 
 
-def _refuse_absent(policy: str, passage: StandingPassage, change: Change) -> None:
+def _refuse_absent(policy: str, passage: PassageView, change: Change) -> None:
     absent = next((index for index in change.messages if not passage.holds(index)), None)
     if absent is not None:
         raise PlanError(policy, f"changes message {absent}, which does not stay; change those that the passage shows")

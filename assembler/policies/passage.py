@@ -28,7 +28,7 @@ class Change(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class StandingPassage:
+class PassageView:
     """The `Passage` that a rewriting policy sees, with the checks and prices that the pipeline needs."""
 
     _ledger: Ledger

@@ -148,7 +148,7 @@ def _advise_instead(policy: object) -> str:
     return f"write `from assembler import {name}`, and pass an object of it"
 
 
-def willing(rungs: tuple[Rung, ...]) -> tuple[Rung, ...]:
+def active_rungs(rungs: tuple[Rung, ...]) -> tuple[Rung, ...]:
     """The rungs that may drop or change something; the first rung if there is none."""
     return tuple(rung for rung in rungs if not isinstance(rung.traits.keeps, KeepsAll)) or rungs[:1]
 

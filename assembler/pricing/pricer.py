@@ -15,7 +15,7 @@ from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import attrs
 
-from assembler.conversation.compaction import standing
+from assembler.conversation.compaction import without_compacted
 from assembler.conversation.messages import Message, user_message
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.regions.layout import Layout
@@ -185,7 +185,7 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
 
     Messages before a server's own summary are not billed.
     """
-    if (left := standing(layout.messages)) is not layout.messages:
+    if (left := without_compacted(layout.messages)) is not layout.messages:
         layout = attrs.evolve(layout, messages=left)
     if is_whole(pricer):
         return pricer.whole(layout)

@@ -159,11 +159,11 @@ def _as_they_are(plan: Planned) -> Ledger:
 def _times(plan: Planned) -> dict[int, dict[Label, int]]:
     """Count the changes of each policy in each turn, by the turn's first message. O(changes)."""
     times: dict[int, dict[Label, int]] = {}
-    willing = plan.settings.willing
+    rungs = plan.settings.active_rungs
     for made in plan.trimmed.made:
         for indexes in made.indexes:
             for start in {plan.ledger.turn_start(index) for index in indexes}:
-                of_turn, label = times.setdefault(start, {}), label_of(willing, made.place)
+                of_turn, label = times.setdefault(start, {}), label_of(rungs, made.place)
                 of_turn[label] = of_turn.get(label, 0) + 1
     return times
 

@@ -20,7 +20,7 @@ from assembler.dialects import DIALECTS, anthropic, openai_responses, plain
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock import nova
 from assembler.pipeline.decisions import decisions_of
-from assembler.policies.passage import Change, StandingPassage
+from assembler.policies.passage import Change, PassageView
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 from assembler.pricing.hosted import TABLE, fixed_with_hosted, price_beside_tools, price_hosted, row_of
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
@@ -173,7 +173,7 @@ def test_an_items_gain_is_what_its_turn_costs_less() -> None:
     assert not ledger.prices.overpriced  # each costs more than nothing beside the others
     messages = [ledger.reading(index) for index in range(6)]
     for gone in ([1, 2], [4, 5], [3], [5], [1, 2, 4, 5], [0, 1, 2], [0, 3, 4, 5]):
-        passage = StandingPassage(ledger, {}, None, [(0, 6)], 0)
+        passage = PassageView(ledger, {}, None, [(0, 6)], 0)
         found = passage.gains(Change(dict.fromkeys(gone), ""))
         staying = [message for index, message in enumerate(messages) if index not in gone]
         less = ledger.priced_run(messages) - ledger.priced_run(staying)
@@ -181,7 +181,7 @@ def test_an_items_gain_is_what_its_turn_costs_less() -> None:
     for gone in ([3], [1, 2], [4, 5], [1, 2, 3], [3, 4, 5]):
         for more in ([1], [1, 2], [3], [4], [4, 5]):
             if set(gone).isdisjoint(more):
-                passage = StandingPassage(ledger, dict.fromkeys(gone), None, [(0, 6)], 0)
+                passage = PassageView(ledger, dict.fromkeys(gone), None, [(0, 6)], 0)
                 found = passage.gains(Change(dict.fromkeys(more), ""))
                 before = [message for index, message in enumerate(messages) if index not in gone]
                 after = [message for index, message in enumerate(messages) if index not in [*gone, *more]]
@@ -210,7 +210,7 @@ def test_calls_that_become_neighbours_cost_what_they_cost_together(length: int) 
         gone = dict.fromkeys(set(range(length)) - standing)
         for more in [{3} & standing, {4} & standing, {0, 1} & standing, {2, 3} & standing, {4, 6} & standing]:
             if more:
-                passage = StandingPassage(ledger, gone, None, [(0, length)], 0)
+                passage = PassageView(ledger, gone, None, [(0, length)], 0)
                 found = passage.gains(Change(dict.fromkeys(more), ""))
                 assert sum(one.saved for one in found.values()) == cost(standing) - cost(standing - more), (gone, more)
 
@@ -861,7 +861,7 @@ def test_answers_side_by_side_are_priced_beside_what_they_go_out_with(answers: i
     side = [answers > 1] * answers
     assert [found.beside_others(at) for at in range(len(history))] == [False, False, *side, *(False for _ in last)]
     short = found.reading(2)
-    gained = StandingPassage(found, {}, None, [(0, len(history))], 0).gains(Change({2: None, 1: None}, ""))
+    gained = PassageView(found, {}, None, [(0, len(history))], 0).gains(Change({2: None, 1: None}, ""))
     beside = [found.reading(at) for at in range(2, 2 + answers)]
     less = found.priced_run(beside) - found.priced_run(beside[1:])
     assert sum(one.upper for one in gained.values()) == -less.upper - found.price(found.reading(1)).upper, short

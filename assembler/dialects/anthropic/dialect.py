@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.compaction import since_compaction
+from assembler.conversation.compaction import without_compacted_parts
 from assembler.conversation.messages import Media, Message, Part, Thinking, read_message
 from assembler.conversation.messages.responses import RESPONSES, in_steps, join_turns
 from assembler.conversation.turns import head_length
@@ -260,7 +260,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         """Price one message with its framing, with the bound for a merged turn. Raises for media without a price."""
         if (text := lone_text(message)) is not None:
             return self._graded(claude.price_lone_text(text, message.role, self.family, self.count))
-        sent = as_sent(adapt_with_media(since_compaction(message), self.shape), self.sends)
+        sent = as_sent(adapt_with_media(without_compacted_parts(message), self.shape), self.sends)
         if sent is None:
             return Count(0)
         billed = with_parts(with_parts(sent, with_object), with_error_text)

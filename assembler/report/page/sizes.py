@@ -174,7 +174,7 @@ def _stays(item: Item) -> Tokens:
 
 
 def _note(plan: Planned) -> Tokens:
-    note = plan.settings.willing[0].traits.note
+    note = plan.settings.active_rungs[0].traits.note
     return plan.ledger.price(user_message(note)).tokens if note else 0
 
 

@@ -16,7 +16,7 @@ from assembler.conversation.pins import pinned_messages
 from assembler.drawn.engine import DrawFn, SearchStrategy, st
 from assembler.errors import ConversationError, PlanError
 from assembler.policies.contract import kept_by_edits, read_changes, refuse_unlawful, verify_cut
-from assembler.policies.passage import Change, StandingPassage
+from assembler.policies.passage import Change, PassageView
 from assembler.policies.policy import Policy
 from assembler.policies.traits import CuttingRung, KeepsAll, KeepsChosen, KeepsNewest, RewritingRung, Rung, rung_of
 from assembler.pricing.ledger import Cut, Ledger
@@ -312,9 +312,9 @@ class _Rewriting:
             raise self.held.broken(_UNCHANGED, "a message that it was shown changed")
         self._again(changed)
 
-    def _passage(self, changed: Mapping[int, Message | None]) -> StandingPassage:
+    def _passage(self, changed: Mapping[int, Message | None]) -> PassageView:
         stretches = [(self.ledger.first, self.ledger.length)]
-        return StandingPassage(self.ledger, changed, self.rung.policy, stretches, self.ledger.newest_turns(1))
+        return PassageView(self.ledger, changed, self.rung.policy, stretches, self.ledger.newest_turns(1))
 
     def _proposals(self, changed: Mapping[int, Message | None]) -> list[Change]:
         passage = self._passage(dict(changed))
@@ -331,7 +331,7 @@ class _Rewriting:
             if sum(gain.saved for gain in passage.gains(change).values()) > 0:
                 changed.update(change.messages)
 
-    def _same_speaker(self, passage: StandingPassage, change: Change) -> None:
+    def _same_speaker(self, passage: PassageView, change: Change) -> None:
         for index, message in change.messages.items():
             if message is not None and passage.holds(index):
                 old = passage.current(index)

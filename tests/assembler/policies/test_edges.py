@@ -30,17 +30,17 @@ from assembler.policies import (
 )
 from assembler.policies.contract import read_changes, verify_cut
 from assembler.policies.fetch import _PLACES  # pyright: ignore[reportPrivateUsage]
-from assembler.policies.passage import Change, StandingPassage
+from assembler.policies.passage import Change, PassageView
 from assembler.policies.relevance import BM25, words
 from assembler.policies.summarize import HEADING
 from assembler.policies.traits import (
+    active_rungs,
     asks,
     briefest,
     cuts_only_on_overflow,
     rung_of,
     stand_in,
     trimming,
-    willing,
     without_mark,
 )
 from assembler.policies.truncate import EMPTIED, MARKER, NOTHING_ASKED, cut_json, cut_text
@@ -208,7 +208,7 @@ def test_the_last_step_stays_if_the_model_would_otherwise_speak_last(keep: int) 
     history = [*talk()[:1], {"role": "assistant", "content": "so"}, *talk("a", "b")[1:]]
     ledger = Assembler(Budget(10_000, counter=len)).add_messages(history).build().inside.ledger
     gone: dict[int, Any] = {}
-    for change in TrimSteps(keep).rewrites(StandingPassage(ledger, gone, None, [(0, ledger.length)], 0)):
+    for change in TrimSteps(keep).rewrites(PassageView(ledger, gone, None, [(0, ledger.length)], 0)):
         gone |= change.messages
     assert list(gone) == [[2, 3], [2, 3], []][keep]
 
@@ -220,7 +220,7 @@ def test_a_result_of_exactly_the_least_size_is_stored_whatever_its_characters_co
         return len(text.encode())
 
     ledger = Assembler(Budget(10_000, counter=by_bytes)).add_messages(history).build().inside.ledger
-    passage = StandingPassage(ledger, {}, None, [(0, ledger.length)], 0)
+    passage = PassageView(ledger, {}, None, [(0, ledger.length)], 0)
     assert len(list(Offload({}, min_tokens=20).rewrites(passage))) == 1
     assert not list(Offload({}, min_tokens=21).rewrites(passage))
 
@@ -301,7 +301,7 @@ def test_a_search_continues_after_the_part_that_it_has_shown() -> None:
 def test_a_passage_lists_the_kept_messages_in_either_order() -> None:
     ledger = ledger_of(1, 2, 3, 4, 5, 6)
     said = ledger.reading(0)
-    passage = StandingPassage(ledger, {2: None, 4: said}, None, [(1, 3), (4, 6)], 5)
+    passage = PassageView(ledger, {2: None, 4: said}, None, [(1, 3), (4, 6)], 5)
     assert [index for index, _ in passage] == [1, 4, 5]
     assert [index for index, _ in passage.newest_first()] == [5, 4, 1]
     assert [index for index in range(-1, 8) if passage.holds(index)] == [1, 2, 4, 5]
@@ -327,7 +327,11 @@ def test_the_pipeline_learns_of_a_ladder_what_its_policies_declare() -> None:
     clear, chosen, model = map(rung_of, (ClearReasoning(), KeepRelevant(), Summarize(lambda *_: "")))
     assert trimming((trim,)) == (trim, trim.traits.keeps)
     assert [trimming(rungs) for rungs in ((refuse,), (low,), (marked,), (clear,), (trim, clear), ())] == [None] * 6
-    assert (willing((refuse, trim)), willing((refuse,)), willing((refuse, refuse))) == ((trim,), (refuse,), (refuse,))
+    assert (active_rungs((refuse, trim)), active_rungs((refuse,)), active_rungs((refuse, refuse))) == (
+        (trim,),
+        (refuse,),
+        (refuse,),
+    )
     assert isinstance(refuse.traits.keeps, KeepsAll)
     assert [cuts_only_on_overflow(rungs) for rungs in ((refuse,), (trim,), (low,), (marked,), (clear, low))] == [
         True
@@ -462,7 +466,7 @@ def test_a_policy_does_not_rewrite_its_own_replacement_of_old_messages(policy: A
             {"role": "assistant", "content": [THOUGHT, {"type": "text", "text": f"answer {name}"}]},
         ]
     ledger = Assembler(Budget(99_999, counter=len), dialect="anthropic").add_messages(history).plan().inside.ledger
-    passage = StandingPassage(ledger, {}, policy, [(0, ledger.length)], ledger.newest_turns(1))
+    passage = PassageView(ledger, {}, policy, [(0, ledger.length)], ledger.newest_turns(1))
     whole = not isinstance(policy, Truncate)  # which writes its texts once, and puts them into a message each time
 
     def written() -> list[Any]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from assembler import Assembler
 from assembler.dialects import anthropic, gemini, openai_chat, openai_responses
 from assembler.policies import Fetch, Offload, Policy, Truncate
-from assembler.policies.passage import StandingPassage
+from assembler.policies.passage import PassageView
 from assembler.policies.truncate import MARKER
 from assembler.verify import verify
 from budgets import Budget, BudgetError, ContextLengthError, tiktoken_counter
@@ -45,7 +45,7 @@ def talk(*bodies: str, name: str = "read") -> History:
 def passage_of(history: History) -> Any:
     """All of a history, as the policy meets it."""
     ledger = Assembler(Budget(1_000_000, counter=len)).add_messages(history).build().inside.ledger
-    return StandingPassage(ledger, {}, None, [(0, ledger.length)], ledger.newest_turns(1))
+    return PassageView(ledger, {}, None, [(0, ledger.length)], ledger.newest_turns(1))
 
 
 def said(messages: History) -> list[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assembler import Assembler
 from assembler.dialects import plain
 from assembler.policies import TrimOldest, TrimSteps
-from assembler.policies.passage import StandingPassage
+from assembler.policies.passage import PassageView
 from assembler.policies.trim_steps import complete_steps
 from budgets import Budget
 from tests.assembler import by_hand
@@ -123,6 +123,6 @@ def test_an_unanswered_step_is_incomplete_and_all_before_it_are_complete() -> No
     found = []
     for length in range(4, len(history) + 1):
         ledger = Assembler(Budget(999, counter=len), dialect=plain).add_messages(history[:length]).plan().inside.ledger
-        found.append(complete_steps(StandingPassage(ledger, {}, None, [(0, length)], ledger.newest_turns(1))))
+        found.append(complete_steps(PassageView(ledger, {}, None, [(0, length)], ledger.newest_turns(1))))
     a, b = [4, 5], [6, 7, 8]
     assert found == [[], [], [a], [a], [a], [a, b], [a, b], [a, b]]
