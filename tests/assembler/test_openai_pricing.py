@@ -679,6 +679,8 @@ def test_unreadably_nested_arguments_are_priced_as_they_are() -> None:
         ("none", "chat", 1),
         ("none", "responses", 1),
         ({"type": "function", "function": {"name": "abc"}}, "chat", len("functions.abc") + 6),
+        ({"type": "custom", "custom": {"name": "abc"}}, "chat", len("functions.abc") + 6),
+        ({"type": "custom", "name": "abc"}, "responses", len("functions.abc") + 6),
         ({"name": "abc"}, "chat", len("functions.abc") + 3),
         ({"type": "allowed_tools"}, "chat", 0),
         ({"type": "function", "name": "abc"}, "responses", len("functions.abc") + 6),
@@ -687,6 +689,14 @@ def test_unreadably_nested_arguments_are_priced_as_they_are() -> None:
 )
 def test_a_tool_choice_costs_what_it_forces(choice: object, api: Any, tokens: int) -> None:
     assert price_tool_choice(choice, family_of("gpt-4o", api), characters).tokens == tokens
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
+def test_the_bound_includes_a_list_of_allowed_tools_which_no_recording_has(model: str) -> None:
+    choice = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "look"}]}
+    price = price_tool_choice(choice, family_of(model, "responses"), characters)
+    assert (price.tokens, price.grade) == (0, Grade.ESTIMATED)
+    assert price.upper >= len("functions.look") + 6
 
 
 @pytest.mark.parametrize(("api", "tools", "tokens"), [("responses", 1, 17), ("responses", 2, 0), ("chat", 1, 0)])

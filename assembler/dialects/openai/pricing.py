@@ -214,6 +214,8 @@ def price_function_call(call: Call, family: Family, count: TokenCounter) -> Coun
 def price_tool_choice(choice: object, family: Family, count: TokenCounter, tools: Sequence[Tool] = ()) -> Count:
     """Price `tool_choice`, or the legacy `function_call`: a forced function costs its name, "auto" and None nothing."""
     if (chosen := fields_of(choice)) is not None:
+        if chosen.get("type") == "allowed_tools":
+            return Count(0, Grade.ESTIMATED, count(_json(choice)) + FORCED_TOOL)  # no recording has it
         return _forced(chosen, family, count)
     if choice == "none":
         return Count(family.no_tool, family.grade, 1 if family.grade is Grade.ESTIMATED else family.no_tool)
@@ -223,7 +225,7 @@ def price_tool_choice(choice: object, family: Family, count: TokenCounter, tools
 
 
 def _forced(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
-    named = fields_of(choice.get("function")) or choice
+    named = fields_of(choice.get("function")) or fields_of(choice.get("custom")) or choice
     name: object = named.get("name")
     if not isinstance(name, str):
         return Count(0, max(family.grade, Grade.BOUNDED))
