@@ -8,7 +8,7 @@ import attrs
 
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.extra_fields import field_of
-from assembler.conversation.messages.items_in_lists import is_sent_thought
+from assembler.conversation.messages.items_in_content import is_sent_thought
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import without_unfollowed_reasoning
 from assembler.dialects.graded import GradedMergingPricer
