@@ -691,12 +691,15 @@ def test_a_tool_choice_costs_what_it_forces(choice: object, api: Any, tokens: in
     assert price_tool_choice(choice, family_of("gpt-4o", api), characters).tokens == tokens
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
-def test_the_bound_includes_a_list_of_allowed_tools_which_no_recording_has(model: str) -> None:
-    choice = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "look"}]}
-    price = price_tool_choice(choice, family_of(model, "responses"), characters)
-    assert (price.tokens, price.grade) == (0, Grade.ESTIMATED)
-    assert price.upper >= len("functions.look") + 6
+@pytest.mark.parametrize("named", [1, 2])
+def test_a_list_of_allowed_tools_is_free_and_the_bound_of_one_tool_alone_is_that_of_a_forced_tool(named: int) -> None:
+    allowed = [{"type": "function", "name": name} for name in ("look", "find")[:named]]
+    choice = {"type": "allowed_tools", "mode": "required", "tools": allowed}
+    price = price_tool_choice(choice, family_of("gpt-4o", "responses"), characters)
+    forced = len("functions.look") + 6 if named == 1 else 0
+    assert price == Count(0, Grade.BOUNDED, upper=forced)
+    nested = {"type": "allowed_tools", "allowed_tools": {**choice, "tools": [{"function": one} for one in allowed]}}
+    assert price_tool_choice(nested, family_of("gpt-4o"), characters) == price
 
 
 @pytest.mark.parametrize(("api", "tools", "tokens"), [("responses", 1, 17), ("responses", 2, 0), ("chat", 1, 0)])
