@@ -14,7 +14,7 @@ from assembler.conversation.messages.responses import without_unfollowed_reasoni
 from assembler.dialects.graded import GradedMergingPricer
 from assembler.dialects.message_fields import FRAMING, bound_fields, price_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
-from assembler.dialects.openai.wire import says_nothing
+from assembler.dialects.openai.wire import is_empty_for_chat
 from budgets import Count, Grade
 from budgets.count import NOTHING
 
@@ -33,7 +33,7 @@ class ForwardedPricer(GradedMergingPricer):
         reasons = Thinking in map(type, message.parts)
         if not reasons and not message.extra_fields:
             return super().message(message)
-        if self.api == "chat" and says_nothing(message):
+        if self.api == "chat" and is_empty_for_chat(message):
             return NOTHING
         beside = bound_fields(message, self.count) if self.api == "chat" else self._items(message)
         if not reasons:
