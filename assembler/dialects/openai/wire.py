@@ -246,23 +246,23 @@ def _as_it_came(message: Message) -> dict[str, Any]:
 
 def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
     """Write a message of another form: each result as a message, then the texts and calls as one."""
-    beside = _write_extra_fields(message)
-    answers = [part for part in message.parts if type(part) is Result]
-    for part in answers:
+    extra = _write_extra_fields(message)
+    results = [part for part in message.parts if type(part) is Result]
+    for part in results:
         notes[FAILED] += part.error
-        fields = {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
-        yield fields | beside if message.role == "tool" else fields
+        result = {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
+        yield result | extra if message.role == "tool" else result
     calls = [part for part in message.parts if type(part) is Call]
     notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)
     notes[REASONING] += sum(map(is_foreign_thought, message.parts))
     if message.role in ("system", "developer"):
         _refuse_media(message)
     written = [item for part in message.parts if (item := _write_part(part))]
-    if not written and not calls and (message.role == "tool" or not beside):
-        if "" not in message.parts or answers:
+    if not written and not calls and (message.role == "tool" or not extra):
+        if "" not in message.parts or results:
             return
         written = [""]  # an empty message of the user is sent; only the assistant's is left out
-    fields = {"role": message.role, "content": _content(written)}
+    fields: dict[str, Any] = {"role": message.role, "content": _content(written)}
     if message.name is not None:
         fields["name"] = message.name
     if calls:
@@ -270,7 +270,7 @@ def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Note
         for call, call_id in zip(calls, ids, strict=True):
             waiting.add((call, call_id), asked_by(call.id, call.name))
         fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in zip(calls, ids, strict=True)]
-    yield fields | beside
+    yield fields | extra
 
 
 def _refuse_media(message: Message) -> None:
