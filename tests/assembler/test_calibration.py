@@ -276,7 +276,7 @@ def test_a_request_that_is_sent_again_may_be_billed_a_drift_higher() -> None:
 def billed_context(ours: int, known: CalibratedCounter | None = None, limit: int | None = None) -> Any:
     """As much of a context as a bill is compared with: what it costs by rule, its limit, and the bill before."""
     return SimpleNamespace(
-        unmarked=lambda: {"messages": []},
+        unmarked=lambda: dict[str, Any](messages=[]),
         dialect="anthropic",
         model="claude-opus-4-5",
         by_rule=Count(ours),

@@ -82,6 +82,15 @@ def test_priority_goes_before_order_and_a_share_before_the_rest() -> None:
     assert (flowing["knowledge"], flowing["conversation"]) == (20, 80)
 
 
+def test_a_region_that_asks_for_nothing_gets_nothing_though_it_has_a_floor() -> None:
+    assert allotments(100, {}, {"knowledge": Limit(floor=10)}) == dict.fromkeys(REGIONS, 0)
+
+
+def test_the_smallest_window_holds_the_floors_and_the_answer() -> None:
+    with pytest.raises(BudgetError, match=r"only 100 are free: the smallest context_window that works is 170$"):
+        Budget(150, max_output_tokens=50, counter=len, limits={"knowledge": Limit(floor=120)})
+
+
 FLOORS = st.one_of(st.integers(0, 300), st.sampled_from([0.1, 0.25, 0.5, 0.9]))
 
 
