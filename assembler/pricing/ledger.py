@@ -135,10 +135,6 @@ class Ledger(Priced):
         return whole + self._savings[start].upper if start in self._savings else whole
 
     def _whole(self, start: int, stop: int) -> Tokens:
-        whole = self.prices.running.get(stop - 1)
-        return self._summed(start, stop) if whole is None else whole
-
-    def _summed(self, start: int, stop: int) -> Tokens:
         running, prices = self.prices.running, self.prices.messages
         known = stop - 1
         while known >= start and known not in running:
