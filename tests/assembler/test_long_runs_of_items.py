@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ClearReasoning, ClearToolResults, ContextLengthError, TrimSteps
+from assembler.pricing.ledger import Ledger
 from budgets import Budget
 from tests.assembler.one_price import (
     LADDERS,
@@ -102,6 +104,25 @@ def test_only_a_run_whose_prices_do_not_add_up_is_counted_as_a_whole(far: bool) 
     history = turn_of(FAR_APART if far else ["thought", "call"] * 10)
     made = Assembler(Budget(1_000_000, model="gpt-4o"), dialect="openai_chat").add_messages([*history, ASKED])
     assert made.plan().inside.ledger.overpriced is far
+
+
+def test_a_ledger_is_overpriced_from_the_item_on_that_does_not_add_up_and_up_to_the_run_of_it() -> None:
+    history = [*turn_of(["call"] * 12), *turn_of(FAR_APART), ASKED, ASKED]
+    made = Assembler(Budget(1_000_000, model="gpt-4o"), dialect="openai_chat").add_messages(history)
+    ledger = Ledger.of(made.inside[0].history.view(), made.inside[1].pricer)
+    assert ledger.since(0).upper == sum(turn.tokens for turn in ledger.newest_first())
+    begun, second_call = history.index(ASKED, 1) + 1, 1 + 24 + 1 + 21
+    assert [ledger.until(length).overpriced for length in (25, 26, 27, second_call, second_call + 1, len(history))] == [
+        *[False] * 4,
+        *[True] * 2,
+    ]
+    assert [attrs.evolve(ledger, first=first).overpriced for first in (0, begun - 1, begun, begun + 1)] == [
+        *[True] * 3,
+        False,
+    ]
+    # A turn that may cost less as it is sent counts as nothing, and so does the last message, which another may join.
+    asked, later = ledger.since(len(history) - 1).upper, attrs.evolve(ledger, first=begun - 1)
+    assert [later.may_fit(tokens) for tokens in (asked, asked - 1, asked)] == [True, False, True]
 
 
 def test_whether_the_prices_of_a_run_add_up_is_found_once() -> None:
