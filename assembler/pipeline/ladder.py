@@ -143,7 +143,7 @@ class Trimmed:
 
     def is_overpriced(self, ledger: Ledger) -> bool:
         """Whether what stays may cost less than the sum of its prices, or a few tokens more."""
-        return ledger.overpriced or ledger.is_of_long_run(self.changed)
+        return ledger.overpriced or (bool(self.changed) and ledger.is_of_long_run(self.changed))
 
     def count(self, ledger: Ledger) -> Count:
         """What it costs. Call `grown_to` first if the history has grown."""

@@ -346,7 +346,9 @@ class Planned:
     @property
     def merges(self) -> bool:
         """Whether the request may cost less than the sum of its messages, and is counted as it is sent."""
-        return self.settings.merging is not None or self.trimmed.is_overpriced(self.ledger)
+        if self.settings.merging is not None or self.ledger.overpriced:
+            return True
+        return bool(self.trimmed.changed) and self.trimmed.is_overpriced(self.ledger)
 
     @property
     def count(self) -> Count:
