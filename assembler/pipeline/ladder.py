@@ -141,10 +141,6 @@ class Trimmed:
         joined = self.savings.get(start, Difference()) + passage.price_joining(since)
         return attrs.evolve(self, savings={**self.savings, start: joined}, length=ledger.length)
 
-    def is_overpriced(self, ledger: Ledger) -> bool:
-        """Whether what stays may cost less than the sum of its prices, or a few tokens more."""
-        return ledger.overpriced or (bool(self.changed) and ledger.is_of_long_run(self.changed))
-
     def count(self, ledger: Ledger) -> Count:
         """What it costs. Call `grown_to` first if the history has grown."""
         return (ledger.with_savings(self.savings) if self.savings else ledger).kept(self.cut)

@@ -310,7 +310,7 @@ class Planned:
         pricer = self.settings.merging
         if pricer is not None and self.can_be_sent:
             return (self.measured.regions.held or NOTHING) + self._as_sent(pricer)
-        if self.trimmed.is_overpriced(self.ledger):
+        if self.ledger.overpriced or (self.trimmed.changed and self.ledger.is_of_long_run(self.trimmed.changed)):
             return self.fixed + price_all(self.settings.pricer, self._unadorned)
         return self.fixed + self.conversation
 
@@ -348,7 +348,7 @@ class Planned:
         """Whether the request may cost less than the sum of its messages, and is counted as it is sent."""
         if self.settings.merging is not None or self.ledger.overpriced:
             return True
-        return bool(self.trimmed.changed) and self.trimmed.is_overpriced(self.ledger)
+        return bool(self.trimmed.changed) and self.ledger.is_of_long_run(self.trimmed.changed)
 
     @property
     def count(self) -> Count:
