@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -167,6 +167,38 @@ def test_any_history_costs_the_build_what_it_costs_the_request(
         assert drawn.kinds & MAY_BE_REFUSED.keys()
         return
     costs_its_request(context, api)
+
+
+LONG = " it is so" * 60
+"""What a text is made longer by, in more than a hundred tokens."""
+FORGETFUL = re.compile("claude-(sonnet|haiku|opus)-4-5|claude-3")
+"""The models to which an API sends past reasoning unbilled."""
+
+
+@pytest.mark.parametrize("dialect", OF_EACH)
+@scaled(0.3)
+@given(drawn=st.sampled_from(FORMS).flatmap(decorated), data=st.data())
+def test_any_text_that_is_sent_is_in_the_bound(dialect: str, drawn: Drawn, data: st.DataObject) -> None:
+    model = data.draw(st.sampled_from([*SPELLINGS[dialect].models, *(api.model for api in OF_EACH[dialect])]))
+    try:
+        context = assembled(Api(dialect, model), drawn.history).build()
+    except UnsupportedContentError:
+        return
+    request = context.request()
+    sent = sorted(marks(request))
+    letters = "m" if FORGETFUL.search(model or "") else "mt"
+    letter = data.draw(st.sampled_from(sorted({mark[0] for mark in sent if mark[0] in letters})))
+    mark = data.draw(st.sampled_from([mark for mark in sent if mark[0] == letter]))
+    longer = count_request(_with_longer(request, mark), dialect=dialect, model=model)
+    assert longer.upper >= context.count.upper + 100
+
+
+def _with_longer(value: Any, mark: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(mark, mark + LONG)
+    if isinstance(value, dict):
+        return {key: _with_longer(held, mark) for key, held in cast("dict[str, Any]", value).items()}
+    return [_with_longer(held, mark) for held in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("dialect", OF_EACH)

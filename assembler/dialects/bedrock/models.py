@@ -15,6 +15,7 @@ import attrs
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.dialects.bedrock.blocks import sends
+from assembler.dialects.bedrock.unlisted import price_unlisted
 from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
 from assembler.pricing.opaque import price_lasting
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
@@ -46,6 +47,7 @@ class OpenModelPricer(MergingPricer):
 
     makers: Pricer
     margin: float
+    count: TokenCounter
 
     @classmethod
     def of(cls, model: str, count: TokenCounter) -> OpenModelPricer:
@@ -55,14 +57,14 @@ class OpenModelPricer(MergingPricer):
         if family_of(model) == "mistral":
             from assembler.dialects.mistral.dialect import mistral
 
-            return cls(mistral.pricer(model, count), _LISTED)
+            return cls(mistral.pricer(model, count), _LISTED, count)
         makers = hosted_pricer(model, count)
         if makers is not None:
-            return cls(makers, _LISTED)
+            return cls(makers, _LISTED, count)
         borrowed = hosted_pricer(_STRANGER, count)
         if borrowed is None:
             raise AssertionError(f"{_STRANGER} has no price list")
-        return cls(borrowed, _UNLISTED)
+        return cls(borrowed, _UNLISTED, count)
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Return the list's prices, each with its margin."""
@@ -78,7 +80,8 @@ class OpenModelPricer(MergingPricer):
             return self._loosened(Count(0))
         billed = with_parts(with_parts(sent, with_json_of_object), with_error_text)
         # The maker's own API has no such blocks, so its list does not price them.
-        return self._loosened(self.makers.message(billed) + price_lasting(sent.parts))
+        beside = price_lasting(sent.parts) + price_unlisted(sent.parts, self.count)
+        return self._loosened(self.makers.message(billed) + beside)
 
     def options(self, layout: Layout) -> Count:
         """Return 0: nothing is known about the price of Converse's other keys."""

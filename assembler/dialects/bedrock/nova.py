@@ -21,6 +21,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.dialects.bedrock.blocks import sends
+from assembler.dialects.bedrock.unlisted import context_of, sealed_thought
 from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
 from assembler.dialects.families import Row, first_match, guess, table_in
 from assembler.pricing.media.facts import MediaFacts
@@ -122,7 +123,8 @@ class NovaPricer(MergingPricer):
             case str():
                 return self._text(part)
             case Thinking():
-                return self._text(part.text)
+                tokens, dearest = sealed_thought(part)
+                return self._text(part.text) + guess(tokens, dearest)
             case Call():
                 return self.family.call + self._text(part.name + part.arguments, self.family.spoken)
             case Result():
@@ -133,7 +135,8 @@ class NovaPricer(MergingPricer):
                 return self._text("".join(words)) + beyond
             case Media():
                 facts = read_media(part)
-                return price_image(facts) if facts.text is None else self._text(facts.text)
+                shown = price_image(facts) if facts.text is None else self._text(facts.text)
+                return shown + self._text(context_of(part))
 
     def _held(self, part: str | Media | Opaque) -> Count:
         return self._text(part, self.family.spoken) if isinstance(part, str) else self._part(part)

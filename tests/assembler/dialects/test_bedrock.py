@@ -264,3 +264,33 @@ def test_thinking_that_a_dialect_declares_is_sent_and_its_hidden_prompt_priced(
 def test_thinking_of_no_known_type_is_refused_here_too() -> None:
     with pytest.raises(BudgetError, match="enabled"):
         Bedrock(thinking={"type": "on"})
+
+
+SENT: dict[str, list[Dict]] = {
+    "reasoning": [{"reasoningContent": {"reasoningText": {"text": "hm " * 60}}}],
+    "sealed reasoning": [{"reasoningContent": {"redactedContent": b"abc" * 200}}],
+    "a document's context": [
+        {"document": {"format": "txt", "name": "n", "source": {"text": "a"}, "context": "hm " * 60}}
+    ],
+    "a block's context": [
+        {"document": {"format": "txt", "name": "n", "source": {"content": [{"text": "a"}]}, "context": "hm " * 60}}
+    ],
+}
+
+
+@pytest.mark.parametrize("sent", SENT)
+@pytest.mark.parametrize(
+    "model", ["amazon.nova-pro-v1:0", "meta.llama3-1-70b-instruct-v1:0", "mistral.mistral-large-2407-v1:0", "cohere.a"]
+)
+def test_what_no_makers_list_prices_is_in_the_bound_of_a_converse_request(model: str, sent: str) -> None:
+    role = "assistant" if "reasoning" in sent else "user"
+
+    def upper(*blocks: Dict) -> int:
+        asked: list[Dict] = [{"role": "user", "content": [{"text": "q"}]}] if role == "assistant" else []
+        turns: list[Dict] = [*asked, {"role": role, "content": [*blocks, {"text": "a"}]}, *asked]
+        return count_request({"messages": turns}, dialect="bedrock", model=model).upper
+
+    bare: list[Dict] = [
+        {"document": {**held, "context": ""}} for block in SENT[sent] if (held := block.get("document"))
+    ]
+    assert upper(*SENT[sent]) > upper(*bare) + 50
