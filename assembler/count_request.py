@@ -8,6 +8,7 @@ from typing import Any, cast
 from assembler.dialects import Dialect
 from assembler.dialects.by_name import dialect_for
 from assembler.dialects.parse_steps import UNREADABLE, unreadable
+from assembler.dialects.sdk_arguments import with_schemas, without_sdk_values
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.pricing.hosted import price_beside_tools
 from assembler.pricing.pricer import is_whole, priced_request
@@ -76,7 +77,7 @@ def _priced(
     request: Mapping[str, Any], dialect: Dialect, model: str | None, counter: TokenCounter, unseen: Iterable[str]
 ) -> Count:
     """The price of a request. Raises if it uses one of the `unseen` keys, for which the server adds tokens."""
-    layout = dialect.parse(request)
+    layout = dialect.parse(with_schemas(without_sdk_values(request)))
     refuse_unseen(layout.options, unseen)
     pricer = dialect.pricer(model, counter)
     if is_whole(pricer):

@@ -12,6 +12,7 @@ from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Dialect
 from assembler.dialects.parse_steps import UNREADABLE, unreadable
+from assembler.dialects.sdk_arguments import with_schemas, without_sdk_values
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.text.fields import fields_in, fields_of, items_of
@@ -67,7 +68,8 @@ class RawRequest:
     @classmethod
     def _read(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
         try:
-            return cls(body, dialect, dialect.parse(body))
+            body = without_sdk_values(body)
+            return cls(body, dialect, dialect.parse(with_schemas(body)))
         except AssemblyError:
             raise
         except UNREADABLE as error:  # of the dialect's own code, which may be the caller's

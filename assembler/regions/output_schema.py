@@ -56,11 +56,26 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
 
 
 def written_by_the_sdk(model: Any) -> OutputSchema:
-    """A pydantic model as OpenAI's SDK writes it when it is passed the class, with titles.
+    """A pydantic model, or another class, as OpenAI's SDK writes it when it is passed the class, with titles.
 
-    The docstring stays inside the schema (openai 3.54, `to_strict_json_schema`, read 2026-11).
+    The docstring stays inside the schema (openai 3.54, `to_strict_json_schema`, read 2026-11). Raises `ToolError` for a
+    class without a schema.
     """
-    return OutputSchema(model.__name__, rewrite_schema(model.model_json_schema(), _closed), strict=True)
+    name = str(getattr(model, "__name__", "answer"))
+    return OutputSchema(name, rewrite_schema({**json_schema_of(model)}, _closed), strict=True)
+
+
+def json_schema_of(answer: Any) -> Mapping[str, Any]:
+    """The JSON schema of a pydantic model, a dataclass, a `TypedDict` or `list[Answer]`. Raises `ToolError`."""
+    if hasattr(answer, "model_json_schema"):
+        return cast("Mapping[str, Any]", answer.model_json_schema())
+    from pydantic import PydanticUserError, TypeAdapter  # for classes that write none themselves
+
+    try:
+        return TypeAdapter(answer).json_schema()
+    except (PydanticUserError, TypeError, AttributeError):
+        problem = ToolError(f"the answer's class has no JSON schema: {name_of_value(answer)}; pass the schema itself")
+    raise problem
 
 
 def _finished(schema: Schema, name: str) -> OutputSchema:

@@ -166,9 +166,9 @@ def _listed(given: object) -> list[object]:
 def _content(item: object) -> object:
     if isinstance(item, str):
         return {"role": "user", "parts": [{"text": item}]}
-    if (fields := fields_of(item)) is not None and fields.keys().isdisjoint(("parts", "role")):
-        return {"role": "user", "parts": [item]}
-    return item
+    fields = fields_of(item)
+    is_content = any(hasattr(item, key) if fields is None else key in fields for key in ("parts", "role"))
+    return item if is_content else {"role": "user", "parts": [item]}
 
 
 def _head(given: object) -> Message:
