@@ -91,27 +91,27 @@ _WHOLE: Mapping[str, frozenset[str]] = {
 """The parts that an API is sent unchanged, in a message of any shape."""
 
 
-def note_lost_fields(messages: Iterable[Message], own: str, notes: Notes) -> None:
-    """Note the fields in the messages that the API of the shape `own` does not get.
+def note_lost_fields(messages: Iterable[Message], target: str, notes: Notes) -> None:
+    """Note the fields in the messages that the API `target` does not get.
 
     A message of plain texts costs nothing, nor one that Chat Completions was sent as it came.
     """
-    taken = _TAKEN.get(own, ())
+    taken = _TAKEN.get(target, ())
     for message in messages:
-        whole = message.shallow or (own == "openai" and message.sent is message.seen is not None)
+        whole = message.shallow or (target == "openai" and message.sent is message.seen is not None)
         if message.extra_fields or not whole or message.shape == RESPONSES:
-            notes[FIELDS] += _lost_fields(message, own)
-            notes[MARKS] += _stray_marks(message, own)
+            notes[FIELDS] += _lost_fields(message, target)
+            notes[MARKS] += _stray_marks(message, target)
             if message.shape not in taken:
-                _note_message(message, own, notes)
+                _note_message(message, target, notes)
 
 
-def note_rewritten(message: Message, anew: Message, own: str, notes: Notes) -> None:
+def note_rewritten(message: Message, anew: Message, target: str, notes: Notes) -> None:
     """Note what a Chat message loses if Chat Completions is sent it as `anew`, which is written from its parts.
 
     `note_lost_fields` takes it for a message that is sent as it came, and notes only its stray marks.
     """
-    if own != "openai" or message.shape not in _TAKEN[own]:
+    if target != "openai" or message.shape not in _TAKEN[target]:
         return
     lost = Notes()
     for part, fields in _with_originals(message):
@@ -120,55 +120,58 @@ def note_rewritten(message: Message, anew: Message, own: str, notes: Notes) -> N
         else:
             _note_fields(fields, lost)
     notes.update(lost)
-    notes[MARKS] += len(MARK_KEYS & fields_in(message.seen).keys()) - _stray_marks(message, own)
+    notes[MARKS] += len(MARK_KEYS & fields_in(message.seen).keys()) - _stray_marks(message, target)
     notes[FIELDS] += len(message.extra_fields) - len(sent_extra_fields(anew))
 
 
-def _stray_marks(message: Message, own: str) -> int:
+def _stray_marks(message: Message, target: str) -> int:
     """Return how many cache marks are keys where the API has none. Those that `_note_message` finds are left to it."""
     fields = fields_of(message.seen)
-    if fields is None or own == "chat_template":
+    if fields is None or target == "chat_template":
         return 0
-    taken = message.shape in _TAKEN.get(own, ())
+    taken = message.shape in _TAKEN.get(target, ())
     if not taken and message.shape in _WITH_KEYS:
         return 0
     if message.shape == RESPONSES and "role" not in fields:
         return 0
-    return sum(1 for _ in stray_marks(fields, own)) if taken else len(MARK_KEYS & fields.keys())
+    return sum(1 for _ in stray_marks(fields, target)) if taken else len(MARK_KEYS & fields.keys())
 
 
-def loses_citations(message: Message, own: str) -> bool:
-    """True if the API of the shape `own` does not get the message's citations or annotations. O(parts)."""
-    if message.shape == own or own in ("chat_template", "plain"):
+def loses_citations(message: Message, target: str) -> bool:
+    """True if the API `target` does not get the message's citations or annotations. O(parts)."""
+    if message.shape == target or target in ("chat_template", "plain"):
         return False
     notes = Notes()
-    note_lost_fields([message], own, notes)
+    note_lost_fields([message], target, notes)
     return notes[CITATIONS] > 0
 
 
-def _lost_fields(message: Message, own: str) -> int:
+def _lost_fields(message: Message, target: str) -> int:
     """Return how many fields of a Chat message are lost. Chat and chat templates get them."""
-    if own == "chat_template" or (own == "openai" and message.shape in _TAKEN[own]):
+    if target == "chat_template" or (target == "openai" and message.shape in _TAKEN[target]):
         return 0
-    sent_fields = texts_of_extra_fields(message, own)
+    sent_fields = texts_of_extra_fields(message, target)
     return sum(
-        field not in sent_fields and (own != "openai" or field not in OF_ANSWERS) for field in message.extra_fields
+        field not in sent_fields and (target != "openai" or field not in OF_ANSWERS) for field in message.extra_fields
     )
 
 
-def marks_of_tools(tools: Iterable[Tool], own: str) -> int:
-    """Return how many cache marks on tools the API of the shape `own` does not get."""
+def marks_of_tools(tools: Iterable[Tool], target: str) -> int:
+    """Return how many cache marks on tools the API `target` does not get."""
     return sum(
-        not _takes_mark(mark, tool, own) for tool in tools if tool.api is None for mark in MARK_KEYS & tool.extra.keys()
-    )
-
-
-def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
-    """Return how many fields of tools in another API's form the API of the shape `own` does not get."""
-    return sum(
-        bool(held) and key not in _NOT_LOST.get(own, _OF_ANY_TOOL)
+        not _takes_mark(mark, tool, target)
         for tool in tools
-        if tool.api is None and tool.extra and tool.form is not None and not tool.is_in_form_of(own)
+        if tool.api is None
+        for mark in MARK_KEYS & tool.extra.keys()
+    )
+
+
+def fields_of_tools(tools: Iterable[Tool], target: str) -> int:
+    """Return how many fields of tools in another API's form the API `target` does not get."""
+    return sum(
+        bool(held) and key not in _NOT_LOST.get(target, _OF_ANY_TOOL)
+        for tool in tools
+        if tool.api is None and tool.extra and tool.form is not None and not tool.is_in_form_of(target)
         for key, held in tool.extra.items()
     )
 
@@ -178,11 +181,11 @@ _NOT_LOST: Mapping[str, frozenset[str]] = dict.fromkeys(("mistral", "openai", RE
 """The fields of a definition that an API has too, or that are noted as marks."""
 
 
-def _takes_mark(mark: str, tool: Tool, own: str) -> bool:
+def _takes_mark(mark: str, tool: Tool, target: str) -> bool:
     """True if a definition is sent with its mark, as one in the API's own form is."""
-    if own == "bedrock":
+    if target == "bedrock":
         return mark == POINT
-    in_form = own == "anthropic" or (own == "openai" and "function" in fields_in(tool.seen))
+    in_form = target == "anthropic" or (target == "openai" and "function" in fields_in(tool.seen))
     return in_form and mark == CONTROL
 
 
@@ -194,20 +197,20 @@ def parts_as_they_came(message: Message) -> Sequence[object]:
     return items_of(seen.get("parts" if message.shape == "gemini" and "parts" in seen else "content"))
 
 
-def _note_message(message: Message, own: str, notes: Notes) -> None:
-    notes[MARKS] += 0 if own == "bedrock" else _marks(message.parts)
-    for folded in _folded(message.parts, message.shape, own):
+def _note_message(message: Message, target: str, notes: Notes) -> None:
+    notes[MARKS] += 0 if target == "bedrock" else _marks(message.parts)
+    for folded in _folded(message.parts, message.shape, target):
         for held in _held_under(_CITATIONS, folded.raw):
             _note_citations(held, notes)
         notes[FIELDS] += bool(fields_in(folded.raw, "document").get("context"))  # Converse's, of a document in blocks
         notes[MARKS] += sum(held is not None for held in _held_under(MARK_KEYS, folded.raw))
         notes[FIELDS] += bool(fields_in(folded.raw, "toolResult").get("type"))  # Nova's name for its search
     for part, fields in _with_originals(message):
-        if _goes_whole(fields, own):
-            notes[MARKS] += sum(1 for _ in stray_marks_of(fields, own))
+        if _goes_whole(fields, target):
+            notes[MARKS] += sum(1 for _ in stray_marks_of(fields, target))
         else:
             is_text = isinstance(part, str) and fields.get("type") == "text"
-            _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if is_text else _NO_KEYS)
+            _note_fields(fields, notes, _KEPT.get(target, _NO_KEYS) if is_text else _NO_KEYS)
     if message.shape == FOREIGN and "role" in (seen := fields_in(message.seen)):
         notes[FIELDS] += len({*unread(seen)} - _OF_A_MESSAGE.union(OF_ANSWERS))
     if message.shape in _WITH_KEYS:
@@ -218,11 +221,11 @@ _WITH_KEYS = ("anthropic", "bedrock", "gemini")
 """The shapes whose messages go to their own API with all of their keys."""
 
 
-def _goes_whole(fields: _Raw, own: str) -> bool:
-    """True if a part has the form of the shape `own`. Anthropic names the type in `type`; the others in a key."""
-    if own == "anthropic":
-        return _kind(fields) in _WHOLE[own]
-    return "type" not in fields and not _WHOLE.get(own, _NO_KEYS).isdisjoint(fields)
+def _goes_whole(fields: _Raw, target: str) -> bool:
+    """True if a part has the form of the API `target`. Anthropic names the type in `type`; the others in a key."""
+    if target == "anthropic":
+        return _kind(fields) in _WHOLE[target]
+    return "type" not in fields and not _WHOLE.get(target, _NO_KEYS).isdisjoint(fields)
 
 
 def _kind(fields: _Raw) -> str | None:
@@ -243,12 +246,12 @@ def _held_under(keys: Container[str], value: object) -> Iterator[object]:
         yield from [held] if key in keys else _held_under(keys, held)
 
 
-def _folded(parts: Iterable[Part], shape: str, own: str) -> Iterator[Opaque]:
-    """Yield the parts that become texts for the API of the shape `own`, or are left out. Marks of Bedrock are not."""
+def _folded(parts: Iterable[Part], shape: str, target: str) -> Iterator[Opaque]:
+    """Yield the parts that become texts for the API `target`, or are left out. Marks of Bedrock are not."""
     for part in parts:
         if type(part) is Result:
-            yield from _folded(part.parts, shape, own)
-        elif type(part) is Opaque and not is_native_part(part, shape, own) and not is_mark(part):
+            yield from _folded(part.parts, shape, target)
+        elif type(part) is Opaque and not is_native_part(part, shape, target) and not is_mark(part):
             yield part
 
 

@@ -36,13 +36,13 @@ def count_media_in_results(message: Message) -> int:
     return sum(type(held) is Media for part in message.parts if type(part) is Result for held in part.parts)
 
 
-def with_media_after_results(message: Message, own: str) -> Message:
-    """Return the message with its answers' pictures and files after the last answer, for the API of the shape `own`.
+def with_media_after_results(message: Message, target: str) -> Message:
+    """Return the message with its answers' pictures and files after the last answer, for the API `target`.
 
     A text before each names its call by the caller's id, which means the newest call with that id. Gemini's own answers
     go back to Gemini unchanged. Returns the same message if nothing moves. O(parts).
     """
-    if own not in _ID_FORMS or own == message.shape == "gemini" or not count_media_in_results(message):
+    if target not in _ID_FORMS or target == message.shape == "gemini" or not count_media_in_results(message):
         return message
     parts: list[Part] = []
     shown: list[Part] = []
@@ -52,7 +52,7 @@ def with_media_after_results(message: Message, own: str) -> Message:
             last = len(parts) + 1
             part, media = _in_two(part)
             if media:
-                shown += [_label(part, _ID_FORMS[own]), *media]
+                shown += [_label(part, _ID_FORMS[target]), *media]
         parts.append(part)
     parts[last:last] = shown
     originals = [] if message.role == "tool" else [*items_of(fields_in(message.seen).get("content"))]
@@ -63,26 +63,26 @@ def with_media_after_results(message: Message, own: str) -> Message:
 
 
 def all_with_media_after_results(
-    messages: Sequence[Message], own: str, notes: Notes | None = None
+    messages: Sequence[Message], target: str, notes: Notes | None = None
 ) -> Sequence[Message]:
     """Return each message as `with_media_after_results` does, or the same sequence if nothing moved."""
     results = [part for message in messages for part in message.parts if type(part) is Result]
     if not any([Media in map(type, result.parts) for result in results]):  # noqa: C419 - of a whole history
         return messages
-    moved = [with_media_after_results(message, own) for message in messages]
+    moved = [with_media_after_results(message, target) for message in messages]
     if notes is not None:
         from assembler.dialects.lost_fields import note_rewritten  # to write a request, not to price it
 
         for old, new in zip(messages, moved, strict=True):
             if new is not old:
                 notes[MEDIA_MOVED] += count_media_in_results(old)
-                note_rewritten(old, new, own, notes)
+                note_rewritten(old, new, target, notes)
     return moved
 
 
-def adapt_with_media(message: Message, own: str) -> Message:
-    """Return the message as the API of the shape `own` gets it, and bills it."""
-    return adapt_message(with_media_after_results(message, own), own)
+def adapt_with_media(message: Message, target: str) -> Message:
+    """Return the message as the API `target` gets it, and bills it."""
+    return adapt_message(with_media_after_results(message, target), target)
 
 
 def _in_two(result: Result) -> tuple[Result, list[Media]]:

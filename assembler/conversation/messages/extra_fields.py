@@ -44,12 +44,12 @@ def thoughts_in_extra_fields(seen: _Raw, index: int) -> tuple[Part, ...]:
     return tuple(Thinking(_text(seen[key], f"conversation[{index}].{key}"), {key: seen[key]}) for key in held)
 
 
-def texts_of_extra_fields(message: Message, own: str) -> dict[str, str]:
-    """The texts in an answer's fields that the API of the shape `own` does not have: a refusal, an audio transcript.
+def texts_of_extra_fields(message: Message, target: str) -> dict[str, str]:
+    """The texts in an answer's fields that the API `target` does not have: a refusal, an audio transcript.
 
     A chat template is given the fields, but no template prints them.
     """
-    if not message.extra_fields or own in ("openai", "plain"):
+    if not message.extra_fields or target in ("openai", "plain"):
         return {}
     value = {key: message.seen.get(key) for key in message.extra_fields if key in OF_ANSWERS}
     audio = value.get("audio")
@@ -57,11 +57,11 @@ def texts_of_extra_fields(message: Message, own: str) -> dict[str, str]:
     return {key: words for key, words in value.items() if isinstance(words, str) and words.strip()}
 
 
-def loses_fields_of_answers(message: Message, own: str) -> bool:
-    """Whether a message has textless fields that the API of the shape `own` lacks: annotations, untranscribed audio."""
-    if not message.extra_fields or own in _HAVE_THEM:
+def loses_fields_of_answers(message: Message, target: str) -> bool:
+    """Whether a message has textless fields that the API `target` lacks: annotations, untranscribed audio."""
+    if not message.extra_fields or target in _HAVE_THEM:
         return False
-    return not set(OF_ANSWERS).isdisjoint(set(message.extra_fields) - texts_of_extra_fields(message, own).keys())
+    return not set(OF_ANSWERS).isdisjoint(set(message.extra_fields) - texts_of_extra_fields(message, target).keys())
 
 
 def sent_extra_fields(message: Message) -> tuple[str, ...]:
@@ -69,11 +69,11 @@ def sent_extra_fields(message: Message) -> tuple[str, ...]:
     return tuple(key for key in message.extra_fields if key in OF_ANSWERS or message.shape in (NEUTRAL, "openai"))
 
 
-def sends_fields_of_answers(message: Message, own: str) -> bool:
-    """Whether the API of the shape `own` gets a message's refusal, transcript or annotations."""
-    if texts_of_extra_fields(message, own):
+def sends_fields_of_answers(message: Message, target: str) -> bool:
+    """Whether the API `target` gets a message's refusal, transcript or annotations."""
+    if texts_of_extra_fields(message, target):
         return True
-    return own in _HAVE_THEM and not set(OF_ANSWERS).isdisjoint(message.extra_fields)
+    return target in _HAVE_THEM and not set(OF_ANSWERS).isdisjoint(message.extra_fields)
 
 
 _HAVE_THEM = ("openai", "chat_template", "plain")

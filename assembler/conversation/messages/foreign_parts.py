@@ -149,15 +149,15 @@ _TYPED: Mapping[str, tuple[str, ...]] = {
 """The APIs whose parts have a `type`, and the shapes that each accepts."""
 
 
-def is_native_part(part: Opaque, shape: str, own: str) -> bool:
-    """Whether a part of a message in this shape is sent unchanged to the API of the shape `own`.
+def is_native_part(part: Opaque, shape: str, target: str) -> bool:
+    """Whether a part of a message in this shape is sent unchanged to the API `target`.
 
     True if the part is of that API. For an unknown kind the shape of the message decides; if several APIs share that
     shape, the caller's choice of the dialect does.
     """
     if part.api != NEUTRAL:
-        return part.api == own
-    return shape in (NEUTRAL, FOREIGN, *_TYPED.get(own, ())) and own in _TYPED
+        return part.api == target
+    return shape in (NEUTRAL, FOREIGN, *_TYPED.get(target, ())) and target in _TYPED
 
 
 def assign_unknown_parts(message: Message, home: str) -> Message:
@@ -201,22 +201,22 @@ def _owner(part: Opaque, shape: str, home: str) -> str:
     return shape if shape in _TYPED else FOREIGN
 
 
-def adapt_message(message: Message, own: str) -> Message:
-    """The message for the API of the shape `own`: parts that it does not know become texts or are left out.
+def adapt_message(message: Message, target: str) -> Message:
+    """The message for the API `target`: parts that it does not know become texts or are left out.
 
     Cache marks stay, because each dialect counts those that it leaves out. Returns the same message if no part is of
     another API. O(parts).
     """
-    message = _with_words_beside(with_functions(message, own), own)
+    message = _with_words_beside(with_functions(message, target), target)
     for part in message.parts:
         if type(part) in _TOLD or (type(part) is Result and not _TOLD.isdisjoint(map(type, part.parts))):
             break
     else:
         return message
-    drawn = message.role == "assistant" and not _is_spelled_by(message, own)
+    drawn = message.role == "assistant" and not _is_spelled_by(message, target)
     again = _repeated_calls(message)
     parts = [
-        None if place in again or (drawn and type(part) is Media) else _adapt_part(part, message.shape, own)
+        None if place in again or (drawn and type(part) is Media) else _adapt_part(part, message.shape, target)
         for place, part in enumerate(message.parts)
     ]
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):
@@ -240,9 +240,9 @@ def _repeated_calls(message: Message) -> frozenset[int]:
     )
 
 
-def _with_words_beside(message: Message, own: str) -> Message:
+def _with_words_beside(message: Message, target: str) -> Message:
     """The message with the texts of `texts_of_extra_fields` added to its own."""
-    words = texts_of_extra_fields(message, own)
+    words = texts_of_extra_fields(message, target)
     if not words:
         return message
     texts = sum(1 for _ in itertools.takewhile(lambda part: type(part) is str, message.parts))
@@ -270,13 +270,13 @@ _TOLD = frozenset([Opaque, Media])
 """The types of parts that another API may not know."""
 
 
-def _is_spelled_by(message: Message, own: str) -> bool:
-    """Whether a message may be in the spelling of the API of the shape `own`.
+def _is_spelled_by(message: Message, target: str) -> bool:
+    """Whether a message may be in the spelling of the API `target`.
 
     Images and audio made by a model are sent to no other API: none accepts images from an assistant (Amazon Bedrock
     API reference, Message; OpenAI API reference, assistant message; read 2026-11).
     """
-    return message.shape in (NEUTRAL, own, *_TYPED.get(own, ()))
+    return message.shape in (NEUTRAL, target, *_TYPED.get(target, ()))
 
 
 def without_marks(message: Message) -> Message:
@@ -303,12 +303,12 @@ LEFT_OUT = "part(s) of another API without content here left out"
 FOLDED = "part(s) of another API sent as text"
 
 
-def adapt_and_note(message: Message, own: str, done: Counter[str]) -> Message:
+def adapt_and_note(message: Message, target: str, done: Counter[str]) -> Message:
     """`adapt_message`, and count in `done` the parts that were left out and those that became text."""
-    new = adapt_message(message, own)
+    new = adapt_message(message, target)
     if new is not message:
         before, after = _unread_in(message.parts) - len(_repeated_calls(message)), _unread_in(new.parts)
-        words = len(texts_of_extra_fields(message, own))
+        words = len(texts_of_extra_fields(message, target))
         gone = _lost(message, new) + words
         done.update({what: n for what, n in ((FOLDED, before - after - gone + words), (LEFT_OUT, gone)) if n > 0})
     return new
@@ -318,17 +318,17 @@ MAY_BE_LOST = _TOLD | {Result, Thinking}
 """The types of parts that may be left out for another API, and those that may hold such parts."""
 
 
-def is_sent_whole(message: Message, own: str) -> bool:
-    """Whether no part of a message is left out for the API of the shape `own`. O(parts)."""
-    new = adapt_message(message, own)
+def is_sent_whole(message: Message, target: str) -> bool:
+    """Whether no part of a message is left out for the API `target`. O(parts)."""
+    new = adapt_message(message, target)
     return new is message or _lost(message, new) == 0
 
 
-def is_left_out_for(message: Message, own: str) -> bool:
-    """Whether nothing of a message is left for the API of the shape `own`, so that its dialect leaves it out."""
-    empty = not message.parts and loses_fields_of_answers(message, own)
+def is_left_out_for(message: Message, target: str) -> bool:
+    """Whether nothing of a message is left for the API `target`, so that its dialect leaves it out."""
+    empty = not message.parts and loses_fields_of_answers(message, target)
     lost = empty or not _TOLD.isdisjoint(map(type, message.parts))
-    return lost and not adapt_message(message, own).parts
+    return lost and not adapt_message(message, target).parts
 
 
 def _unread_in(parts: Iterable[Part]) -> int:
@@ -359,14 +359,14 @@ def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
     return {**seen, key: [item for item, part in zip(items, parts, strict=False) if part is not None]}
 
 
-def _adapt_part(part: Part, shape: str, own: str) -> Part | None:
+def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
     match part:
         case Opaque():
-            return part if is_mark(part) or is_native_part(part, shape, own) else text_for_other_apis(part)
+            return part if is_mark(part) or is_native_part(part, shape, target) else text_for_other_apis(part)
         case Media():
-            return _written_in(part, own) or part
+            return _written_in(part, target) or part
         case Result() if not _TOLD.isdisjoint(map(type, part.parts)):
-            inner = [_adapt_held(held, shape, own) for held in part.parts]
+            inner = [_adapt_held(held, shape, target) for held in part.parts]
             if all(new is old for new, old in zip(inner, part.parts, strict=True)):
                 return part
             return attrs.evolve(part, parts=tuple(held for held in inner if isinstance(held, str | Media | Opaque)))
@@ -374,17 +374,17 @@ def _adapt_part(part: Part, shape: str, own: str) -> Part | None:
             return part
 
 
-def _adapt_held(part: Part, shape: str, own: str) -> Part | None:
+def _adapt_held(part: Part, shape: str, target: str) -> Part | None:
     """A part of a result. An item of Responses is a text there, for Responses too, which takes no item in an output."""
     if type(part) is Opaque and part.api == "responses" and stands_alone(part.kind):
         return text_for_other_apis(part)
-    return _adapt_part(part, shape, own)
+    return _adapt_part(part, shape, target)
 
 
-def _written_in(part: Media, own: str) -> str | None:
+def _written_in(part: Media, target: str) -> str | None:
     """The text of a plain-text document, for an API other than its own; None for any other medium."""
     home = "anthropic" if "type" in part.raw else "bedrock"
-    if part.kind != "document" or own == home:
+    if part.kind != "document" or target == home:
         return None
     block: object = part.raw if home == "anthropic" else part.raw.get("document")
     source: object = cast(_Raw, block).get("source") if isinstance(block, Mapping) else None

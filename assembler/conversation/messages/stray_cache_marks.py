@@ -40,21 +40,21 @@ _INNER = ("function", "toolSpec")
 Found = Iterator[tuple[Mapping[str, Any], str]]
 
 
-def stray_marks(message: Mapping[str, Any], own: str) -> Found:
-    """Yield each mark in a message that the API of the shape `own` does not have there, with the dict that holds it.
+def stray_marks(message: Mapping[str, Any], target: str) -> Found:
+    """Yield each mark in a message that the API `target` does not have there, with the dict that holds it.
 
     It looks at the message, its calls, its parts, and the parts of answers. A part that is only a mark, as Bedrock has
     it, is not yielded. O(parts).
     """
     for held in (message, *_dicts(message.get("tool_calls"))):
-        yield from _strays(held, _OF_CALLS.get(own, _NO_KEYS))
+        yield from _strays(held, _OF_CALLS.get(target, _NO_KEYS))
     for part in _parts_in(message):
-        yield from stray_marks_of(part, own)
+        yield from stray_marks_of(part, target)
 
 
-def stray_marks_of(part: Mapping[str, Any], own: str) -> Found:
+def stray_marks_of(part: Mapping[str, Any], target: str) -> Found:
     """`stray_marks` of a part or a block, and of the answer in it."""
-    kept = _OF_PARTS.get(own, _NO_KEYS)
+    kept = _OF_PARTS.get(target, _NO_KEYS)
     inner = [answer for key in _ANSWERS if (answer := fields_of(part.get(key))) is not None]
     held = [part, *inner, *(deep for holder in (part, *inner) for deep in _parts_in(holder))]
     for fields in held:
@@ -62,20 +62,20 @@ def stray_marks_of(part: Mapping[str, Any], own: str) -> Found:
             yield from _strays(fields, kept)
 
 
-def drop_marks(message: dict[str, Any], own: str) -> int:
+def drop_marks(message: dict[str, Any], target: str) -> int:
     """Remove the stray marks from a message. Returns how many there were."""
-    return _drop(stray_marks(message, own))
+    return _drop(stray_marks(message, target))
 
 
-def drop_marks_of(part: Mapping[str, Any], own: str) -> int:
+def drop_marks_of(part: Mapping[str, Any], target: str) -> int:
     """Remove the stray marks from a part. Returns how many there were."""
-    return _drop(stray_marks_of(part, own))
+    return _drop(stray_marks_of(part, target))
 
 
-def drop_marks_of_tool(definition: Mapping[str, Any], own: str) -> int:
-    """Remove the marks from a tool's definition that the API of the shape `own` does not have there."""
+def drop_marks_of_tool(definition: Mapping[str, Any], target: str) -> int:
+    """Remove the marks from a tool's definition that the API `target` does not have there."""
     held = (definition, *(inner for key in _INNER if (inner := fields_of(definition.get(key))) is not None))
-    return _drop(found for fields in held for found in _strays(fields, _OF_TOOLS.get(own, _NO_KEYS)))
+    return _drop(found for fields in held for found in _strays(fields, _OF_TOOLS.get(target, _NO_KEYS)))
 
 
 def _drop(found: Iterable[tuple[Mapping[str, Any], str]]) -> int:
