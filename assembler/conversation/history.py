@@ -88,13 +88,12 @@ class History:
         """The history without its last message. O(1)."""
         return History(self._log, max(0, self.length - 1))
 
-    def replaced(self, raws: Iterable[object]) -> History:
-        """A history of `raws` that keeps what is known of the messages at the front that it shares with this one.
+    def replaced(self, listed: list[object]) -> History:
+        """A history of the list that keeps what is known of the messages at the front that it shares with this one.
 
-        Shared are the same objects, and equal dicts, because many frameworks make new messages for each call.
-        O(messages): an identity check or a comparison of dicts for each.
+        It takes the list over: nobody else may change it. Shared are the same objects, and equal dicts, because many
+        frameworks make new messages for each call. O(messages): an identity check or a comparison of dicts for each.
         """
-        listed = list(raws)
         same = self._common(listed)
         equal = same + self._equal(listed, same)
         if equal > same:  # equal but other objects: what is known holds for them, and they are what is sent

@@ -222,14 +222,14 @@ class Readings:
 
     def turn_start(self, index: int, head: int) -> int:
         """The index where the turn of the message at `index` begins. O(1) amortised over a growing history."""
-        at = index
-        while (start := self.starts.get(at)) is None:
-            if at == head or opens_turn(self.message(at)):
+        starts, messages, at = self.starts, self.messages, index
+        while (start := starts.get(at)) is None:
+            if at == head or opens_turn(messages[at] or self.message(at)):
                 start = at
                 break
             at -= 1
         for later in range(at, index + 1):
-            self.starts[later] = start
+            starts[later] = start
         return start
 
     def read_newest(self, index: int) -> int | None:
@@ -238,10 +238,10 @@ class Readings:
         Returns the index where its turn begins, or None in the head. Open calls are allowed.
         """
         message = self.message(index)
-        parts, head = message.parts, self.head(index + 1) if self._head is None else self._head
+        head = self.head(index + 1) if self._head is None else self._head
         if index < head:
             return None
-        is_text = len(parts) == 1 and type(parts[0]) is str  # most by far: no calls and no results
+        is_text = message.text is not None  # most by far: no calls and no results
         if index == head or (message.role == "user" if is_text else opens_turn(message)):
             start, before = index, opening(message) if message.role == "tool" else NOTHING_OPEN
         else:
@@ -310,19 +310,18 @@ class Readings:
 
     def open_calls(self, start: int, stop: int) -> OpenCalls:
         """The open calls at the end of a turn. Raises for any other breach of the law of pairs."""
-        known = stop - 1
-        while known >= start and known not in self._open_calls:
+        calls, messages, known = self._open_calls, self.messages, stop - 1
+        while known >= start and known not in calls:
             known -= 1
-        found = None if known < start else self._open_calls[known]
-        if found is None:
-            found = NOTHING_OPEN
-            if start < stop and (first := self.messages[start] or self.message(start)).role == "tool":
-                found = opening(first)
-        open_calls = found
+        if known >= start:
+            open_calls = calls[known]
+        else:
+            open_calls = NOTHING_OPEN
+            if start < stop and (first := messages[start] or self.message(start)).role == "tool":
+                open_calls = opening(first)
         for index in range(known + 1, stop):
-            message = self.messages[index] or self.message(index)
-            parts = message.parts
-            if open_calls is not NOTHING_OPEN or len(parts) != 1 or type(parts[0]) is not str:  # not a text alone
+            message = messages[index] or self.message(index)
+            if message.text is None or open_calls is not NOTHING_OPEN:
                 open_calls = after(open_calls, message, index, self.message(index - 1) if open_calls.left else None)
-            self._open_calls[index] = open_calls
+            calls[index] = open_calls
         return open_calls

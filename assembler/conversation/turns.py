@@ -140,10 +140,9 @@ def opening(message: Message) -> OpenCalls:
 
 def opens_turn(message: Message) -> bool:
     """Whether a turn begins here: at a user message without results, or at a server's summary."""
-    parts = message.parts
-    if len(parts) == 1 and type(parts[0]) is str:  # most by far
+    if message.text is not None:  # most by far
         return message.role == "user"
-    kinds = set(map(type, parts))
+    kinds = set(map(type, message.parts))
     return (message.role == "user" and Result not in kinds) or (Opaque in kinds and is_compacted(message))
 
 
@@ -167,12 +166,11 @@ def after(open_calls: OpenCalls, message: Message, index: int, before: Message |
 
     O(parts).
     """
-    parts = message.parts
-    if not open_calls.left and len(parts) == 1 and type(parts[0]) is str:  # the usual case
+    if not open_calls.left and message.text is not None:  # the usual case
         return open_calls
     results: list[Result] = []
     calls: list[Call] = []
-    for part in parts:
+    for part in message.parts:
         if type(part) is Result:
             results.append(part)
         elif type(part) is Call:

@@ -22,8 +22,8 @@ def sent_whole(dialect: Dialect, messages: Placed) -> set[int]:
     return {
         index
         for index, message in (_without_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages)
-        if (len(parts := message.parts) == 1 and type(parts[0]) is str and message.shallow and not message.extra_fields)
-        or _sends_all(dialect, message)  # most are one text
+        if (message.text is not None and message.shallow and not message.extra_fields)  # most by far
+        or _sends_all(dialect, message)
     }
 
 

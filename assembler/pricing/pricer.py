@@ -293,8 +293,8 @@ def most_tokens(messages: Iterable[Message]) -> Tokens:
     """
     tokens = 0
     for message in messages:
-        part = message.parts[0] if message.shallow else None
-        if type(part) is not str or message.shape == RESPONSES:
+        text = message.text
+        if text is None or not message.shallow or message.shape == RESPONSES:
             return MANY
-        tokens += len(part) + _BESIDE_TEXT
+        tokens += len(text) + _BESIDE_TEXT
     return tokens

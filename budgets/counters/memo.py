@@ -23,26 +23,31 @@ MAX_CHARACTERS = 2**24
 
 @attrs.define(eq=False)
 class _Generations:
-    """Two halves of the memory. Counts enter the young one; when it is full, it replaces the old one.
+    """Two halves of the memory, with the bounds of each. Counts enter the young one.
 
-    So texts used since the last change are never forgotten, and a change takes no time.
+    When it is full, it replaces the old one. So texts used since the last change are never forgotten, and a change
+    takes no time.
     """
 
+    max_entries: int
+    max_characters: int
     young: dict[str, Tokens] = attrs.field(factory=dict)
     old: dict[str, Tokens] = attrs.field(factory=dict)
     characters: int = 0
     lock: threading.Lock = attrs.field(factory=threading.Lock)
 
-    def keep(self, text: str, tokens: Tokens, max_entries: int, max_characters: int) -> None:
+    def keep(self, text: str, tokens: Tokens) -> None:
         """Put a count into the young half, unless the text is too long."""
-        if len(text) > max_characters:
+        size = len(text)
+        if size > self.max_characters:
             return
         with self.lock:
-            if len(self.young) >= max_entries or self.characters + len(text) > max_characters:
+            if len(self.young) >= self.max_entries or self.characters + size > self.max_characters:
                 self.old, self.young, self.characters = self.young, {}, 0
-            if text not in self.young:
-                self.young[text] = tokens
-                self.characters += len(text)
+            young = self.young
+            if text not in young:
+                young[text] = tokens
+                self.characters += size
 
 
 def _at_least_two(bound: object, name: str) -> int:
@@ -58,12 +63,14 @@ class Memoised(Fronting):
 
     max_entries: int = MAX_ENTRIES
     max_characters: int = MAX_CHARACTERS
-    _generations: _Generations = attrs.field(factory=_Generations, init=False, eq=False, repr=False)
+    _generations: _Generations = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         # The class is frozen, so numpy numbers must become ints here.
         for name in ("max_entries", "max_characters"):
             object.__setattr__(self, name, _at_least_two(getattr(self, name), name))
+        halves = _Generations(self.max_entries // 2, self.max_characters // 2)
+        object.__setattr__(self, "_generations", halves)
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`, counted once while it is remembered."""
@@ -77,7 +84,7 @@ class Memoised(Fronting):
         tokens = generations.old.get(text)
         if tokens is None:
             tokens = self.counter(text)  # outside the lock: two threads may both count it and get the same
-        generations.keep(text, tokens, self.max_entries // 2, self.max_characters // 2)
+        generations.keep(text, tokens)
         return tokens
 
     def __contains__(self, text: object) -> bool:

@@ -87,7 +87,7 @@ class Opaque(Value):
 Part: TypeAlias = str | Call | Result | Thinking | Media | Opaque
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, init=False)
 class Message:
     """A role, its parts, and the caller's own object (`raw`) with a private copy of what was read from it (`seen`).
 
@@ -108,6 +108,33 @@ class Message:
     """The fields of a Chat message that are not read here. They are sent only to APIs of that spelling."""
     sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False)
     """The Chat Completions message for it, once known, if that is a single message. All threads compute the same."""
+    text: str | None = attrs.field(init=False, repr=False)
+    """Its text, if that is its only part, as of most messages."""
+
+    # Written by hand, since `text` follows from the parts: the method of attrs would make another call for that.
+    def __init__(
+        self,
+        role: Role,
+        parts: tuple[Part, ...],
+        raw: object,
+        shape: str,
+        seen: Any,
+        name: str | None = None,
+        pinned: bool = False,
+        shallow: bool = False,
+        extra_fields: tuple[str, ...] = (),
+    ) -> None:
+        self.role = role
+        self.parts = parts
+        self.raw = raw
+        self.shape = shape
+        self.seen = seen
+        self.name = name
+        self.pinned = pinned
+        self.shallow = shallow
+        self.extra_fields = extra_fields
+        self.sent = None
+        self.text = parts[0] if len(parts) == 1 and type(parts[0]) is str else None
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:
         """The message with other parts, for pricing only."""

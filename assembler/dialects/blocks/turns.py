@@ -206,8 +206,8 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
             case _:
                 _keep(turn.blocks, writer.other(part, message.shape))
     _unmark(turn, writer)
-    if not beside and len(message.parts) == len(turn.blocks) == 1 and type(message.parts[0]) is str:
-        turn.text = message.parts[0]
+    if not beside and len(turn.blocks) == 1 and message.text is not None:
+        turn.text = message.text
     _note(message, turn, writer.notes)
     return turn
 

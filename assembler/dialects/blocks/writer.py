@@ -96,7 +96,7 @@ class Writer(abc.ABC):
         note_lost_fields(listed, self.shape, self.notes)
         return [
             message  # most messages are one text and need no adapting
-            if len(message.parts) == 1 and type(message.parts[0]) is str and not message.extra_fields
+            if message.text is not None and not message.extra_fields
             else adapt_and_note(message, self.shape, self.notes)
             for message in listed
         ]

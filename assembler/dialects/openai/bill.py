@@ -131,19 +131,13 @@ class OpenAIChatPricer(OpenAIBill):
 
     def message(self, message: Message) -> Count:
         """Price one message with its envelope. Each of several results has its own."""
-        parts, role = message.parts, message.role
-        if (
-            len(parts) == 1
-            and type(parts[0]) is str
-            and role != "tool"
-            and message.name is None
-            and not message.extra_fields
-        ):
+        text, role = message.text, message.role
+        if text is not None and role != "tool" and message.name is None and not message.extra_fields:
             if role != "assistant":
-                return self.text(self.envelope + self.count(parts[0]))
-            if parts[0] and message.shape != "openai":
+                return self.text(self.envelope + self.count(text))
+            if text and message.shape != "openai":
                 beside = self.family.assistant_text + self.beside_format
-                return self.text(self.envelope + beside + self.count(parts[0]))
+                return self.text(self.envelope + beside + self.count(text))
         if role != "assistant" and (answers := _answers_alone(message)):
             if len(answers) == 1:
                 return self.text(self.envelope + self.count(answers[0]))
