@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from assembler.dialects.copies import own_fields
@@ -25,6 +25,12 @@ def bare_schema(output: OutputSchema) -> dict[str, Any]:
     described = {} if output.description is None else {"description": output.description}
     schema: dict[str, Any] = own_fields(output.schema)
     return {**described, **schema}
+
+
+def tool_choice_in(options: Mapping[str, Any]) -> object:
+    """Return the tool choice of a request in OpenAI's formats, on Chat also by its older name."""
+    choice: object = options.get("tool_choice")
+    return options.get("function_call") if choice is None else choice
 
 
 def asked_choice(layout: Layout) -> str | None:

@@ -29,6 +29,7 @@ from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.message_fields import FRAMING, price_fields, price_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import is_empty_for_chat
+from assembler.dialects.output_and_choice import tool_choice_in
 from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -162,7 +163,7 @@ class HostBill(JoiningPricer):
 
     def _choice(self, layout: Layout) -> Difference:
         """Price a forced tool, or what is saved if the template leaves out tools that may not be called."""
-        choice: object = layout.options.get("tool_choice")
+        choice = tool_choice_in(layout.options)
         if not layout.tools:
             return Difference()
         if choice == "none" and self.family.hides_tools_unchosen:

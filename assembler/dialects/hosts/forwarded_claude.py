@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from assembler.dialects.anthropic.dialect import AnthropicPricer, anthropic
+from assembler.dialects.output_and_choice import tool_choice_in
 from assembler.text.fields import fields_in, fields_of
 from budgets import Grade, TokenCounter
 from budgets.count import Difference
@@ -26,10 +27,12 @@ def forwarded_claude(model: str, count: TokenCounter) -> AnthropicPricer:
 def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tool choice, thinking and answer format of Chat or Responses in Messages' form. Others are free."""
     asked: dict[str, Any] = {}
-    choice: object = options.get("tool_choice")
+    choice = tool_choice_in(options)
+    if (fields := fields_of(choice)) and fields.get("type") == "allowed_tools":
+        choice, fields = (fields_in(fields, "allowed_tools") or fields).get("mode"), None
     if isinstance(choice, str):
         asked["tool_choice"] = {"type": _CHOICES.get(choice, "auto")}
-    elif fields := fields_of(choice):
+    elif fields:
         asked["tool_choice"] = {"type": "tool", "name": (fields_in(fields, "function") or fields).get("name")}
     wanted = fields_in(options, "response_format") or fields_in(options, "text", "format")
     if wanted.get("type") == "json_schema":

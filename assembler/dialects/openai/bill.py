@@ -27,6 +27,7 @@ from assembler.dialects.openai.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.wire import is_empty_for_chat, is_foreign_thought, is_sent_in_content, result_texts
+from assembler.dialects.output_and_choice import tool_choice_in
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_file, price_media
 from assembler.pricing.opaque import price_opaque
@@ -159,9 +160,7 @@ class OpenAIChatPricer(OpenAIBill):
 
     def options(self, layout: Layout) -> Count:
         """Price a forced tool, serial calls and an output schema. Other options are free."""
-        choice = layout.options.get("tool_choice")
-        if choice is None:
-            choice = layout.options.get("function_call")
+        choice = tool_choice_in(layout.options)
         answers = 0 if self.beside_format else sum(map(_says_something, map(_as_sent, layout.messages)))
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 

@@ -50,6 +50,20 @@ def test_the_choice_of_a_tool_is_billed_as_claude_bills_it(chosen: Any, own: Any
     assert chat(CLAUDES[0], tools=[OF_CHAT], tool_choice=chosen) == there
 
 
+@pytest.mark.parametrize("model", [*CLAUDES, "llama-3.3-70b-versatile", "gpt-4o"])
+def test_a_function_that_is_forced_by_the_older_name_costs_what_a_forced_tool_does(model: str) -> None:
+    forced = chat(model, tools=[OF_CHAT], tool_choice={"type": "function", "function": {"name": "look"}})
+    legacy = chat(model, functions=[OF_CHAT["function"]], function_call={"name": "look"})
+    assert abs(legacy.tokens - forced.tokens) == (3 if model == "gpt-4o" else 0)
+
+
+@pytest.mark.parametrize(("mode", "own"), [("auto", {"type": "auto"}), ("required", {"type": "any"})])
+def test_a_list_of_allowed_tools_is_billed_as_the_choice_of_its_mode(mode: str, own: Any) -> None:
+    allowed = {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": [{"name": "look"}]}}
+    there = messages(CLAUDES[0], tools=[OF_MESSAGES], tool_choice=own)
+    assert chat(CLAUDES[0], tools=[OF_CHAT], tool_choice=allowed) == there
+
+
 def test_an_answer_format_is_bounded_as_the_forced_tool_that_a_gateway_may_make_of_it() -> None:
     wanted = {"type": "json_schema", "json_schema": {"name": "rhyme", "schema": SCHEMA}}
     own = messages(CLAUDES[0], output_config={"format": {"type": "json_schema", "schema": SCHEMA}})
