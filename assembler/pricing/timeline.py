@@ -117,7 +117,7 @@ class Timeline:
         return self._sums[stop] - self._sums[start] + self._kept_before(start) + self._reasoning(start, stop)
 
     def _kept_before(self, start: int) -> Tokens:
-        return sum(tokens for begin, tokens in self._pinned if begin < start) if self._pinned else 0
+        return sum(tokens for begin, tokens in self._pinned if begin < start)
 
     def _reasoning(self, start: int, stop: int) -> Tokens:
         """What the reasoning from `start` on costs that is billed in the first `stop` messages."""
@@ -148,7 +148,7 @@ class Timeline:
 
     def _first_above(self, most: Tokens, stop: int) -> int | None:
         """The first length after `stop` of a history that costs more than `most`, or None."""
-        found = bisect_left(self._sums, most + 1, lo=min(stop, self.length) + 1, hi=self.length + 1)
+        found = bisect_left(self._sums, most + 1, lo=stop + 1, hi=self.length + 1)
         return found if found <= self.length else None
 
     def kept_after_each(self, start: int, begin: int, stop: int) -> Tokens:

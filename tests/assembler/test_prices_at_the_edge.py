@@ -259,6 +259,8 @@ def test_a_history_remembers_the_prices_of_its_last_pricers() -> None:
 def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
     ledger, policy = ledger_of(*[10] * 20), TrimOldest(low_water=0.5)
     ledger.fits(50)
+    ledger.may_fit(50)
+    ledger.since(0)
     ledger.newest_that_fit(50, 1)
     policy.cut(ledger, 100)
     facts = cast(Any, object())
@@ -272,6 +274,9 @@ def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
         ledger.prices.fitting,
     )
     assert known.tail is not None
+    assert (known.everything, known.hopeless) == (ledger.prices.everything, ledger.prices.hopeless)
+    assert known.everything is not None
+    assert known.hopeless is not None
     assert known.beyond is not None
     assert known.fitting == (50, 15, 20)
     assert known.replays.find(policy) == ledger.prices.replays.find(policy) is not None
@@ -288,7 +293,15 @@ def test_prices_of_a_shorter_history_ignore_later_messages() -> None:
     ledger.timeline()
     list(ledger.newest_first())
     ledger.prices.overpriced.update({1, 2})
+    ledger.prices.thoughts.update({1, 2})
+    ledger.prices.lost.update({1: 5, 2: 6})
+    ledger.prices.long_runs.update({1: 0, 5: 1, 9: 2})
+    ledger.prices.adding_up.update({(0, 2): True, (1, 3): False})
+    ledger.prices.waiting.reaching(3, lambda index: index)
     known = ledger.prices.known_until(2)
+    assert (known.thoughts, known.lost, known.long_runs) == ({1}, {1: 5}, {1: 0, 2: 1})
+    assert (known.adding_up, known.waiting.values, known.reasoning) == ({(0, 2): True}, [0, 0, 1], [])
+    assert [*map(type, ledger.prices.known_until(5).messages)] == [Count, Count, Count, type(None), type(None)]
     assert [None if price is None else price.upper for price in known.messages] == [1, 2]
     assert (known.running, known.sums.values, known.overpriced) == ({0: 1, 1: 2}, [0, 1, 3], {1})
     assert ledger.dropped_tokens(1, 3) == 5
