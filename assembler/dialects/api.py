@@ -9,8 +9,8 @@ import attrs
 from budgets.value import Value
 
 if TYPE_CHECKING:
-    from assembler.dialects.mark_places import Marks
-    from assembler.dialects.prefix_cache import PrefixCache
+    from assembler.dialects.cache_mark_places import Marks
+    from assembler.dialects.cache_prefixes import PrefixCache
 
 
 class SourceBlocks(Protocol):

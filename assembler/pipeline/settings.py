@@ -25,7 +25,7 @@ from budgets import Budget, BudgetError, tiktoken_counter
 from budgets.counters.guard import Guarded
 
 if TYPE_CHECKING:
-    from assembler.dialects.marking import CacheMarks
+    from assembler.dialects.cache_marks import CacheMarks
     from assembler.pricing.calibration import CalibratedCounter
 
 _REFUSE = Refuse()
@@ -157,7 +157,7 @@ class Settings:
         strategy = _CHAT_REGIONS if isinstance(strategy, EllipsisType) else strategy
         chooser(strategy)  # raises unless it is a strategy
         if cache_marks is not None:
-            from assembler.dialects.marking import CacheMarks
+            from assembler.dialects.cache_marks import CacheMarks
 
             must_be("cache_marks", cast(object, cache_marks), (CacheMarks,), "CacheMarks()")
         spoken = _dialect_for(budget) if dialect is None else read_dialect(dialect)

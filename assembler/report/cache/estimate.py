@@ -12,8 +12,8 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.dialects import DIALECTS
+from assembler.dialects.cache_prefixes import PrefixCache, first_rule
 from assembler.dialects.plain.dialect import definition, spell_message
-from assembler.dialects.prefix_cache import PrefixCache, first_rule
 from assembler.pipeline.planned import Planned
 from assembler.report.region_facts import fixed_facts
 from budgets import Count, Grade

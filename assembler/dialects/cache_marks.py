@@ -16,7 +16,17 @@ import attrs
 from assembler.dialects import Dialect
 from assembler.dialects.blocks.turns import MOST_MARKS
 from assembler.dialects.by_name import read_dialect
-from assembler.dialects.mark_places import END, MESSAGES, SYSTEM, TOOLS, Lifetime, Marks, Place, Run, opens_newest_turn
+from assembler.dialects.cache_mark_places import (
+    END,
+    MESSAGES,
+    SYSTEM,
+    TOOLS,
+    Lifetime,
+    Marks,
+    Place,
+    Run,
+    opens_newest_turn,
+)
 from assembler.errors import MessageTypeError
 from assembler.validation import OneOf, must_be
 
