@@ -26,9 +26,9 @@ def drawn(seed: int) -> list[Message]:
         for _ in range(chance.choice([1, 1, 2])):
             told.append({"role": "user", "content": "q" * chance.randint(1, 9)})
         for _ in range(chance.randint(0, 2)):
-            call = {"type": "tool_use", "id": f"c{len(told)}", "name": "f", "input": {}}
+            call: Message = {"type": "tool_use", "id": f"c{len(told)}", "name": "f", "input": {}}
             told.append({"role": "assistant", "content": [*thoughts(chance), call]})
-            result = {"type": "tool_result", "tool_use_id": call["id"], "content": "r" * chance.randint(1, 9)}
+            result: Message = {"type": "tool_result", "tool_use_id": call["id"], "content": "r" * chance.randint(1, 9)}
             told.append({"role": "user", "content": [result]})
         answer = {"type": "text", "text": "a" * chance.randint(1, 9)}
         told.append({"role": "assistant", "content": [*thoughts(chance), answer]})
@@ -68,9 +68,9 @@ def made(history: list[Message], pins: tuple[int, ...] = ()) -> tuple[Ledger, By
         return settings.pricer.message(read_message(raw, 0)).upper
 
     def without(raw: Message) -> Message:
-        parts = raw["content"] if isinstance(raw["content"], list) else []
-        kept = [part for part in parts if part["type"] != "thinking"]
-        return {**raw, "content": kept} if parts else raw
+        if isinstance(raw["content"], str):
+            return raw
+        return {**raw, "content": [part for part in raw["content"] if part["type"] != "thinking"]}
 
     lasting = [price(without(raw)) for raw in history]
     thought = [price(raw) - less for raw, less in zip(history, lasting, strict=True)]
@@ -157,5 +157,9 @@ def test_a_ledger_under_another_pricer_has_its_prices_and_the_same_first_message
     assert (other.first, other.pins, list(other.turns())) == (1, (2,), [(2, 3), (1, 2)])
     assert [one.since(1).upper for one in (ledger, other)] == [5, 10]
     assert [ledger.until(length).pins for length in (3, 2)] == [(2,), ()]
-    counted = attrs.evolve(ledger, pins_until=lambda length: (length - 1,))
+
+    def newest(length: int) -> tuple[int, ...]:
+        return (length - 1,)
+
+    counted = attrs.evolve(ledger, pins_until=newest)
     assert [counted.until(length).pins for length in (3, 2)] == [(2,), (1,)]
