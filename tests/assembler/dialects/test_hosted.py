@@ -174,6 +174,34 @@ ADDING: dict[str, Any] = {"role": "assistant", "content": None}
 SUM = {"role": "tool", "tool_call_id": "1", "content": "3"}
 
 
+def pictured(width: int, height: int) -> dict[str, Any]:
+    picture = {"type": "image_url", "image_url": {"url": "https://a.test/p.png"}, "width": width, "height": height}
+    return {"role": "user", "content": [{"type": "text", "text": "q"}, picture]}
+
+
+@pytest.mark.parametrize("model", ["grok-4", "llama-4-scout", "kimi-k2.5", "gemma-3-27b-it", "qwen2.5-vl-72b-instruct"])
+def test_a_picture_is_estimated_by_its_patches(model: str) -> None:
+    def picture(message: dict[str, Any]) -> tuple[int, int]:
+        seen, bare = (
+            count_request({"messages": [one]}, dialect=openai_chat, model=model, counter=own) for one in (message, USER)
+        )
+        assert seen.grade is Grade.ESTIMATED
+        return seen.tokens - bare.tokens, seen.upper - bare.upper
+
+    assert picture(pictured(1, 1)) == (256, 2_600)
+    assert picture(pictured(1_120, 560)) == (40 * 20, 2_600)
+    assert picture(pictured(2_800, 1_401)) == (100 * 51, 2 * 100 * 51)
+    assert picture(pictured(9_000, 9_000)) == (16_384, 16_384)
+    unseen = {
+        "role": "user",
+        "content": [
+            *pictured(1, 1)["content"][:1],
+            {"type": "image_url", "image_url": {"url": "https://a.test/p.png"}},
+        ],
+    }
+    assert picture(unseen) == (1_000, 16_384)
+
+
 def called(arguments: str) -> dict[str, Any]:
     return {
         **ADDING,
