@@ -19,7 +19,7 @@ def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping
     cap. Tokens that a region does not demand go to the next. Regions of equal priority are served in their fixed order,
     so that without limits the conversation gets what the fixed regions leave.
     """
-    given = {region: min(demands.get(region, 0), _tokens(_of(limits, region).floor, available)) for region in REGIONS}
+    given = {region: min(demands.get(region, 0), tokens_of(_of(limits, region).floor, available)) for region in REGIONS}
     left = available - sum(given.values())
     order = sorted(REGIONS, key=lambda region: -_of(limits, region).priority)
     for ceilings in (_shares(limits, available), _caps(limits, available)):
@@ -41,12 +41,12 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
     `reserved` is the rest of the window.
     """
     for region, limit in limits.items():
-        if limit.cap is not None and _tokens(limit.floor, available) > _tokens(limit.cap, available):
+        if limit.cap is not None and tokens_of(limit.floor, available) > tokens_of(limit.cap, available):
             raise BudgetError(
-                f"limits[{region!r}]: its floor of {_tokens(limit.floor, available)} tokens is above its cap of "
-                f"{_tokens(limit.cap, available)}: lower the floor or raise the cap"
+                f"limits[{region!r}]: its floor of {tokens_of(limit.floor, available)} tokens is above its cap of "
+                f"{tokens_of(limit.cap, available)}: lower the floor or raise the cap"
             )
-    needed = sum(_tokens(limit.floor, available) for limit in limits.values())
+    needed = sum(tokens_of(limit.floor, available) for limit in limits.values())
     if needed > available:
         whole = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, int))
         shares = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, float))
@@ -86,7 +86,7 @@ def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
 
     shares = [Fraction(limit.floor) for limit in limits.values() if isinstance(limit.floor, float)]
     available = max(whole, int((whole - len(shares)) / (1 - sum(shares))))
-    while sum(_tokens(limit.floor, available) for limit in limits.values()) > available:
+    while sum(tokens_of(limit.floor, available) for limit in limits.values()) > available:
         available += 1
     return available
 
@@ -95,7 +95,8 @@ def _of(limits: Mapping[str, Limit], region: str) -> Limit:
     return limits.get(region, _FREE)
 
 
-def _tokens(amount: Amount, available: Tokens) -> Tokens:
+def tokens_of(amount: Amount, available: Tokens) -> Tokens:
+    """The tokens of a cap or a floor: a share is a part of what is available, rounded down."""
     return part_of(amount, available) if isinstance(amount, float) else amount
 
 
@@ -107,4 +108,4 @@ def _shares(limits: Mapping[str, Limit], available: Tokens) -> dict[str, Tokens]
 
 def _caps(limits: Mapping[str, Limit], available: Tokens) -> dict[str, Tokens]:
     caps = {region: _of(limits, region).cap for region in REGIONS}
-    return {region: available if cap is None else _tokens(cap, available) for region, cap in caps.items()}
+    return {region: available if cap is None else tokens_of(cap, available) for region, cap in caps.items()}

@@ -7,13 +7,14 @@ read 2026-11). A block whose content is null is a failed compaction and replaces
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 import attrs
 
 from assembler.conversation.messages.kinds import SUMMARY
 from assembler.conversation.messages.message import Message, Opaque, Part
+from assembler.text.fields import value_in
 
 KIND = SUMMARY
 COMPACTING = frozenset({"anthropic", "responses"})
@@ -60,15 +61,9 @@ def is_window(before: Iterable[Message], api: str) -> bool:
 
 def may_compact(raw: object) -> bool:
     """Whether a caller's message may hold a summary, judged by `type` fields alone, without reading the message."""
-    if _of(raw, "type") == KIND:
+    if value_in(raw, "type") == KIND:
         return True
-    content = _of(raw, "content")
+    content = value_in(raw, "content")
     if isinstance(content, str) or not isinstance(content, Sequence):
         return False
-    return any(_of(part, "type") == KIND for part in cast("Sequence[object]", content))
-
-
-def _of(value: object, key: str) -> Any:
-    if isinstance(value, Mapping):
-        return cast("Mapping[str, Any]", value).get(key)
-    return getattr(value, key, None)
+    return any(value_in(part, "type") == KIND for part in cast("Sequence[object]", content))

@@ -18,9 +18,8 @@ from assembler.regions.regions import Regions
 from assembler.regions.tools import Tool
 from assembler.strategies.strategy import Omitted
 from budgets import Budget, BudgetError, Limit, Tokens
-from budgets.allotment import allotments
-from budgets.limit import Amount
-from budgets.numbers import part_of, whole
+from budgets.allotment import allotments, tokens_of
+from budgets.numbers import whole
 
 
 @runtime_checkable
@@ -43,7 +42,7 @@ def _make_way(given: dict[str, Tokens], short: Tokens, budget: Budget, limit: To
     for region in ("knowledge", "capability"):
         own = budget.limits.get(region, Limit())
         if region == "knowledge" or own.select is not None:
-            taken = max(0, min(short, given[region] - _in_tokens(own.floor, limit)))
+            taken = max(0, min(short, given[region] - tokens_of(own.floor, limit)))
             given[region] -= taken
             short -= taken
 
@@ -129,11 +128,7 @@ def conversation_cap(budget: Budget) -> Tokens:
     """The most that the turns may cost, however many tokens are left."""
     limit = budget.limits.get("conversation")
     cap = None if limit is None else limit.cap
-    return budget.input_limit if cap is None else _in_tokens(cap, budget.input_limit)
-
-
-def _in_tokens(amount: Amount, limit: Tokens) -> Tokens:
-    return part_of(amount, limit) if isinstance(amount, float) else amount
+    return budget.input_limit if cap is None else tokens_of(cap, budget.input_limit)
 
 
 def _chosen(

@@ -11,6 +11,7 @@ import attrs
 from assembler.errors import PromptError
 from assembler.regions.knowledge import Document
 from assembler.text.checked import checked_text
+from assembler.text.fields import value_in
 from assembler.validation import Is, iterates, wrong
 
 _T = TypeVar("_T")
@@ -88,16 +89,16 @@ def _read_any(result: object, place: int) -> RetrievalResult:
     if isinstance(given, tuple) and len(cast("tuple[object, ...]", given)) == _PAIR:
         item, score = cast("tuple[object, object]", result)
         return attrs.evolve(_read_any(item, place), score=_score(score, place))
-    node = _field(result, "node")
+    node = value_in(result, "node")
     if node is not None and _content(node) is not None:
-        return attrs.evolve(_read_any(node, place), score=_score(_field(result, "score"), place))
+        return attrs.evolve(_read_any(node, place), score=_score(value_in(result, "score"), place))
     text = _content(result)
     if text is None:
         raise PromptError(
             f"retrieval result {place} ({type(result).__name__}) has no text; "
             "pass a RetrievalResult, or a dict or object with 'content'"
         )
-    metadata = _field(result, "metadata")
+    metadata = value_in(result, "metadata")
     extra: Mapping[str, Any] = cast("Mapping[str, Any]", metadata) if isinstance(metadata, Mapping) else {}
     found = {name: _first(result, extra, names) for name, names in _NAMES.items() if name != "content"}
     return RetrievalResult(
@@ -113,12 +114,6 @@ def _read_any(result: object, place: int) -> RetrievalResult:
     )
 
 
-def _field(item: object, name: str) -> object:
-    if isinstance(item, Mapping):
-        return cast("Mapping[str, object]", item).get(name)
-    return getattr(item, name, None)
-
-
 def _content(item: object) -> str | None:
     """Return the text, which LlamaIndex's nodes have in `get_content()`."""
     if isinstance(item, str):
@@ -127,13 +122,13 @@ def _content(item: object) -> str | None:
     if callable(get_content):
         content = get_content()
         return content if isinstance(content, str) else None
-    return next((text for name in _NAMES["content"] if isinstance(text := _field(item, name), str)), None)
+    return next((text for name in _NAMES["content"] if isinstance(text := value_in(item, name), str)), None)
 
 
 def _first(item: object, metadata: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     if isinstance(item, str):
         return None
-    own = (_field(item, name) for name in names)
+    own = (value_in(item, name) for name in names)
     return next(
         (value for value in (*own, *map(metadata.get, names)) if value is not None and not callable(value)), None
     )

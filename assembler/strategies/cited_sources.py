@@ -15,7 +15,7 @@ from assembler.strategies.source_writer import COMPRESSED, Shelf, SourceWriter, 
 from assembler.strategies.sources.duplicates import Duplicates, SameText, SimilarVectors
 from assembler.strategies.sources.layout import BlockLayout, PlainSources, SourceLayout
 from assembler.strategies.sources.merging import MergeNeighbours, beside
-from assembler.strategies.sources.ordering import Order, ReadingOrder, order_sources
+from assembler.strategies.sources.ordering import Order, ReadingOrder, an_order, order_sources
 from assembler.strategies.sources.selection import Candidate, Greedy, Selection, cap_per_document
 from assembler.strategies.sources.source import Reliability, Source, of, ranked_sources
 from assembler.strategies.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
@@ -80,11 +80,6 @@ def _weights(_owner: object, _field: object, value: object) -> None:
         raise BudgetError(wrong("CitedSources: reliability", "a mapping from sources to weights, or a function", value))
 
 
-def _an_order(_owner: object, _field: object, value: object) -> None:
-    if not isinstance(value, Order) and (isinstance(value, type) or not callable(value)):
-        raise BudgetError(wrong("CitedSources: order", "an Order such as Order.SCORE, or a function", value))
-
-
 def _a_place(owner: CitedSources, field: attrs.Attribute[Placement], value: Placement) -> None:
     A_PLACEMENT(owner, field, value)
     if value is Placement.SYSTEM and isinstance(owner.layout, BlockLayout):
@@ -130,7 +125,7 @@ class CitedSources:
 
     duplicates: Sequence[Duplicates] = attrs.field(default=(SameText(), SimilarVectors()), validator=_rules)
     selection: Selection = attrs.field(default=_GREEDY, validator=Does("pick", "a selection such as Greedy()"))
-    order: Order | ReadingOrder = attrs.field(default=Order.EDGES_FIRST, validator=_an_order)
+    order: Order | ReadingOrder = attrs.field(default=Order.EDGES_FIRST, validator=an_order)
     merging: MergeNeighbours | None = attrs.field(
         default=None, validator=Is((MergeNeighbours, type(None)), "MergeNeighbours() or None")
     )

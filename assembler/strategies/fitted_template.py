@@ -17,7 +17,7 @@ from assembler.prompts.work_limit import PromptTooLongError
 from assembler.regions.knowledge import SEPARATOR, Document
 from assembler.regions.regions import Regions
 from assembler.strategies.run_that_fits import run_that_fits
-from assembler.strategies.sources.ordering import Order, ReadingOrder, order_sources
+from assembler.strategies.sources.ordering import Order, ReadingOrder, an_order, order_sources
 from assembler.strategies.sources.pieces import Titled, cut_prompt, join_where_counts_do_not_add, not_found
 from assembler.strategies.sources.source import Source, ranked_sources
 from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space, instruction_pieces
@@ -35,11 +35,6 @@ def _as_template(given: ValidatedPromptTemplate | str) -> ValidatedPromptTemplat
     if not isinstance(cast(object, given), str):
         raise BudgetError(wrong("FittedTemplate: template", "a text or a ValidatedPromptTemplate", given))
     return ValidatedPromptTemplate((given.name if isinstance(given, Prompt) else None) or "prompt", given)
-
-
-def _an_order(_owner: object, _field: object, value: object) -> None:
-    if not isinstance(value, Order) and (isinstance(value, type) or not callable(value)):
-        raise BudgetError(wrong("FittedTemplate: order", "an Order such as Order.SCORE, or a function", value))
 
 
 def _template_of(strategy: FittedTemplate) -> ValidatedPromptTemplate:
@@ -76,7 +71,7 @@ class FittedTemplate:
     template: ValidatedPromptTemplate | str = attrs.field(converter=_as_template)
     question: str = attrs.field(default="question", validator=A_TEXT)
     documents: str = attrs.field(default="documents", validator=A_TEXT)
-    order: Order | ReadingOrder = attrs.field(default=Order.SCORE, validator=_an_order)
+    order: Order | ReadingOrder = attrs.field(default=Order.SCORE, validator=an_order)
     fields: Callable[[Document], object] | None = attrs.field(
         default=None, validator=attrs.validators.optional(Does("__call__", "a function from a document to plain data"))
     )

@@ -1,4 +1,4 @@
-"""Reads dicts and lists from outside data. A value of another type counts as missing."""
+"""Reads dicts, lists and objects from outside data. A value of another type counts as missing."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ def fields_in(value: object, *keys: str) -> Fields:
     for key in keys:
         found = fields_of(found.get(key)) or {}
     return found
+
+
+def value_in(value: object, name: str) -> object:
+    """Return the value under a key of a mapping, or of an attribute of another object; None if there is none."""
+    if isinstance(value, Mapping):
+        return cast("Mapping[str, object]", value).get(name)
+    return getattr(value, name, None)
 
 
 def object_in(text: str) -> Fields | None:

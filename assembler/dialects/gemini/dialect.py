@@ -26,11 +26,10 @@ from assembler.dialects.gemini.families import VOCABULARY, Answers, Family, fami
 from assembler.dialects.gemini.forms import in_form_of
 from assembler.dialects.gemini.parts import (
     GeminiWriter,
-    answer_schema_of,
     as_answered,
     declarations,
     either,
-    json_schema_of,
+    schema_of,
     sends,
     with_json_schema,
 )
@@ -239,10 +238,10 @@ class GeminiPricer(MergingPricer, JoiningPricer):
 
     def options(self, layout: Layout) -> Count:
         """Price the output schema, if the family bills it. The calling mode is free (12 recordings)."""
-        schema = answer_schema_of(layout.options)
+        schema = schema_of(layout.options, "response_schema")
         if schema is not None and self.family.answers is Answers.BILLED:
             return self._graded(google.price_answer_schema(schema, self.family, self.count))
-        asked = schema or json_schema_of(layout.options)
+        asked = schema or schema_of(layout.options, "response_json_schema")
         if asked is None or self.family.answers is not Answers.UNSETTLED:
             return Count(0)
         return self._graded(google.price_unsettled_answer(asked, self.count))

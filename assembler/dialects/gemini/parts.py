@@ -165,16 +165,10 @@ def as_answered(part: Part) -> Part:
     return attrs.evolve(part, given=response_of(part))
 
 
-def answer_schema_of(options: Raw) -> Raw | None:
-    """Return the `response_schema` of a request, from `config` or the wire's `generationConfig`; None without one."""
+def schema_of(options: Raw, key: str) -> Raw | None:
+    """Return the schema of an answer under `key`, from `config` or the wire's `generationConfig`; None without one."""
     config = fields_in(either(options, "generation_config"))
-    return fields_of(either(config, "response_schema", either(options, "response_schema")))
-
-
-def json_schema_of(options: Raw) -> Raw | None:
-    """Return the `response_json_schema` of a request, from the same places; None without one."""
-    config = fields_in(either(options, "generation_config"))
-    return fields_of(either(config, "response_json_schema", either(options, "response_json_schema")))
+    return fields_of(either(config, key, either(options, key)))
 
 
 def declarations(tools: Sequence[Tool]) -> list[Block]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
+
+import attrs
 
 from assembler.errors import PromptError
 from assembler.regions.knowledge import Document
 from assembler.strategies.sources.source import Source, identity, position
-from assembler.validation import iterates
+from assembler.validation import iterates, wrong
+from budgets import BudgetError
 
 _T = TypeVar("_T")
 
@@ -27,6 +30,13 @@ class Order(enum.Enum):
 
 ReadingOrder: TypeAlias = Callable[[Sequence[Document]], Iterable[Document]]
 """A custom order: a function from the chosen documents, best first, to the same objects in reading order."""
+
+
+def an_order(owner: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Raise `BudgetError` unless the value is an `Order` or a function."""
+    if not isinstance(value, Order) and (isinstance(value, type) or not callable(value)):
+        name = f"{type(owner).__name__}: {field.name}"
+        raise BudgetError(wrong(name, "an Order such as Order.SCORE, or a function", value))
 
 
 def edges_first(ranked: Sequence[_T]) -> list[_T]:

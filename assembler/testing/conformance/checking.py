@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,8 +29,17 @@ WORDS = st.text("abcdefghijklmnop", min_size=6, max_size=12)
 """Texts that every API and layout carries unchanged, and that occur in no name or note by chance."""
 
 Case = TypeVar("Case")
+Subject = TypeVar("Subject")
 Texts: TypeAlias = SearchStrategy[str] | Iterable[str]
 """What a check may draw texts from besides its own: a Hypothesis strategy, or a list of texts."""
+
+
+def copied(subject: Subject) -> Subject | None:
+    """A deep copy of what is checked, which remembers nothing of the check; None if it cannot be copied."""
+    try:
+        return copy.deepcopy(subject)
+    except Exception:  # it may hold anything, such as a connection
+        return None
 
 
 class ContractError(Evidence, AssertionError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,7 @@ from typing import cast
 import attrs
 
 from assembler.drawn.engine import SearchStrategy, given, st
-from assembler.testing.conformance.checking import Checked, Texts, examples, failure_of, refuse_class, with_own
+from assembler.testing.conformance.checking import Checked, Texts, copied, examples, failure_of, refuse_class, with_own
 from budgets import Grade, Tokens
 from budgets.counters.guard import attribute_of, name_of
 
@@ -56,7 +55,7 @@ def check_counter(
     """
     __tracebackhide__ = True
     refuse_class(counter, "check_counter")
-    held = _Held(name_of(counter), counter, _copied(counter))
+    held = _Held(name_of(counter), counter, copied(counter))
     if (failure := failure_of(held.name, lambda: held.check(known, with_own(_TEXTS, texts), max_examples))) is not None:
         raise failure
 
@@ -131,7 +130,7 @@ class _Held(Checked):
     def tells_texts_apart(self) -> None:
         """Check that two copies count alike in either order: a memory may take two texts for one."""
         for one, other in _LIKE if self.unused is not None else ():
-            first, second = _copied(self.unused), _copied(self.unused)
+            first, second = copied(self.unused), copied(self.unused)
             if first is not None and second is not None:
                 asked = first(one), first(other)
                 again = (second(other), second(one))[::-1]
@@ -190,13 +189,6 @@ class _Held(Checked):
                 raise self.broken("its counts add up at tag seams, as it promises", problem)
 
         adds()
-
-
-def _copied(counter: Callable[[str], Tokens] | None) -> Callable[[str], Tokens] | None:
-    try:
-        return copy.deepcopy(counter)
-    except Exception:  # it may hold anything, such as a connection
-        return None
 
 
 def _begins_apart(text: str) -> bool:

@@ -27,6 +27,7 @@ from assembler.testing.conformance.checking import (
     Checked,
     ContractError,
     Texts,
+    copied,
     each_drawn,
     failure_of,
     refuse_class,
@@ -64,7 +65,7 @@ def check_strategy(
         chooses = chooser(strategy)
     except BudgetError as error:
         raise ContractError(name, "it declares what it needs", str(error)) from None
-    held = _Held(name, strategy, chooses, None if chooses is None else chooses.needs, _copied(strategy))
+    held = _Held(name, strategy, chooses, None if chooses is None else chooses.needs, copied(strategy))
     if (failure := failure_of(name, lambda: held.check(texts, tuple(documents), max_examples))) is not None:
         raise failure
 
@@ -330,13 +331,6 @@ class _Held(Checked):
 
 
 _CLOSING = re.compile(r"\s*</[^<>]+>")
-
-
-def _copied(strategy: Strategy) -> Strategy | None:
-    try:
-        return copy.deepcopy(strategy)
-    except Exception:  # it may hold anything, such as a connection
-        return None
 
 
 def _holds(written: str, text: str) -> bool:
