@@ -265,6 +265,11 @@ NEVER_RECORDED: dict[str, tuple[Mapping[str, Any], str]] = {
     "const": ({"const": "the only value"}, '"the only value"'),
     "pattern": ({"type": "string", "pattern": "^[0-9]{5}(-[0-9]{4})?$"}, "pattern: ^[0-9]{5}(-[0-9]{4})?$"),
     "examples": ({"type": "string", "examples": ["Paris, France", "Rome, Italy"]}, '"Paris, France", "Rome, Italy"'),
+    "examples as harmony writes them": (
+        {"type": "string", "examples": ["Paris", "Rome", "Oslo"]},
+        '// Examples:\n// - "Paris"\n// - "Rome"\n// - "Oslo"\n',
+    ),
+    "nullable": ({"type": "string", "nullable": True}, " | null"),
     "the root again": ({"$ref": "#"}, "{ a?: any }"),
     "a chain to a recursive schema": ({"allOf": [{"$ref": "#/$defs/Town"}]}, TOWN),
 }

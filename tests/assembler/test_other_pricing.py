@@ -388,7 +388,7 @@ def test_gpt_oss_is_shown_tools_as_its_open_renderer_writes_them() -> None:
         "//",
         "// Where.",
         "city: string,",
-        'unit?: "C" | "F", // default: "C"',
+        'unit?: "C" | "F", // default: C',  # as harmony's README shows it
         "days?: number | null,",
         "at?: {",
         "    lat?: number,",
@@ -453,3 +453,44 @@ def test_a_system_text_costs_at_least_its_words(system: str) -> None:
     assert hosted.price_system(system, family, words).tokens >= words(system)
     assert hosted.price_text(system, family, words).tokens == words(system)
     assert hosted.price_system(None, family, words).tokens == 0
+
+
+def test_gpt_oss_is_shown_examples_alternatives_and_null_as_harmony_writes_them() -> None:
+    """By openai/harmony, src/encoding.rs, `json_schema_to_typescript` at f573ab5."""
+    parameters = {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Where.", "examples": ["Rome", 7], "nullable": True},
+            "unit": {"type": "string", "enum": ["c", "f"], "default": "c"},
+            "note": {"type": "string", "default": "none"},
+            "limits": {"type": "object", "default": {"a": [1, 2]}},
+            "day": {
+                "description": "When.",
+                "default": "today",
+                "oneOf": [
+                    {"type": "string", "description": "A date."},
+                    {"type": "integer", "description": "Days from now.", "default": 0, "nullable": True},
+                ],
+            },
+            "tags": {"type": "array", "items": True},
+        },
+        "required": ["city"],
+    }
+    assert harmony.declaration(Tool("look", "", parameters, {})) == (
+        "type look = (_: {\n"
+        "// Where.\n"
+        "// Examples:\n"
+        '// - "Rome"\n'
+        "city: string | null,\n"
+        'unit?: "c" | "f", // default: c\n'
+        'note?: string, // default: "none"\n'
+        'limits?: {\n    }, // default: {"a":[1,2]}\n'
+        "// When.\n"
+        '// default: "today"\n'
+        "day?:\n"
+        " | string\n"
+        " | number | null // Days from now. default: 0\n"
+        ",\n"
+        "tags?: any[],\n"
+        "}) => any;\n\n"
+    )

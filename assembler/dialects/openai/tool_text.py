@@ -324,12 +324,12 @@ def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
 def _may_cost(keyword: str, held: object, scope: _Scope) -> int:
     """Return the tokens of a keyword that the text leaves out: of its schemas as they would be written, or its JSON."""
     if keyword in _RULED or held is None or isinstance(held, bool | int | float):
-        return 1
+        return 2 if keyword == "nullable" else 1  # ` | null` in openai/harmony
     if keyword in _BY_NAME:
         return 1 + sum(_may_cost_in(one, scope) for one in fields_in(held).values())
     if keyword in _OF_SCHEMAS:
         return 1 + sum(_may_cost_in(one, scope) for one in (held, *items_of(held)))
-    return most_tokens(_json(held))
+    return most_tokens(_json(held)) + _EXAMPLE * len(items_of(held))
 
 
 def _may_cost_in(schema: object, scope: _Scope) -> int:
@@ -341,6 +341,8 @@ def _may_cost_in(schema: object, scope: _Scope) -> int:
     return most_tokens(f"{_heading(resolved)}{_type(resolved, inner, DEEPEST // 2)}")
 
 
+_EXAMPLE = 5
+"""What stands around an example in openai/harmony, which writes each as a comment."""
 _BY_NAME = frozenset(["patternProperties", "dependentSchemas"])
 _OF_SCHEMAS = frozenset(["allOf", "prefixItems", "not", "if", "then", "else", "contains", "propertyNames"])
 """Keywords that hold schemas."""
