@@ -22,7 +22,7 @@ from assembler import (
     repair,
     verify,
 )
-from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking, dicts, read_message
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking, dicts, read_message
 from assembler.dialects import DIALECTS
 from budgets import Budget
 
@@ -420,3 +420,13 @@ def test_the_reading_of_calls_shares_no_list_and_no_dict_with_the_message() -> N
 def test_the_error_for_a_call_without_a_name_shows_the_keys_of_a_call(message: dict[str, Any]) -> None:
     with pytest.raises(ConversationError, match=r"no name; expected \{id, function: \{name, arguments\}\}, \{id, name"):
         read_message(message, 0)
+
+
+PARTS = st.sampled_from(["", "hi", Call("c1", "f", "{}"), Result("c1", ("hi",)), Opaque("kind", {})])
+
+
+@given(st.lists(PARTS, max_size=3), st.lists(PARTS, max_size=3))
+def test_a_message_has_a_text_if_that_is_its_only_part(parts: list[Any], others: list[Any]) -> None:
+    message = Message("user", tuple(parts), None, "neutral", None)
+    for made, of in ((message, parts), (attrs.evolve(message, parts=tuple(others)), others)):
+        assert made.text == (of[0] if [type(part) for part in of] == [str] else None)
