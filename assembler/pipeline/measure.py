@@ -13,7 +13,7 @@ from assembler.pricing.pricer import FixedPrices
 from assembler.regions.regions import Regions
 from assembler.strategies.strategy import Rendered
 from budgets import Count, RegionCosts
-from budgets.count import total
+from budgets.count import Difference, total
 from budgets.value import are_the_same
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Measured:
     choice: Choice | None = None
     host: FilledHost | None = None
     """The message that hosts knowledge, if one does."""
+    saved: Difference | None = None
+    """What the host costs less with words around its text than without them; None if it costs no less."""
     facts: FixedFacts | None = attrs.field(default=None, init=False, repr=False)
     """A cache of `report`."""
     system: str | None = attrs.field(init=False, repr=False)
@@ -82,10 +84,13 @@ def measure(gathered: Gathered, choice: Choice | None) -> Measured:
         return found
     rendered, prices = lay_out_regions(regions, head, settings, choice)
     host: FilledHost | None = None
+    saved: Difference | None = None
     if rendered.around is not None and choice is not None and choice.host is not None:
-        from assembler.pipeline.space import host_as_sent  # for documents around a question alone
+        from assembler.pipeline.space import host_as_sent, saved_around  # for documents around a question alone
 
         host = host_as_sent(choice.host, rendered.around, settings.dialect)
-    measured = Measured(regions, rendered, head, prices, choice, host)
+        if settings.merging is None:  # else the request is counted as it is sent
+            saved = saved_around(choice.host, host, prices.pieces[len(rendered.pieces) :], settings.pricer)
+    measured = Measured(regions, rendered, head, prices, choice, host, saved)
     regions.memory.remember_measured(settings.pricer, measured)
     return measured

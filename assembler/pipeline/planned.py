@@ -311,8 +311,10 @@ class Planned:
         if pricer is not None and self.can_be_sent:
             return (self.measured.regions.held or NOTHING) + self._as_sent(pricer)
         if self.ledger.overpriced or (self.trimmed.changed and self.ledger.is_of_long_run(self.trimmed.changed)):
-            return self.fixed + price_all(self.settings.pricer, self._unadorned)
-        return self.fixed + self.conversation
+            price = self.fixed + price_all(self.settings.pricer, self._unadorned)
+        else:
+            price = self.fixed + self.conversation
+        return price if self.measured.saved is None else price + self.measured.saved
 
     def _as_sent(self, pricer: MergingPricer) -> Count:
         """The count of the request as it is sent. O(what the last such request did not hold)."""
@@ -346,7 +348,7 @@ class Planned:
     @property
     def merges(self) -> bool:
         """Whether the request may cost less than the sum of its messages, and is counted as it is sent."""
-        if self.settings.merging is not None or self.ledger.overpriced:
+        if self.settings.merging is not None or self.ledger.overpriced or self.measured.saved is not None:
             return True
         return bool(self.trimmed.changed) and self.ledger.is_of_long_run(self.trimmed.changed)
 

@@ -24,7 +24,7 @@ from assembler.strategies.source_block import SourceBlock
 from assembler.strategies.strategy import Around, Continued, Rendered
 from budgets import Count, Grade, Tokens
 from budgets.apportion import apportion, split_framing
-from budgets.count import NOTHING, adds_at_seams, total
+from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.value import Value
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
@@ -47,6 +47,19 @@ def host_as_sent(host: Host, around: Around, dialect: Dialect) -> FilledHost:
     """The message that hosts knowledge, with the knowledge in it."""
     blocks = _blocks(around, dialect) if around.blocks else ()
     return FilledHost(host.index, host.saying(around.text(host.text), *blocks))
+
+
+def saved_around(host: Host, filled: FilledHost, pieces: Sequence[Count], pricer: Pricer) -> Difference | None:
+    """What the host costs less with these pieces around its text; None if it costs no less.
+
+    Their prices are 0 then. A blank before a word may make its tokens fewer.
+    """
+    added = total(pieces)
+    if added.tokens:
+        return None
+    together = price_messages(pricer, (*host.beside, filled.message))
+    less = together - price_messages(pricer, (*host.beside, host.message))
+    return less - (added - NOTHING) if less.tokens < 0 else None
 
 
 def _blocks(around: Around, dialect: Dialect) -> list[dict[str, Any]]:

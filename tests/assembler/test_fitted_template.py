@@ -11,10 +11,10 @@ from typing import Any
 
 import jinja2
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, Context, FittedTemplate, PromptError, TrimOldest
+from assembler import Assembler, Context, FittedTemplate, PromptError, TrimOldest, count_request
 from assembler.cli.request_file.strategies import strategy as read_strategy
 from assembler.dialects import DIALECTS
 from assembler.files.place import Place
@@ -601,3 +601,25 @@ def test_a_request_file_can_name_it_with_its_template() -> None:
     options = {"template": "{context} {query}", "question": "query", "documents": "context", "order": "given"}
     found = read_strategy(place, {"fitted_template": options})
     assert found == FittedTemplate("{context} {query}", "query", "context", Order.GIVEN)
+
+
+@pytest.mark.parametrize("dialect", ["plain", "openai_chat"])
+@scaled(0.3)
+@given(
+    before=st.sampled_from([" ", "\n", "  "]),
+    question=st.sampled_from(["naïve", "Über", "ok", "1"]) | st.text("aï1 \n"),
+)
+@example(" ", "naïve")
+def test_a_blank_before_the_question_costs_what_it_costs_in_the_request(
+    dialect: str, before: str, question: str
+) -> None:
+    """It may make the tokens of the question fewer than they are alone."""
+    made = Assembler(Budget(1_000), dialect=dialect, strategy=FittedTemplate("{documents}" + before + "{question}"))
+    context = made.add_message(("user", question)).build()
+    counted = count_request(context.request(), dialect=dialect, counter=COUNT)
+    assert context.count == counted
+    assert context.costs.total == counted.tokens
+    tight = Assembler(
+        Budget(counted.upper), dialect=dialect, strategy=FittedTemplate("{documents}" + before + "{question}")
+    )
+    assert tight.add_message(("user", question)).build().request() == context.request()
