@@ -23,6 +23,9 @@ FOREIGN_FACES = {
     "assembler/dialects/chat_template/render.py: apply_chat_template(add_generation_prompt)",
     "assembler/dialects/chat_template/render.py: apply_chat_template(tokenize)",
     "assembler/dialects/chat_template/render.py: encode(add_special_tokens)",
+    # Fields of a value whose class writes its own initialiser, and that no caller makes by hand.
+    "assembler/conversation/messages/message.py: __init__(pinned)",
+    "assembler/conversation/messages/message.py: __init__(shallow)",
 }
 
 
