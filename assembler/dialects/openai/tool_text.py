@@ -124,8 +124,8 @@ class _Scope:
     """The definitions whose further rounds are in the bound."""
     rounds: _Allowance = attrs.field(factory=lambda: _Allowance(LONGEST_ROUNDS))
     """The tokens that further rounds may still add to the bound."""
-    hidden: _Scope | None = None
-    """The scope of what the text leaves out and the bound includes."""
+    hidden: list[_Scope] = attrs.field(factory=list["_Scope"])
+    """The scope of what the text leaves out and the bound includes, once there is something."""
     cut: bool = False
     """Whether the reference to this schema is not expanded."""
     among_others: bool = False
@@ -160,7 +160,9 @@ class _Scope:
 
     def apart(self) -> _Scope:
         """Return this place in what the text leaves out, which has limits of its own."""
-        return self if self.hidden is None else attrs.evolve(self.hidden, inside=self.inside)
+        if not self.hidden:
+            self.hidden.append(_Scope.of(self.definitions["#"], self.generation))
+        return attrs.evolve(self.hidden[0], inside=self.inside)
 
     def size_of_round(self, target: object) -> int:
         """Return the tokens of another round of a definition that is not expanded. Only its first costs more."""
@@ -296,8 +298,7 @@ def count_unsettled(tool: Tool) -> int:
     """
     if not properties(tool.parameters):
         return 0
-    scope, hidden = (_Scope.of(tool.parameters, ToolText.CURRENT) for _ in range(2))
-    return _unsettled(tool.parameters, attrs.evolve(scope, hidden=hidden), 0)
+    return _unsettled(tool.parameters, _Scope.of(tool.parameters, ToolText.CURRENT), 0)
 
 
 def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
@@ -313,8 +314,9 @@ def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
     items = fields_of(schema.get("items"))
     choice = alternatives(schema)
     below = [*properties(schema).values(), *choice, *([items] if items is not None else [])]
-    own += _may_cost_in(schema.get("additionalProperties"), scope)
-    if items is None:
+    if schema.get("additionalProperties"):
+        own += _may_cost_in(schema["additionalProperties"], scope)
+    if items is None and "items" in schema:
         own += sum(_may_cost_in(one, scope) for one in items_of(schema.get("items")))
     if "anyOf" in schema or "oneOf" in schema:
         own += sum(most_tokens(_heading(scope.apart().follow(one)[0])) for one in choice)
