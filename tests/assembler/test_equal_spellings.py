@@ -58,6 +58,17 @@ def _answered(**answer: Any) -> Body:
     return {"contents": [asked, {"role": "model", **answer}, asked]}
 
 
+CHUNK: Body = {"type": "text", "text": SENTENCE}
+
+
+def _thought(chunks: object) -> Body:
+    answer = {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": chunks}, {"type": "text", "text": "Hi"}],
+    }
+    return {"messages": [*ASKED["messages"], answer, *ASKED["messages"]]}
+
+
 def _beside(**fields: Any) -> tuple[Body, Body]:
     return ASKED, {**ASKED, **fields}
 
@@ -89,6 +100,12 @@ EQUAL: dict[str, tuple[str, str, tuple[Body, Body]]] = {
         "gemini-2.5-flash",
         (_content(config=RULED), _content(config=RULED, system_instruction=None)),
     ),
+    "parts in a tuple": (
+        "gemini",
+        "gemini-2.5-flash",
+        (_answered(parts=[{"text": "Hi"}]), _answered(parts=({"text": "Hi"},))),
+    ),
+    "chunks of reasoning in a tuple": ("mistral", "mistral-small-latest", (_thought([CHUNK]), _thought((CHUNK,)))),
     "strict, once absent": (
         "openai_responses",
         "gpt-4o",

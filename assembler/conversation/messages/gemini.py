@@ -34,6 +34,8 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
         listed = []  # an answer that ended while the model thought: `finishReason` is MAX_TOKENS
     if isinstance(listed, dict):
         listed = seen["parts"] = [cast(Raw, listed)]  # the API reads one part as a list of one
+    if isinstance(listed, tuple):
+        listed = seen["parts"] = [*cast("tuple[object, ...]", listed)]
     if not isinstance(listed, list):
         raise ConversationError("Gemini content without parts; expected a list of parts", index=index)
     parts = tuple(_part(item, index) for item in cast("list[object]", listed))

@@ -31,6 +31,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
+from assembler.text.fields import items_of
 
 _KEYS = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "prefix"])
 """Keys of a message: Mistral forbids all others (mistral-common 1.13.1, protocol/instruct/messages, read 2026-11)."""
@@ -109,8 +110,9 @@ def own_thinking(part: object) -> bool:
     """True if a thinking part is Mistral's chunk, a list of objects, and not another model's signed text."""
     if type(part) is not Thinking or part.raw.get("type") != "thinking":
         return False
-    chunks: object = part.raw.get("thinking")
-    return isinstance(chunks, list) and all(isinstance(chunk, Mapping) for chunk in cast("list[object]", chunks))
+    given: object = part.raw.get("thinking")
+    chunks = items_of(given)  # none for a text
+    return type(given) in (list, tuple) and all(isinstance(chunk, Mapping) for chunk in chunks)
 
 
 def is_empty(message: Message) -> bool:
