@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.dialects.chat_template.render import Renderer, Spoken
+from assembler.dialects.chat_template.render import Renderer, TemplateMessage
 from assembler.dialects.chat_template.spelling import Spelling
 from assembler.errors import UnsupportedContentError
 
@@ -68,10 +68,10 @@ class _Masks:
     renderer: Renderer
     numbers: dict[str, int] = attrs.field(factory=dict[str, int])
 
-    def tools(self, tools: Sequence[Spoken]) -> list[Spoken]:
+    def tools(self, tools: Sequence[TemplateMessage]) -> list[TemplateMessage]:
         return [_with_texts(tool, self._mask) for tool in tools]
 
-    def messages(self, messages: Sequence[Spoken]) -> list[Spoken]:
+    def messages(self, messages: Sequence[TemplateMessage]) -> list[TemplateMessage]:
         return [_with_content(message, self._mask, self.renderer) for message in messages]
 
     def _mask(self, text: str) -> str:
@@ -81,7 +81,7 @@ class _Masks:
         return number.rjust(len(text), "x") if len(number) < len(text) <= _SAME_LENGTH else f"x{number}"
 
 
-def neutralise(values: Sequence[Spoken], renderer: Renderer) -> tuple[list[Spoken], int]:
+def neutralise(values: Sequence[TemplateMessage], renderer: Renderer) -> tuple[list[TemplateMessage], int]:
     """Put a blank inside the text of every control token. Returns the messages and the number of changed texts."""
     changed = 0
 
@@ -105,9 +105,9 @@ def _broken(text: str, renderer: Renderer) -> str:
     return text
 
 
-def _with_content(message: Spoken, change: Callable[[str], str], renderer: Renderer) -> Spoken:
+def _with_content(message: TemplateMessage, change: Callable[[str], str], renderer: Renderer) -> TemplateMessage:
     """Apply `change` to every text of a message, but keep the markers around an answer's own reasoning."""
-    changed: Spoken = _with_texts(message, change)
+    changed: TemplateMessage = _with_texts(message, change)
     content: object = message.get("content")
     if message.get("role") != "assistant" or not isinstance(content, str) or "<think>" not in renderer.source:
         return changed

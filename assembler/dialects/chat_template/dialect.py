@@ -152,7 +152,7 @@ class ChatTemplate:
             return spelling, 0
         messages, in_messages = neutralise(spelling.messages, self._renderer)
         tools, in_tools = neutralise(spelling.tools, self._renderer)
-        lines = tuple(attrs.evolve(line, spoken=spoken) for line, spoken in zip(spelling.lines, messages, strict=True))
+        lines = tuple(attrs.evolve(line, sent=sent) for line, sent in zip(spelling.lines, messages, strict=True))
         return attrs.evolve(spelling, lines=lines, tools=tuple(tools)), in_messages + in_tools
 
 

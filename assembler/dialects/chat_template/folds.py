@@ -7,7 +7,7 @@ from typing import cast
 
 import attrs
 
-from assembler.dialects.chat_template.render import Spoken
+from assembler.dialects.chat_template.render import TemplateMessage
 from assembler.dialects.chat_template.traits import Traits
 from assembler.dialects.notes import BRIDGE, BRIDGED, SILENT, Notes
 from assembler.text.runs import runs
@@ -24,25 +24,25 @@ vllm/entrypoints/chat_utils.py, read 2026-11)."""
 class Line:
     """One message for the template. `origin` is the index of the layout's first message in it, None for system text."""
 
-    spoken: Spoken
+    sent: TemplateMessage
     origin: int | None = None
     as_it_came: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def role(self) -> str:
         """The message's role."""
-        return str(self.spoken.get("role"))
+        return str(self.sent.get("role"))
 
 
 def _silence_left_out(lines: list[Line], _: Traits, notes: Notes) -> list[Line]:
     """Leave out empty assistant messages: a template would write an empty turn, as no model does."""
-    kept = [line for line in lines if line.as_it_came or line.role != "assistant" or _says(line.spoken)]
+    kept = [line for line in lines if line.as_it_came or line.role != "assistant" or _says(line.sent)]
     notes[SILENT] += len(lines) - len(kept)
     return kept
 
 
-def _says(spoken: Spoken) -> bool:
-    return any(value for key, value in spoken.items() if key not in ("role", "name"))
+def _says(sent: TemplateMessage) -> bool:
+    return any(value for key, value in sent.items() if key not in ("role", "name"))
 
 
 def _systems_joined(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
@@ -61,7 +61,7 @@ def _systems_folded(lines: list[Line], traits: Traits, notes: Notes) -> list[Lin
     carried: list[Line] = []
     for place, line in enumerate(lines):
         if _is_system(line) and not (traits.system if place < head else traits.late_system):
-            carried.append(attrs.evolve(line, spoken={**line.spoken, "role": "user"}))
+            carried.append(attrs.evolve(line, sent={**line.sent, "role": "user"}))
             notes["system message(s) folded into the user's: the template has no place for them"] += 1
             continue
         if carried and line.role != "user":
@@ -76,7 +76,7 @@ def _systems_folded(lines: list[Line], traits: Traits, notes: Notes) -> list[Lin
 
 def _calls_parted(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Split parallel calls into separate messages, each with its result, if the template takes one at a time."""
-    if traits.parallel_calls or not any(len(line.spoken.get("tool_calls") or ()) > 1 for line in lines):
+    if traits.parallel_calls or not any(len(line.sent.get("tool_calls") or ()) > 1 for line in lines):
         return lines
     parted: list[Line] = []
     place = 0
@@ -106,10 +106,10 @@ def _words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list
         return lines
     parted: list[Line] = []
     for line in lines:
-        words, calls = _content(line.spoken), _calls(line)
+        words, calls = _content(line.sent), _calls(line)
         if words and calls and not (line.as_it_came or traits.alternates):
             parted.append(Line({"role": line.role, "content": words}, line.origin))
-            parted.append(attrs.evolve(line, spoken={**line.spoken, "content": ""}))
+            parted.append(attrs.evolve(line, sent={**line.sent, "content": ""}))
             notes["text(s) beside a call put before it: the template shows the call alone"] += 1
             continue
         notes["text(s) beside a call left out: the template shows none"] += bool(words and calls)
@@ -117,19 +117,19 @@ def _words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list
     return parted
 
 
-def _calls(line: Line) -> list[Spoken]:
-    return cast("list[Spoken]", line.spoken.get("tool_calls") or [])
+def _calls(line: Line) -> list[TemplateMessage]:
+    return cast("list[TemplateMessage]", line.sent.get("tool_calls") or [])
 
 
-def _one_by_one(line: Line, calls: Sequence[Spoken], results: list[Line]) -> Iterator[Line]:
+def _one_by_one(line: Line, calls: Sequence[TemplateMessage], results: list[Line]) -> Iterator[Line]:
     rest = list(results)
     for place, call in enumerate(calls):
-        spoken = {**line.spoken, "tool_calls": [call]}
-        if place and "content" in spoken:
-            spoken["content"] = ""
-        yield attrs.evolve(line, spoken=spoken)
+        sent = {**line.sent, "tool_calls": [call]}
+        if place and "content" in sent:
+            sent["content"] = ""
+        yield attrs.evolve(line, sent=sent)
         own = call.get("id")
-        answer = next((one for one in rest if own is None or one.spoken.get("tool_call_id") == own), None)
+        answer = next((one for one in rest if own is None or one.sent.get("tool_call_id") == own), None)
         if answer is not None:
             rest.remove(answer)
             yield answer
@@ -167,21 +167,23 @@ def _merged(lines: Sequence[Line]) -> Line:
     """Merge several messages into one with the role of the first."""
     if len(lines) == 1:
         return lines[0]
-    texts = [text for line in lines if (text := _content(line.spoken))]
-    spoken: Spoken = {}
+    texts = [text for line in lines if (text := _content(line.sent))]
+    sent: TemplateMessage = {}
     for line in lines:
-        spoken |= line.spoken
-    spoken |= {"role": lines[0].role, "content": _SEAM.join(texts)}
+        sent |= line.sent
+    sent |= {"role": lines[0].role, "content": _SEAM.join(texts)}
     origins = [line.origin for line in lines if line.origin is not None]
-    return Line(spoken, origins[0] if origins else None)
+    return Line(sent, origins[0] if origins else None)
 
 
-def _content(spoken: Spoken) -> str:
-    content: object = spoken.get("content")
+def _content(sent: TemplateMessage) -> str:
+    content: object = sent.get("content")
     if not isinstance(content, list):
         return str(content or "")
     parts = cast("list[object]", content)
-    return PART_SEAM.join(part if isinstance(part, str) else str(cast(Spoken, part).get("text", "")) for part in parts)
+    return PART_SEAM.join(
+        part if isinstance(part, str) else str(cast(TemplateMessage, part).get("text", "")) for part in parts
+    )
 
 
 def _is_system(line: Line) -> bool:

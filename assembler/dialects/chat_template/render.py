@@ -17,7 +17,7 @@ import attrs
 from assembler.errors import ConversationError
 from budgets import TokenCountError, Tokens
 
-Spoken: TypeAlias = dict[str, Any]
+TemplateMessage: TypeAlias = dict[str, Any]
 """A message for a template."""
 
 _TRIED = " Two  words,\n\u00e9 and <s> \U0001f600\n"
@@ -75,22 +75,22 @@ class Renderer:
         It does in transformers (5.23, `apply_chat_template`, read 2026-11). Any other tokenizer is asked for the text
         and for the ids, which takes two renders a prompt.
         """
-        tried: list[Spoken] = [{"role": "user", "content": _TRIED}]
+        tried: list[TemplateMessage] = [{"role": "user", "content": _TRIED}]
         try:
             return self.encoded(self.text(tried, [])) == self.ids(tried, [])
         except (ConversationError, TokenCountError):
             return False
 
-    def prompt(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> tuple[str, list[int]]:
+    def prompt(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> tuple[str, list[int]]:
         """Return the prompt as text and ids. Raises `ConversationError` if the template refuses the conversation."""
         text = self.text(messages, tools)
         return text, self.encoded(text) if self._of_a_piece else self.ids(messages, tools)
 
-    def text(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> str:
+    def text(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> str:
         """Return the prompt, up to where the answer begins. Raises `ConversationError` if the template refuses."""
         return cast(str, self._applied(messages, tools, "text"))
 
-    def ids(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> list[int]:
+    def ids(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> list[int]:
         """Return the prompt's ids, with only the special tokens that the template writes. One render, one encoding."""
         found: object = self._applied(messages, tools, "ids")
         # transformers 5 wraps the ids in a BatchEncoding, transformers 4 does not.
@@ -120,7 +120,9 @@ class Renderer:
         pairs = zip(found["input_ids"], found["offset_mapping"], strict=True)
         return [(int(start), int(stop)) for token, (start, stop) in pairs if token in self.control]
 
-    def _applied(self, messages: Sequence[Spoken], tools: Sequence[Spoken], wanted: Literal["text", "ids"]) -> Any:
+    def _applied(
+        self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage], wanted: Literal["text", "ids"]
+    ) -> Any:
         try:
             return self._tokenizer.apply_chat_template(
                 list(messages),

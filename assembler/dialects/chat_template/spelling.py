@@ -16,7 +16,7 @@ from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
-from assembler.dialects.chat_template.render import Spoken
+from assembler.dialects.chat_template.render import TemplateMessage
 from assembler.dialects.chat_template.traits import Traits
 from assembler.dialects.lost_fields import note_lost_fields
 from assembler.dialects.notes import ANSWERS_FIRST, FAILED, Notes
@@ -34,13 +34,13 @@ class Spelling:
     """The messages for a template, with notes on what was folded or is not shown."""
 
     lines: tuple[Line, ...]
-    tools: tuple[Spoken, ...]
+    tools: tuple[TemplateMessage, ...]
     notes: tuple[str, ...]
 
     @property
-    def messages(self) -> list[Spoken]:
+    def messages(self) -> list[TemplateMessage]:
         """The messages without their origins."""
-        return [line.spoken for line in self.lines]
+        return [line.sent for line in self.lines]
 
 
 def spell_layout(layout: Layout, traits: Traits) -> Spelling:
@@ -71,52 +71,52 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
             _wait(waiting, [part for part in message.parts if type(part) is Call])
-            spoken = [_as_it_came(message, waiting, traits)]
+            sent = [_as_it_came(message, waiting, traits)]
         else:
             notes[FAILED] += sum(part.error for part in message.parts if type(part) is Result)
-            spoken = list(_respell(message, waiting, traits))
-        found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in spoken]
+            sent = list(_respell(message, waiting, traits))
+        found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in sent]
     return found
 
 
-def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> Spoken:
-    spoken: Spoken = private_copy(message.seen)
-    spoken.pop(PIN, None)
-    if spoken.get("content") is None or refusal_of(spoken) is not None:
-        spoken.pop("content", None)  # transformers drops it too
-        if not traits.contentless or "refusal" in spoken:  # no template reads `refusal`, so it becomes the content
-            spoken["content"] = PART_SEAM.join(_texts(message))
+def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> TemplateMessage:
+    sent: TemplateMessage = private_copy(message.seen)
+    sent.pop(PIN, None)
+    if sent.get("content") is None or refusal_of(sent) is not None:
+        sent.pop("content", None)  # transformers drops it too
+        if not traits.contentless or "refusal" in sent:  # no template reads `refusal`, so it becomes the content
+            sent["content"] = PART_SEAM.join(_texts(message))
     if message.shape == CHAT_TEMPLATE:
-        return spoken
+        return sent
     answers = [part for part in message.parts if type(part) is Result]
-    if "content" in spoken and not isinstance(spoken["content"], str):
+    if "content" in sent and not isinstance(sent["content"], str):
         texts = [text for result in answers for text in _result_texts(result)] or _texts(message)
-        spoken["content"] = PART_SEAM.join(texts)
-    spoken["role"] = _role(message, traits)
-    for listed in spoken.get("tool_calls") or ():
+        sent["content"] = PART_SEAM.join(texts)
+    sent["role"] = _role(message, traits)
+    for listed in sent.get("tool_calls") or ():
         function = listed.get("function")
         if isinstance(function, dict):
             function["arguments"] = _arguments(cast("dict[str, Any]", function).get("arguments"))
     for result in answers:
         name = _function_of(result, waiting)
         if name is not None:
-            spoken.setdefault("name", name)
-    return spoken
+            sent.setdefault("name", name)
+    return sent
 
 
-def _respell(message: Message, waiting: _Waiting, traits: Traits) -> Iterator[Spoken]:
+def _respell(message: Message, waiting: _Waiting, traits: Traits) -> Iterator[TemplateMessage]:
     """Yield each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:
             name = _function_of(part, waiting)
-            spoken: Spoken = {"role": "tool", "content": PART_SEAM.join(_result_texts(part))}
-            yield spoken | ({} if name is None else {"name": name}) | _id_of(part.call_id, "tool_call_id")
+            sent: TemplateMessage = {"role": "tool", "content": PART_SEAM.join(_result_texts(part))}
+            yield sent | ({} if name is None else {"name": name}) | _id_of(part.call_id, "tool_call_id")
     calls = [part for part in message.parts if type(part) is Call]
     texts = _texts(message)
     thoughts = [part.text for part in message.parts if type(part) is Thinking and part.text]
     if not (texts or calls or thoughts):
         return
-    fields: Spoken = {"role": _role(message, traits), "content": PART_SEAM.join(texts)}
+    fields: TemplateMessage = {"role": _role(message, traits), "content": PART_SEAM.join(texts)}
     if thoughts and traits.shows_reasoning:
         fields["reasoning_content"] = PART_SEAM.join(thoughts)
     if calls:
@@ -159,7 +159,7 @@ def _cannot_carry(kind: str) -> UnsupportedContentError:
     )
 
 
-def _tool_call(call: Call) -> Spoken:
+def _tool_call(call: Call) -> TemplateMessage:
     arguments = call.given if call.given is not None else _arguments(call.arguments)
     function = {"name": call.name, "arguments": private_copy(arguments)}
     return _id_of(call.id, "id") | {"type": "function", "function": function}
@@ -173,7 +173,7 @@ def _arguments(written: object) -> object:
     return written if read is None else read
 
 
-def _id_of(call_id: str | None, key: str) -> Spoken:
+def _id_of(call_id: str | None, key: str) -> TemplateMessage:
     return {} if call_id is None else {key: call_id}
 
 

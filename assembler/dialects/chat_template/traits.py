@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from assembler.dialects.chat_template.render import Renderer, Spoken
+from assembler.dialects.chat_template.render import Renderer, TemplateMessage
 from assembler.errors import ConversationError
 from budgets import Tokens
 
@@ -35,7 +35,7 @@ _EDGES = (
 )
 """Texts whose first and last characters tokenizers merge with neighbours, and others."""
 
-_TOOL: Spoken = {
+_TOOL: TemplateMessage = {
     "type": "function",
     "function": {
         "name": _NAME,
@@ -96,7 +96,7 @@ class Traits:
 def traits_of(renderer: Renderer) -> Traits:
     """Find a template's traits with about two dozen renders of a few words each."""
 
-    def shown(messages: list[Spoken], *marks: str, tools: list[Spoken] | None = None) -> bool:
+    def shown(messages: list[TemplateMessage], *marks: str, tools: list[TemplateMessage] | None = None) -> bool:
         text = _rendered(renderer, messages, tools)
         return text is not None and all(mark in text for mark in marks)
 
@@ -148,7 +148,7 @@ def traits_of(renderer: Renderer) -> Traits:
     )
 
 
-def _rendered(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | None) -> str | None:
+def _rendered(renderer: Renderer, messages: list[TemplateMessage], tools: list[TemplateMessage] | None) -> str | None:
     try:
         return renderer.text(messages, tools or [])
     except ConversationError:
@@ -205,7 +205,7 @@ def _adds_up(
     return _prompt_tokens(renderer, messages) == framing + shown
 
 
-def _calls(renderer: Renderer, called: list[Spoken], framing: Tokens) -> Tokens:
+def _calls(renderer: Renderer, called: list[TemplateMessage], framing: Tokens) -> Tokens:
     """Return what a call and its result cost on top of their texts and the framing of two messages."""
     short, long = (_prompt_tokens(renderer, messages, [_TOOL]) for messages in ([called[0], called[-1]], called))
     if short is None or long is None:
@@ -214,7 +214,9 @@ def _calls(renderer: Renderer, called: list[Spoken], framing: Tokens) -> Tokens:
     return max(0, long - short - sum(map(renderer.count, (_NAME, written, f"{_RESULT}0"))) - framing)
 
 
-def _prompt_tokens(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | None = None) -> Tokens | None:
+def _prompt_tokens(
+    renderer: Renderer, messages: list[TemplateMessage], tools: list[TemplateMessage] | None = None
+) -> Tokens | None:
     try:
         return len(renderer.ids(messages, tools or []))
     except ConversationError:
@@ -228,7 +230,7 @@ def _tooling(renderer: Renderer) -> Tokens:
     return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))
 
 
-def _hides_first_assistant(renderer: Renderer, tools: list[Spoken] | None) -> bool:
+def _hides_first_assistant(renderer: Renderer, tools: list[TemplateMessage] | None) -> bool:
     greeted, asked = (
         _rendered(renderer, [_text_message(role, _ONE), _text_message("user", _TWO)], tools)
         for role in ("assistant", "user")
@@ -236,11 +238,11 @@ def _hides_first_assistant(renderer: Renderer, tools: list[Spoken] | None) -> bo
     return greeted is None or _ONE not in greeted or greeted == asked
 
 
-def _text_message(role: str, text: str) -> Spoken:
+def _text_message(role: str, text: str) -> TemplateMessage:
     return {"role": role, "content": text}
 
 
-def _calling(calls: int) -> Spoken:
+def _calling(calls: int) -> TemplateMessage:
     uses: list[dict[str, Any]] = [
         {"id": _IDS[place], "type": "function", "function": {"name": _NAME, "arguments": {"q": f"{_VALUE}{place}"}}}
         for place in range(calls)
@@ -248,11 +250,11 @@ def _calling(calls: int) -> Spoken:
     return {"role": "assistant", "content": "", "tool_calls": uses}
 
 
-def _result(place: int) -> Spoken:
+def _result(place: int) -> TemplateMessage:
     return {"role": "tool", "tool_call_id": _IDS[place], "name": _NAME, "content": f"{_RESULT}{place}"}
 
 
-def _without_content(messages: list[Spoken]) -> list[Spoken]:
+def _without_content(messages: list[TemplateMessage]) -> list[TemplateMessage]:
     return [
         {key: value for key, value in message.items() if key != "content" or "tool_calls" not in message}
         for message in messages
