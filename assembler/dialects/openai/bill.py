@@ -160,7 +160,7 @@ class OpenAIChatPricer(OpenAIBill):
 
     def options(self, layout: Layout) -> Count:
         """Price a forced tool, serial calls and an output schema. Other options are free."""
-        choice = tool_choice_in(layout.options)
+        choice = tool_choice_in(layout.options) if layout.options else None
         answers = 0 if self.beside_format else sum(map(_says_something, map(_as_sent, layout.messages)))
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 
