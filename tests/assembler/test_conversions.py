@@ -19,8 +19,17 @@ from assembler import Assembler, AssemblyError, Context, Truncate, UnsupportedCo
 from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.drawn.spelling import SPELLINGS, Medium
+from assembler.policies import Policy
 from budgets import Budget
-from tests.assembler.one_price import OF_EACH, Api, assembled, costs_its_request
+from tests.assembler.one_price import (
+    LADDERS,
+    OF_EACH,
+    SHARES,
+    Api,
+    assembled,
+    costs_its_request,
+    costs_its_request_whole_and_cut,
+)
 from tests.scaled import scaled
 
 from .decorated import FORMS, PNG, Drawn, decorated, marks
@@ -167,6 +176,19 @@ def test_any_history_costs_the_build_what_it_costs_the_request(
         assert drawn.kinds & MAY_BE_REFUSED.keys()
         return
     costs_its_request(context, api)
+
+
+@pytest.mark.parametrize("dialect", OF_EACH)
+@scaled(0.3)
+@given(drawn=st.sampled_from(FORMS).flatmap(decorated), data=st.data(), ladder=LADDERS, share=SHARES)
+def test_any_history_costs_what_it_costs_the_request_whatever_gave_way(
+    dialect: str, drawn: Drawn, data: st.DataObject, ladder: tuple[Policy, ...], share: float
+) -> None:
+    models = st.sampled_from([*SPELLINGS[dialect].models, *(api.model for api in OF_EACH[dialect])])
+    try:
+        costs_its_request_whole_and_cut(Api(dialect, data.draw(models)), drawn.history, ladder, share)
+    except UnsupportedContentError:
+        assert drawn.kinds & MAY_BE_REFUSED.keys()
 
 
 LONG = " it is so" * 60

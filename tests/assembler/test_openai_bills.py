@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ConversationError, count_request
+from assembler import Assembler, ClearReasoning, ConversationError, count_request
 from assembler.dialects import openai_chat, openai_responses
 from assembler.dialects.openai_chat.dialect import as_billed
 from budgets import Budget, Count, tiktoken_counter
@@ -46,6 +46,20 @@ def test_a_result_that_names_no_call_is_priced_like_one_that_does() -> None:
 def test_a_result_without_its_call_is_still_refused() -> None:
     with pytest.raises(ConversationError, match="tool_call_id"):
         Assembler(dialect=openai_chat).add_messages([QUESTION, asking("a"), tool_message()]).build()
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
+@pytest.mark.parametrize("beside", [{}, {"audio": {"id": "a"}}, {"refusal": "no"}])
+def test_an_answer_whose_reasoning_was_cleared_costs_what_it_costs_the_request(
+    model: str, beside: dict[str, Any]
+) -> None:
+    """It was bounded as a refusal may cost, because it once held a field of Chat's own."""
+    history = [QUESTION, {"role": "assistant", "content": "a", "reasoning_content": "hm " * 50, **beside}, QUESTION]
+    whole = Assembler(Budget(10**6, model=model)).add_messages(history).build().count
+    tight = Assembler(Budget(whole.upper - 1, model=model), on_overflow=ClearReasoning(keep=0))
+    context = tight.add_messages(history).build()
+    assert context.count == count_request(context.request(), dialect=openai_chat, model=model)
+    assert beside or context.count.upper == context.count.tokens
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "system"])

@@ -9,7 +9,8 @@ from typing import cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.foreign_parts import as_chat_sends
+from assembler.conversation.messages.extra_fields import refusal_of
+from assembler.conversation.messages.foreign_parts import as_chat_sends, is_mark
 from assembler.conversation.messages.responses import RESPONSES, join_steps
 from assembler.conversation.messages.results_first import results_first
 from assembler.dialects.media_in_results import adapt_with_media, all_with_media_after_results
@@ -34,6 +35,7 @@ from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Has, JoiningPricer, Piece, answered_at_once, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
+from assembler.text.fields import fields_in, items_of
 from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.apportion import split_framing
 from budgets.count import NOTHING, Difference, exact, total
@@ -203,7 +205,7 @@ class OpenAIChatPricer(OpenAIBill):
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
         price = self.texts(tokens, result_texts(result))
-        beside = [self._medium(part) for part in result.parts if type(part) is Opaque]
+        beside = [self._medium(part) for part in result.parts if type(part) is Opaque and not is_mark(part)]
         return total(beside, price) if beside else price
 
     def _spoken(self, message: Message, parts: Sequence[object]) -> list[Count]:
@@ -214,7 +216,7 @@ class OpenAIChatPricer(OpenAIBill):
         if texts and message.role == "assistant" and any(texts):
             tokens += self.family.assistant_text + self.beside_format
         bill = [self.texts(tokens, texts) if texts else self.text(tokens)]
-        if message.shape == "openai" and message.role == "assistant" and texts and not calls:
+        if message.shape == "openai" and message.role == "assistant" and texts and not calls and _refuses(message):
             bill.append(_REFUSED)
         if len(texts) + len(calls) < len(parts):
             bill += map(self._medium, parts)
@@ -236,6 +238,13 @@ class OpenAIChatPricer(OpenAIBill):
 _CALLS = {Call}
 _REFUSED = Count(0, Grade.BOUNDED, upper=3)
 """What a refusal, which is in Chat's own form of an answer, may cost beyond its text: no recording has one."""
+
+
+def _refuses(message: Message) -> bool:
+    """True if a text of a Chat message is a refusal: in a field of its own, or a part of the content."""
+    fields = fields_in(message.seen)
+    listed = items_of(fields.get("content"))
+    return refusal_of(fields) is not None or any(fields_in(part).get("type") == "refusal" for part in listed)
 
 
 _APART = {Result, Thinking}
