@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import attrs
@@ -89,8 +90,10 @@ def measure(gathered: Gathered, choice: Choice | None) -> Measured:
         from assembler.pipeline.space import host_as_sent, saved_around  # for documents around a question alone
 
         host = host_as_sent(choice.host, rendered.around, settings.dialect)
-        if settings.merging is None:  # else the request is counted as it is sent
-            saved = saved_around(choice.host, host, prices.pieces[len(rendered.pieces) :], settings.pricer)
+        around = prices.pieces[len(rendered.pieces) :]
+        # A merged request is counted as it is sent, and what costs something saves nothing.
+        if settings.merging is None and not any(map(attrgetter("tokens"), around)):
+            saved = saved_around(choice.host, host, around, settings.pricer)
     measured = Measured(regions, rendered, head, prices, choice, host, saved)
     regions.memory.remember_measured(settings.pricer, measured)
     return measured

@@ -50,16 +50,13 @@ def host_as_sent(host: Host, around: Around, dialect: Dialect) -> FilledHost:
 
 
 def saved_around(host: Host, filled: FilledHost, pieces: Sequence[Count], pricer: Pricer) -> Difference | None:
-    """What the host costs less with these pieces around its text; None if it costs no less.
+    """What the host costs less with these pieces around its text, whose prices are 0 tokens; None if it costs no less.
 
-    Their prices are 0 then. A blank before a word may make its tokens fewer.
+    A blank before a word may make its tokens fewer.
     """
-    added = total(pieces)
-    if added.tokens:
-        return None
     together = price_messages(pricer, (*host.beside, filled.message))
     less = together - price_messages(pricer, (*host.beside, host.message))
-    return less - (added - NOTHING) if less.tokens < 0 else None
+    return less - (total(pieces) - NOTHING) if less.tokens < 0 else None
 
 
 def _blocks(around: Around, dialect: Dialect) -> list[dict[str, Any]]:
