@@ -176,7 +176,6 @@ class Priced:
                 if not joins and index:  # a text in a spelling that several APIs share may continue an item
                     before = self._view.readings.messages[index - 1] or self._view.message(index - 1)
                     joins = before.shape == RESPONSES or (before.role == "assistant" and self._continues(index))
-                    joins = joins and index > self._view.head
             if joins:
                 price = self._added_price(index, message)
                 if message.role == "assistant":
@@ -311,7 +310,7 @@ class Priced:
 
     def _run_start(self, index: int, earliest: int = 0) -> int:
         earliest = max(earliest, 0)
-        while index > earliest and self._continues(index) and index > self._view.head:
+        while index > earliest and self._continues(index):  # no message continues the head
             index -= 1
         return index
 

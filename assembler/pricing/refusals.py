@@ -57,15 +57,16 @@ TOO_LONG = tuple(
 """The first that matches is used. Those with numbers come first."""
 
 
-def _unrecorded(*patterns: str) -> tuple[Words, ...]:
-    return tuple(Words("any with a similar wording", said, "") for said in patterns)
+_UNRECORDED = "any with a similar wording"
 
-
-ALIKE = _unrecorded(
-    f"{_WINDOW}{_GAP}{_USED}",
-    f"{_USED}{_GAP}{_WINDOW}",
-    f"{_LONG_INPUT}{_GAP}<used>{_GAP}{_MORE_THAN}{_GAP}<window>",
-    f"{_LONG_INPUT}{_GAP}{_NO_MORE_THAN}{_GAP}<window>{_GAP}(?:given|got|received|found){_GAP}<used>",
+ALIKE = tuple(
+    Words(_UNRECORDED, said, "")
+    for said in (
+        f"{_WINDOW}{_GAP}{_USED}",
+        f"{_USED}{_GAP}{_WINDOW}",
+        f"{_LONG_INPUT}{_GAP}<used>{_GAP}{_MORE_THAN}{_GAP}<window>",
+        f"{_LONG_INPUT}{_GAP}{_NO_MORE_THAN}{_GAP}<window>{_GAP}(?:given|got|received|found){_GAP}<used>",
+    )
 )
 """For proxies and self-hosted servers: the tokens used and the window, in either order, each near a word for it. It is
 a refusal only if more was used than the window holds."""
@@ -77,14 +78,17 @@ _FEW_WORDS = rf"(?:(?!{_NOT_INPUT})[^.]){{0,40}}?"
 _ROOM = r"(?:context|token|prompt|input)[ _](?:length|window|size|limit)"
 _MOST = rf"(?:{_ROOM}|max\w* (?:model |input |prompt )?length)"
 
-UNNUMBERED = _unrecorded(
-    rf"{_SENTENCE}\b(?:prompt|input|messages|conversation|context)(?: length| size)?(?: is| are| was)? "
-    r"too (?:long|large)\b(?! to process)",
-    rf"{_SENTENCE}\b(?:{_INPUT}|tokens?)\b{_FEW_WORDS}exceed{_FEW_WORDS}{_MOST}",
-    rf"{_SENTENCE}(?:exceed|(?:greater|longer|larger) than){_FEW_WORDS}context (?:length|window|size|limit)",
-    r"(?<!model_)context[ _]?(?:length|window|size|limit)[ _](?:is )?(?:exceed|overflow)",
-    r"contextwindow(?:exceeded|overflow)",
-    r"reduce the (?:length|size) of (?:the|your) (?:messages|prompt|input|conversation)",
+UNNUMBERED = tuple(
+    Words(_UNRECORDED, said, "")
+    for said in (
+        rf"{_SENTENCE}\b(?:prompt|input|messages|conversation|context)(?: length| size)?(?: is| are| was)? "
+        r"too (?:long|large)\b(?! to process)",
+        rf"{_SENTENCE}\b(?:{_INPUT}|tokens?)\b{_FEW_WORDS}exceed{_FEW_WORDS}{_MOST}",
+        rf"{_SENTENCE}(?:exceed|(?:greater|longer|larger) than){_FEW_WORDS}context (?:length|window|size|limit)",
+        r"(?<!model_)context[ _]?(?:length|window|size|limit)[ _](?:is )?(?:exceed|overflow)",
+        r"contextwindow(?:exceeded|overflow)",
+        r"reduce the (?:length|size) of (?:the|your) (?:messages|prompt|input|conversation)",
+    )
 )
 """Wordings for a request that was too long, without a number."""
 

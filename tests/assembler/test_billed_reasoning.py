@@ -32,7 +32,7 @@ def drawn(seed: int) -> list[Message]:
             told.append({"role": "user", "content": [result]})
         answer = {"type": "text", "text": "a" * chance.randint(1, 9)}
         told.append({"role": "assistant", "content": [*thoughts(chance), answer]})
-    return told
+    return told if seed % 2 else [one for one in told[:2] if one["role"] == "assistant"] + told[2:]
 
 
 def thoughts(chance: random.Random) -> list[Message]:
@@ -75,7 +75,7 @@ def made(history: list[Message], pins: tuple[int, ...] = ()) -> tuple[Ledger, By
     lasting = [price(without(raw)) for raw in history]
     thought = [price(raw) - less for raw, less in zip(history, lasting, strict=True)]
     asks = [index for index, raw in enumerate(history) if isinstance(raw["content"], str)]
-    return ledger, ByHand(lasting, thought, asks, asks)
+    return ledger, ByHand(lasting, thought, asks, sorted({0, *asks}))
 
 
 @pytest.mark.parametrize("seed", range(6))

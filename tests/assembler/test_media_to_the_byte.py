@@ -96,6 +96,12 @@ def test_the_longest_film_lasts_as_many_seconds_as_any_number_here_may_say(more:
     assert mp4_seconds(PlainBytes(content)) == mp4_seconds(PlainBytes(content + b"\x01" * 9)) == seconds
 
 
+def test_the_seconds_of_a_film_in_a_part_are_read() -> None:
+    content = film(b"\0\0\0\x04", b"\0\0\0\x0a").content
+    facts = read_media(Media("video", {"inline_data": {"data": content, "mime_type": "video/mp4"}}))
+    assert (facts.seconds, facts.mime) == (2.5, "video/mp4")
+
+
 def test_a_film_with_an_empty_head_does_not_take_its_length_from_later_bytes() -> None:
     behind = box(b"free", b"\0" * 4 + struct.pack(">II", 1_000, 5_000))
     content = box(b"ftyp", b"isom") + box(b"moov", box(b"mvhd", b"")) + behind

@@ -422,6 +422,12 @@ def test_an_answer_that_cannot_be_dumped_or_whose_text_was_not_read_says_nothing
     assert overflow_of(raised) == Overflow(used=210, limit=200)
 
 
+def test_a_refusal_is_looked_for_behind_an_error_that_speaks_of_a_rate() -> None:
+    raised = SdkError("Rate limit exceeded: 429")
+    raised.__cause__ = SdkError(SAID)
+    assert overflow_of(raised) == Overflow(used=210, limit=200)
+
+
 @pytest.mark.parametrize(("causes", "found"), [(16, True), (17, False)])
 def test_an_error_is_looked_for_sixteen_causes_deep(causes: int, found: bool) -> None:
     error: Exception = SdkError(SAID)

@@ -9,6 +9,7 @@ import itertools
 import struct
 import wave
 import zlib
+from types import SimpleNamespace
 from typing import Any, cast
 
 import attrs
@@ -285,6 +286,17 @@ def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
     assert ledger.prices.rewritten.once(policy, "other", facts, lambda: "made apart") == "made apart"
     assert known.decisions is not None
     assert known.decisions.known(policy) not in (None, decided)
+
+
+def test_of_two_threads_that_make_the_prices_of_a_pricer_both_take_those_of_the_first() -> None:
+    pricer = plain.pricer(None, len)
+    first = Prices(pricer, 3)
+
+    class Raced(list[Prices]):
+        def append(self, prices: Prices) -> None:
+            self.extend([first, prices])
+
+    assert Prices.of(cast(Any, SimpleNamespace(readings=SimpleNamespace(prices=Raced()), length=3)), pricer) is first
 
 
 def test_prices_of_a_shorter_history_ignore_later_messages() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgets import Budget, BudgetError, Limit
-from budgets.allotment import allotments
+from budgets.allotment import allotments, most_available
 from budgets.limit import REGIONS
 
 demands = st.fixed_dictionaries({region: st.integers(0, 100) for region in REGIONS})
@@ -80,6 +80,13 @@ def test_priority_goes_before_order_and_a_share_before_the_rest() -> None:
     assert (shared["conversation"], shared["knowledge"]) == (70, 30)
     flowing = allotments(100, {"knowledge": 20, "conversation": 100}, {"knowledge": Limit(floor=60)})
     assert (flowing["knowledge"], flowing["conversation"]) == (20, 80)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.3, 0.5, 0.7, 1.0])
+@pytest.mark.parametrize("cap", [0, 1, 7, 100])
+def test_the_most_tokens_are_the_last_at_which_a_share_is_within_its_cap(share: float, cap: int) -> None:
+    within = [tokens for tokens in range(2_000) if Fraction(str(share)) * tokens < cap + 1]
+    assert most_available({"knowledge": Limit(floor=share, cap=cap), "conversation": Limit(floor=9)}) == within[-1]
 
 
 def test_a_region_that_asks_for_nothing_gets_nothing_though_it_has_a_floor() -> None:
