@@ -186,7 +186,7 @@ def _as_sent(plan: Planned, tokens_left: Tokens, asked: Tokens, start: Known | N
         over = plan.by_rule.upper - plan.fixed.upper - tokens_left
         if over <= 0:
             return plan
-        asked -= over
+        asked = min(asked, plan.trimmed.count(plan.ledger).upper) - over  # for more, the policies cut the same
         if asked < 0:
             break
         plan = plan.leaving(trim(plan.ledger, settings, asked, start), plan.ledger)

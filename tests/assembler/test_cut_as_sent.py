@@ -1,0 +1,50 @@
+"""A conversation that costs a little more as it is sent than the tokens left is cut further, not refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from assembler import (
+    Assembler,
+    CitedSources,
+    ClearReasoning,
+    ClearToolResults,
+    ContextLengthError,
+    Placement,
+    Summarize,
+    TrimOldest,
+)
+from budgets import Budget
+
+HISTORY: list[Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+"""Its turns cost 17 tokens less as they are sent if most of them are dropped, and 9 less as a whole."""
+LADDER = [
+    ClearToolResults(keep=2),
+    TrimOldest(low_water=1.0, note="(older turns removed)"),
+    ClearReasoning(keep=1),
+    Summarize(lambda _dropped, _previous, most: "sum " * min(3, most), keep_turns=3),
+]
+
+
+def assembled(window: int) -> Assembler:
+    strategy = CitedSources(placement=Placement.QUESTION)
+    made = Assembler(Budget(window, model="gemma-3-27b-it"), dialect="gemini", on_overflow=LADDER, strategy=strategy)
+    for place, text in enumerate(["doc one " * 5, "doc two"]):
+        made.add_knowledge(text, type="doc", source="ab"[place], score=0.5 - place / 10)
+    return made.add_messages(HISTORY)
+
+
+def test_a_window_that_a_smaller_one_does_without_builds_at_once() -> None:
+    """The policies were asked for one token less eight times, cut nothing until the eighth, and that was refused."""
+    most = assembled(100_000).build().count.upper
+    fitting: list[bool] = []
+    for window in range(most, most - 60, -1):
+        try:
+            fitting.append(assembled(window).build().count.upper <= window)
+        except ContextLengthError as error:
+            assert error.smallest_window is not None
+            assert error.smallest_window > window
+            fitting.append(False)
+    assert fitting == sorted(fitting, reverse=True)
