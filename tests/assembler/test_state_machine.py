@@ -358,10 +358,11 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=ANYBODY)
     def take_calls_back(self, who: int) -> None:
-        """Removes calls in place, so that they need no answer."""
+        """Removes calls in place, so that they need no answer. Not if a fork has answered them."""
         told = self.one(who)[1]
         newest = fields_of(told.messages[-1]) if told.messages else {}
-        if "tool_calls" in newest:
+        earlier = (fields_of(message) for _, other in self.everybody for message in other.messages[:-1])
+        if "tool_calls" in newest and not any(message is newest for message in earlier):
             del newest["tool_calls"]
 
     @rule(who=ANYBODY, place=PLACE, text=TEXT)
