@@ -51,7 +51,7 @@ def _is_item(fields: Raw) -> bool:
     """Whether a dict is an item of `input`. Its type decides, for a message its status or its parts."""
     kind = fields.get("type")
     if kind is None:
-        return fields.keys() == {"id"}  # a reference to an item may leave its type out
+        return fields.keys() - {PIN} == {"id"}  # a reference to an item may leave its type out
     if not isinstance(kind, str):
         return False
     if kind == "message":
@@ -88,7 +88,8 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
         return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, extra_fields=())
     seen = sendable_copy(raw, index=index)
     kind = str(seen.get("type", "item_reference"))
-    part = _READERS.get(kind, _opaque)(seen, index)
+    said = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent
+    part = _READERS.get(kind, _opaque)(said, index)
     role: Role = _ROLES.get(kind, "tool" if kind.endswith("_output") else "assistant")
     shallow = all(type(value) is str for value in seen.values())
     return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
