@@ -371,7 +371,11 @@ def test_a_callers_item_splits_no_step_whose_calls_and_results_must_be_neighbour
     name: str, step: str, shown: bool
 ) -> None:
     """Chat and Mistral got a step that the API refuses, and the APIs of blocks raised `ConversationError`."""
-    history = [{"role": "user", "content": "q"}, *copy.deepcopy(STEPS[step]), {"role": "user", "content": "q"}]
+    history: list[dict[str, Any]] = [
+        {"role": "user", "content": "q"},
+        *copy.deepcopy(STEPS[step]),
+        {"role": "user", "content": "q"},
+    ]
     if shown:
         picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
         first = next(item for item in history if item.get("output") == "m0m")
