@@ -145,6 +145,13 @@ def test_results_in_one_message_are_cleared_one_by_one() -> None:
         assert [str(at) for at, body in enumerate(bodies) if body == "[cleared]"] == [cleared]
 
 
+def test_results_that_save_nothing_keep_no_later_one_from_being_cleared() -> None:
+    history = session(*["ok"] * 20, *["x" * 40] * 20)  # so many that one change clears several
+    messages = left(history, by_hand.cost(history) - 31 * 20, ClearToolResults(0))
+    assert messages is not None
+    assert [block["content"] for block in messages[2]["content"]] == ["ok"] * 20 + ["[cleared]"] * 20
+
+
 def test_the_arguments_of_a_cleared_result_may_still_be_emptied() -> None:
     history = calls('{"a": "xxxxxxxx"}')
     history[2]["content"] = "[cleared]"
