@@ -165,7 +165,7 @@ def refuse_undefined_tools(turns: Sequence[Turn], layout: Layout) -> None:
     """Raise `ConversationError` if the history calls tools and the request defines none that the API accepts."""
     if not layout.tools and any(turn.results or any("toolUse" in block for block in turn.blocks) for turn in turns):
         raise ConversationError(
-            "the history calls tools, which the API takes only beside a definition, and none of its kind is defined: "
+            "the history calls tools, but the request defines none for this API, which refuses calls without: "
             "pass functions, or tools of this API's own, to add_capability(tools)"
         )
 
