@@ -27,7 +27,7 @@ from budgets import ContextLengthError, Count, Tokens
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from assembler.dialects.cache_marks import CacheMarks
+    from assembler.dialects.caching.marks import CacheMarks
     from assembler.dialects.typed_requests import (
         AnthropicRequest,
         BedrockRequest,

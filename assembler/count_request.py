@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from assembler.dialects import Dialect
 from assembler.dialects.by_name import dialect_for
-from assembler.dialects.parse_steps import UNREADABLE, unreadable
-from assembler.dialects.sdk_arguments import with_schemas, without_sdk_values
+from assembler.dialects.reading.parse_steps import UNREADABLE, unreadable
+from assembler.dialects.reading.sdk_arguments import with_schemas, without_sdk_values
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.pricing.hosted import price_beside_tools
 from assembler.pricing.pricer import is_whole, priced_request

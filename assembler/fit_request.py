@@ -13,8 +13,8 @@ from assembler.context import Context
 from assembler.count_request import count_request
 from assembler.dialects import Dialect
 from assembler.dialects.by_name import read_dialect
-from assembler.dialects.parse_steps import UNREADABLE, unreadable
-from assembler.dialects.raw_request import NO_KEYS, TOOLS, RawRequest
+from assembler.dialects.reading.parse_steps import UNREADABLE, unreadable
+from assembler.dialects.reading.raw_request import NO_KEYS, TOOLS, RawRequest
 from assembler.errors import MessageTypeError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.planned import Planned

@@ -56,7 +56,7 @@ class ProviderRows:
     def assembled(self, base: Assembler, row: Row) -> Assembled:
         """Fit the line's own request into the budget of the spec. Raises `RowError`, or the errors of fitting."""
         from assembler.count_request import count_request  # only needed for providers' own files
-        from assembler.dialects.raw_request import RawRequest
+        from assembler.dialects.reading.raw_request import RawRequest
         from assembler.fit_request import built, fit_steps
 
         body: object = row.get(self.body)

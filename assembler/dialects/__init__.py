@@ -2,6 +2,9 @@
 
 To add a dialect, add a folder named like the value in its `dialect.py`, and a line in the list below. A dialect is
 loaded when it is first used, because most programs use only one.
+
+`reading`, `prices`, `writing` and `caching` hold what many dialects use, each for one task. `openai` is for both of
+OpenAI's APIs, `blocks` for APIs whose messages are lists of blocks, and `hosts` for models behind a host.
 """
 
 from __future__ import annotations

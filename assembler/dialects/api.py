@@ -9,8 +9,8 @@ import attrs
 from budgets.value import Value
 
 if TYPE_CHECKING:
-    from assembler.dialects.cache_mark_places import Marks
-    from assembler.dialects.cache_prefixes import PrefixCache
+    from assembler.dialects.caching.mark_places import Marks
+    from assembler.dialects.caching.prefixes import PrefixCache
 
 
 class SourceBlocks(Protocol):

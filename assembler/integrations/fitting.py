@@ -15,7 +15,7 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.summary_request import Wanted
 from assembler.dialects import Dialect
-from assembler.dialects.raw_request import RawRequest
+from assembler.dialects.reading.raw_request import RawRequest
 from assembler.fit_request import Fitted, Steps, advance, built, fit_steps, refuse_steps
 from assembler.integrations.bills import bill_of, without
 from assembler.integrations.kept_objects import with_own_system

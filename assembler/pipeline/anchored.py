@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.dialects.emit import emit_layout
+from assembler.dialects.writing.emit import emit_layout
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.ladder import Known
 from assembler.pipeline.overflow import TooLarge

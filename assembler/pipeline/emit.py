@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect, Emission
 from assembler.dialects.by_name import read_dialect
-from assembler.dialects.emit import emit_elsewhere
+from assembler.dialects.writing.emit import emit_elsewhere
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.planned import Planned
 
 if TYPE_CHECKING:
-    from assembler.dialects.cache_marks import CacheMarks
+    from assembler.dialects.caching.marks import CacheMarks
 
 
 def emit(plan: Planned) -> Emission | None:
@@ -69,7 +69,7 @@ def make_request(
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return plan.decided_by_session.copiers.fresh(emission.request)
-    from assembler.dialects.cache_marks import marked  # most requests carry none
+    from assembler.dialects.caching.marks import marked  # most requests carry none
 
     target = plan.settings.dialect if dialect is None else read_dialect(dialect)
     budget = plan.settings.budget

@@ -13,8 +13,8 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.edit import write_like
 from assembler.conversation.turns import OpenCalls, open_calls_at_the_end, unanswered_error
 from assembler.dialects import Emission
-from assembler.dialects.emit import emit_added, emit_layout
-from assembler.dialects.partly_sent import sent_at_all, sent_whole
+from assembler.dialects.writing.emit import emit_added, emit_layout
+from assembler.dialects.writing.partly_sent import sent_at_all, sent_whole
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.decisions import Decided, decisions_of
 from assembler.pipeline.draft import Draft

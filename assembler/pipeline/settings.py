@@ -25,7 +25,7 @@ from budgets import Budget, BudgetError, tiktoken_counter
 from budgets.counters.guard import Guarded
 
 if TYPE_CHECKING:
-    from assembler.dialects.cache_marks import CacheMarks
+    from assembler.dialects.caching.marks import CacheMarks
     from assembler.pricing.calibration import CalibratedCounter
 
 _REFUSE = Refuse()
@@ -117,7 +117,7 @@ class Settings:
     @found_once
     def with_unpriced_as_free(self) -> Settings:
         """The same settings, under which a message without a price costs nothing. Made once."""
-        from assembler.dialects.graded import lenient_pricer  # for messages without a price alone
+        from assembler.dialects.prices.graded import lenient_pricer  # for messages without a price alone
 
         return attrs.evolve(self, pricer=lenient_pricer(self.pricer, counter_for(self.budget)))
 
@@ -157,7 +157,7 @@ class Settings:
         strategy = _CHAT_REGIONS if isinstance(strategy, EllipsisType) else strategy
         chooser(strategy)  # raises unless it is a strategy
         if cache_marks is not None:
-            from assembler.dialects.cache_marks import CacheMarks
+            from assembler.dialects.caching.marks import CacheMarks
 
             must_be("cache_marks", cast(object, cache_marks), (CacheMarks,), "CacheMarks()")
         spoken = _dialect_for(budget) if dialect is None else read_dialect(dialect)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from assembler.dialects import DIALECTS
-from assembler.dialects.cache_marks import no_marks
+from assembler.dialects.caching.marks import no_marks
 from assembler.errors import ConversationError
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.cli import main
-from assembler.dialects.families import rows_of
 from assembler.dialects.hosts.families import READERS, Family
 from assembler.dialects.hosts.fit_constants import PARTS, Recorded, fit_constants
+from assembler.dialects.prices.families import rows_of
 from budgets import tiktoken_counter
 from tests.scaled import scaled
 

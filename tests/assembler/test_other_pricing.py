@@ -21,7 +21,7 @@ from assembler.dialects.hosts.families import FAMILIES
 from assembler.dialects.mistral import families as mistral_families
 from assembler.dialects.mistral import pricing as mistral
 from assembler.dialects.openai.tool_text import count_unsettled, tool_text
-from assembler.dialects.repeated_definitions import WRITTEN_AGAIN
+from assembler.dialects.prices.tool_schemas import WRITTEN_AGAIN
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools.tool import Tool
 from budgets import tiktoken_counter

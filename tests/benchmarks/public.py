@@ -49,7 +49,7 @@ from assembler.batch import BatchAssembler, assemble_batch
 from assembler.conversation.messages import edited, read_message, still_says, unchanged, user_message
 from assembler.conversation.messages.message import Media
 from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
-from assembler.dialects.cache_marks import marked
+from assembler.dialects.caching.marks import marked
 from assembler.greedy import Config, PromptBuilder
 from assembler.greedy.config import Generator
 from assembler.policies import together, with_parts

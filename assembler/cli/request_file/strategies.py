@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from assembler import CacheMarks, Strategy
 from assembler.cli.request_file.options import NamedIn
 from assembler.cli.request_file.shapes import Named, Reader, mapping, one_of, read_named, refuse_unknown
-from assembler.dialects.cache_marks import Lifetime
+from assembler.dialects.caching.marks import Lifetime
 from assembler.files.place import Place
 from assembler.strategies import built_in
 

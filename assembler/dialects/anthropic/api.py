@@ -10,7 +10,7 @@ from typing import Any
 
 from assembler.dialects.anthropic.marks import AnthropicMarks
 from assembler.dialects.api import Api
-from assembler.dialects.cache_prefixes import PrefixCache
+from assembler.dialects.caching.prefixes import PrefixCache
 from budgets import Tokens
 
 _PAGE = "Claude docs, Prompt caching, section Minimum cacheable prompt length, 2026-10-08"

@@ -12,9 +12,9 @@ from assembler.conversation.messages.stray_cache_marks import CONTROL, MARK_KEYS
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
-from assembler.dialects.copies import named_tool, object_schema, own_fields
-from assembler.dialects.lost_fields import parts_as_they_came
-from assembler.dialects.notes import MARKS
+from assembler.dialects.writing.fields import named_tool, object_schema, own_fields
+from assembler.dialects.writing.lost_fields import parts_as_they_came
+from assembler.dialects.writing.notes import MARKS
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of, items_of

@@ -24,14 +24,13 @@ from assembler.dialects.blocks.pricing import as_sent, lone_text, media_in, with
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
 from assembler.dialects.blocks.turns import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
 from assembler.dialects.blocks.writer import Block
-from assembler.dialects.counter_kinds import counts_for_claude, counts_for_openai
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.families import for_another_vocabulary
-from assembler.dialects.graded import grade_price
-from assembler.dialects.media_in_results import adapt_with_media
-from assembler.dialects.notes import SURPLUS_MARKS, Notes
-from assembler.dialects.output_and_choice import asked_choice, bare_schema
-from assembler.dialects.parse_steps import listed_messages, options_in, read_messages, system_in
+from assembler.dialects.prices.families import for_another_vocabulary
+from assembler.dialects.prices.graded import counts_for_claude, counts_for_openai, grade_price
+from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages, system_in
+from assembler.dialects.writing.fields import asked_choice, bare_schema
+from assembler.dialects.writing.media_in_results import adapt_with_media
+from assembler.dialects.writing.notes import SURPLUS_MARKS, Notes
 from assembler.errors import ConversationError
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.media import read_media

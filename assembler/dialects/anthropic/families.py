@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.dialects.families import Row, estimate_with_slack, first_match, guess, price, table_in
+from assembler.dialects.prices.families import Row, estimate_with_slack, first_match, guess, price, table_in
 from budgets.count import Count
 from budgets.models import names
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from assembler.dialects import cache_mark_places as places
 from assembler.dialects.blocks.writer import Block, Raw
+from assembler.dialects.caching import mark_places as places
 from assembler.text.fields import fields_in, fields_of, items_of
 
 

@@ -28,7 +28,7 @@ from assembler.dialects.anthropic.families import (
     TASK_BUDGET,
     Family,
 )
-from assembler.dialects.families import estimate_with_slack, guess
+from assembler.dialects.prices.families import estimate_with_slack, guess
 from assembler.pricing.opaque import add_words
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool

@@ -14,8 +14,8 @@ from assembler.dialects.anthropic.blocks import sends as anthropic_sends
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
-from assembler.dialects.copies import object_schema, own_fields
-from assembler.dialects.notes import MARKS
+from assembler.dialects.writing.fields import object_schema, own_fields
+from assembler.dialects.writing.notes import MARKS
 from assembler.pricing.opaque import lasts
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition

@@ -24,9 +24,9 @@ from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
 from assembler.dialects.blocks.turns import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.notes import SURPLUS_MARKS, Notes
-from assembler.dialects.output_and_choice import asked_choice, bare_schema
-from assembler.dialects.parse_steps import listed_messages, options_in, read_messages, system_in
+from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages, system_in
+from assembler.dialects.writing.fields import asked_choice, bare_schema
+from assembler.dialects.writing.notes import SURPLUS_MARKS, Notes
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools

@@ -23,7 +23,7 @@ from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.dialects.bedrock.blocks import sends
 from assembler.dialects.bedrock.unlisted import context_of, sealed_thought
 from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
-from assembler.dialects.families import Row, first_match, guess, table_in
+from assembler.dialects.prices.families import Row, first_match, guess, table_in
 from assembler.pricing.media.facts import MediaFacts
 from assembler.pricing.media.reading import read_media
 from assembler.pricing.media.refusal import unpriced, without_price

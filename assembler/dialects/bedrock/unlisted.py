@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assembler.conversation.messages import Media, Opaque, Part, Result, Thinking
-from assembler.dialects.message_fields import FRAMING
+from assembler.dialects.prices.message_fields import FRAMING
 from assembler.pricing.opaque import sealed_tokens
 from assembler.text.fields import fields_in
 from budgets import Count, Grade, TokenCounter, Tokens

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Media, Opaque
-from assembler.dialects.copies import own_fields
+from assembler.dialects.writing.fields import own_fields
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.reading import GIVEN, find_content, read_media
 

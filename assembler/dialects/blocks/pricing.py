@@ -12,7 +12,7 @@ from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import compact_json
 from assembler.dialects.blocks.turns import BLANK
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, arguments_of
-from assembler.dialects.notes import Notes
+from assembler.dialects.writing.notes import Notes
 
 
 def with_parts(message: Message, change: Callable[[Part], Part]) -> Message:

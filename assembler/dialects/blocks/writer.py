@@ -14,9 +14,9 @@ from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, drop_marks_of
 from assembler.dialects.blocks.ids import CallIds, IdRule
-from assembler.dialects.copies import own_fields
-from assembler.dialects.lost_fields import note_lost_fields, parts_as_they_came
-from assembler.dialects.notes import REASONING, RENAMED, Notes
+from assembler.dialects.writing.fields import own_fields
+from assembler.dialects.writing.lost_fields import note_lost_fields, parts_as_they_came
+from assembler.dialects.writing.notes import REASONING, RENAMED, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.text.fields import fields_of
 

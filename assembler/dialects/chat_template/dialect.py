@@ -24,7 +24,7 @@ from assembler.dialects.chat_template.render import ChatTokenizer, Renderer
 from assembler.dialects.chat_template.spelling import CHAT_TEMPLATE, Spelling, spell_layout
 from assembler.dialects.chat_template.traits import Traits, traits_of
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.parse_steps import listed_messages, options_in, read_messages
+from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools

@@ -9,7 +9,7 @@ import attrs
 
 from assembler.dialects.chat_template.render import TemplateMessage
 from assembler.dialects.chat_template.traits import Traits
-from assembler.dialects.notes import BRIDGE, BRIDGED, SILENT, Notes
+from assembler.dialects.writing.notes import BRIDGE, BRIDGED, SILENT, Notes
 from assembler.text.runs import runs
 
 _SEAM = "\n\n"

@@ -18,9 +18,9 @@ from assembler.conversation.messages.results_first import count_messages_between
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import TemplateMessage
 from assembler.dialects.chat_template.traits import Traits
-from assembler.dialects.lost_fields import note_lost_fields
-from assembler.dialects.notes import ANSWERS_FIRST, FAILED, Notes
 from assembler.dialects.openai.wire import tool_definition
+from assembler.dialects.writing.lost_fields import note_lost_fields
+from assembler.dialects.writing.notes import ANSWERS_FIRST, FAILED, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
 from assembler.text.fields import object_in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assembler.dialects.api import Api
-from assembler.dialects.cache_prefixes import PrefixCache
+from assembler.dialects.caching.prefixes import PrefixCache
 
 _PAGE = "Gemini API docs, Context caching, 2026-10-13; no step is published"
 _MAY = "Gemini API docs, Context caching, 2026-05-07; no step is published"

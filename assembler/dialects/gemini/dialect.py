@@ -17,9 +17,7 @@ from assembler.dialects.api import Api
 from assembler.dialects.blocks.pricing import as_sent, lone_text, media_in, with_object, with_parts
 from assembler.dialects.blocks.turns import Ending, Turn, turns_to_add, turns_to_send, with_added
 from assembler.dialects.blocks.writer import Block
-from assembler.dialects.counter_kinds import counts_for_open_model, counts_for_openai, estimated_for, own_counter
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.families import for_another_vocabulary
 from assembler.dialects.gemini import pricing as google
 from assembler.dialects.gemini.api import API
 from assembler.dialects.gemini.families import VOCABULARY, Answers, Family, family_of
@@ -33,10 +31,17 @@ from assembler.dialects.gemini.parts import (
     sends,
     with_json_schema,
 )
-from assembler.dialects.graded import grade_price
-from assembler.dialects.media_in_results import adapt_with_media
-from assembler.dialects.output_and_choice import asked_choice, bare_schema
-from assembler.dialects.parse_steps import options_in, read_messages
+from assembler.dialects.prices.families import for_another_vocabulary
+from assembler.dialects.prices.graded import (
+    counts_for_open_model,
+    counts_for_openai,
+    estimated_for,
+    grade_price,
+    own_counter,
+)
+from assembler.dialects.reading.parse_steps import options_in, read_messages
+from assembler.dialects.writing.fields import asked_choice, bare_schema
+from assembler.dialects.writing.media_in_results import adapt_with_media
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
 from assembler.pricing.media import read_media

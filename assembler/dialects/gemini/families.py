@@ -11,7 +11,7 @@ import re
 
 import attrs
 
-from assembler.dialects.families import Row, estimate_with_slack, first_match, guess, table_in
+from assembler.dialects.prices.families import Row, estimate_with_slack, first_match, guess, table_in
 from assembler.pricing.media.gemini import Flat, Rates, Tiles
 from budgets.count import Count, Grade, Tokens
 from budgets.models.names import bare

@@ -14,9 +14,9 @@ from assembler.conversation.messages.stray_cache_marks import drop_marks_of_tool
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
-from assembler.dialects.copies import named_tool, object_schema, own_fields
-from assembler.dialects.lost_fields import note_lost_fields
-from assembler.dialects.media_in_results import all_with_media_after_results
+from assembler.dialects.writing.fields import named_tool, object_schema, own_fields
+from assembler.dialects.writing.lost_fields import note_lost_fields
+from assembler.dialects.writing.media_in_results import all_with_media_after_results
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition

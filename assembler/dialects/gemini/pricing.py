@@ -16,10 +16,10 @@ from typing import Any, assert_never, cast
 import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.dialects.families import guess
 from assembler.dialects.gemini.families import Family
 from assembler.dialects.gemini.parts import UNSIGNED
 from assembler.dialects.gemini.schema import price_schema
+from assembler.dialects.prices.families import guess
 from assembler.pricing.opaque import add_words
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_of

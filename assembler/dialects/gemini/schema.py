@@ -8,10 +8,9 @@ from typing import Any
 
 import attrs
 
-from assembler.dialects.families import guess
 from assembler.dialects.gemini.families import Family
-from assembler.dialects.repeated_definitions import Repeats
-from assembler.dialects.unrecorded import most_tokens
+from assembler.dialects.prices.families import guess
+from assembler.dialects.prices.tool_schemas import Repeats, most_tokens
 from assembler.text.fields import fields_in, fields_of, items_of
 from budgets.count import NOTHING, Count, Grade, total
 

@@ -14,8 +14,6 @@ from assembler.conversation.messages.items_in_content import as_items, is_sent_t
 from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_unfollowed_reasoning
 from assembler.conversation.turns import is_head
 from assembler.dialects.blocks.pricing import lone_text
-from assembler.dialects.copies import NO_PARAMETERS
-from assembler.dialects.counter_kinds import counts_for_openai, own_counter
 from assembler.dialects.hosts.families import Family, family_of
 from assembler.dialects.hosts.pricing import (
     price_message,
@@ -25,11 +23,12 @@ from assembler.dialects.hosts.pricing import (
     price_tool,
     price_tools,
 )
-from assembler.dialects.media_in_results import adapt_with_media
-from assembler.dialects.message_fields import FRAMING, price_fields, price_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import is_empty_for_chat
-from assembler.dialects.output_and_choice import tool_choice_in
+from assembler.dialects.prices.graded import counts_for_openai, own_counter
+from assembler.dialects.prices.message_fields import FRAMING, price_fields, price_reasoning
+from assembler.dialects.writing.fields import NO_PARAMETERS, tool_choice_in
+from assembler.dialects.writing.media_in_results import adapt_with_media
 from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from assembler.dialects.families import Readers, Row, first_match, guess, is_forwarded, table_in, template_name
+from assembler.dialects.prices.families import Readers, Row, first_match, guess, is_forwarded, table_in, template_name
 from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens
 from budgets.errors import UnknownModelError
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from assembler.dialects.families import rows_of
 from assembler.dialects.hosts.bill import HostBill
 from assembler.dialects.hosts.families import READERS, Family
+from assembler.dialects.prices.families import rows_of
 from assembler.pricing.pricer import priced_request
 from assembler.regions.layout import Layout
 from budgets import Count, TokenCounter, Tokens

@@ -11,10 +11,10 @@ from assembler.conversation.messages.extra_fields import field_of
 from assembler.conversation.messages.items_in_content import is_sent_thought
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import without_unfollowed_reasoning
-from assembler.dialects.graded import GradedMergingPricer
-from assembler.dialects.message_fields import FRAMING, bound_fields, price_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import is_empty_for_chat
+from assembler.dialects.prices.graded import GradedMergingPricer
+from assembler.dialects.prices.message_fields import FRAMING, bound_fields, price_reasoning
 from budgets import Count, Grade
 from budgets.count import NOTHING
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from assembler.dialects.anthropic.dialect import AnthropicPricer, anthropic
-from assembler.dialects.output_and_choice import tool_choice_in
+from assembler.dialects.writing.fields import tool_choice_in
 from assembler.text.fields import fields_in, fields_of
 from budgets import Grade, TokenCounter
 from budgets.count import Difference

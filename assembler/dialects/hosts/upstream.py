@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import attrs
 
-from assembler.dialects.families import template_name
+from assembler.dialects.prices.families import template_name
 from budgets import TokenCounter
 from budgets.models.families import family_of
 

@@ -15,19 +15,18 @@ import attrs
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.pricing import lone_text
-from assembler.dialects.counter_kinds import counts_for_open_model, estimated_for, own_counter
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.families import estimate_with_slack
-from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.families import Family
 from assembler.dialects.hosts.pricing import price_system
-from assembler.dialects.media_in_results import adapt_with_media
 from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
 from assembler.dialects.mistral.pricing import price_message
 from assembler.dialects.mistral.wire import definition, is_empty, own_thinking, write_messages, write_messages_after
-from assembler.dialects.notes import BRIDGE
 from assembler.dialects.openai_chat.dialect import openai_chat
+from assembler.dialects.prices.families import estimate_with_slack
+from assembler.dialects.prices.graded import counts_for_open_model, estimated_for, graded_pricer, own_counter
+from assembler.dialects.writing.media_in_results import adapt_with_media
+from assembler.dialects.writing.notes import BRIDGE
 from assembler.errors import ConversationError
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.dialects.families import first_match, guess, is_forwarded, table_in
 from assembler.dialects.hosts.families import READERS, Family
+from assembler.dialects.prices.families import first_match, guess, is_forwarded, table_in
 from budgets.count import Tokens
 from budgets.models.names import bare
 

@@ -17,16 +17,16 @@ from assembler.conversation.messages.extra_fields import refusal_of, texts_of_ex
 from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, drop_marks_of_tool
-from assembler.dialects.call_ids import nine
-from assembler.dialects.copies import NO_PARAMETERS, own_fields
-from assembler.dialects.lost_fields import note_lost_fields
-from assembler.dialects.notes import BRIDGE, BRIDGED, REASONING, SILENT, Notes
 from assembler.dialects.openai.wire import (
     is_empty_for_chat,
     is_sent_alone,
     tool_definition,
     wire_messages,
 )
+from assembler.dialects.writing.call_ids import nine
+from assembler.dialects.writing.fields import NO_PARAMETERS, own_fields
+from assembler.dialects.writing.lost_fields import note_lost_fields
+from assembler.dialects.writing.notes import BRIDGE, BRIDGED, REASONING, SILENT, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool

@@ -13,8 +13,6 @@ from assembler.conversation.messages.extra_fields import refusal_of
 from assembler.conversation.messages.foreign_parts import as_chat_sends, is_mark
 from assembler.conversation.messages.responses import RESPONSES, join_steps
 from assembler.conversation.messages.results_first import results_first
-from assembler.dialects.media_in_results import adapt_with_media, all_with_media_after_results
-from assembler.dialects.message_fields import price_fields
 from assembler.dialects.openai.framing import Family
 from assembler.dialects.openai.pricing import (
     FUNCTION_ROLE,
@@ -28,7 +26,9 @@ from assembler.dialects.openai.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.wire import is_empty_for_chat, is_foreign_thought, is_sent_in_content, result_texts
-from assembler.dialects.output_and_choice import tool_choice_in
+from assembler.dialects.prices.message_fields import price_fields
+from assembler.dialects.writing.fields import tool_choice_in
+from assembler.dialects.writing.media_in_results import adapt_with_media, all_with_media_after_results
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_file, price_media
 from assembler.pricing.opaque import price_opaque

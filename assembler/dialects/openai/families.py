@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 
-from assembler.dialects.families import Readers, first_match, is_forwarded, table_in
 from assembler.dialects.openai.framing import (
     ENVELOPE,
     Arguments,
@@ -20,6 +19,7 @@ from assembler.dialects.openai.framing import (
     ToolHeading,
 )
 from assembler.dialects.openai.tool_text import ToolText
+from assembler.dialects.prices.families import Readers, first_match, is_forwarded, table_in
 from budgets.count import Grade, Tokens
 from budgets.models.names import bare
 

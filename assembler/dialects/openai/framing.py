@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from assembler.dialects.families import Row
 from assembler.dialects.openai.tool_text import ToolText
+from assembler.dialects.prices.families import Row
 from budgets.count import Grade, Tokens
 
 OpenAIApi: TypeAlias = Literal["chat", "responses"]

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from assembler.conversation.messages.message import Call
-from assembler.dialects.counter_kinds import counts_for_openai
 from assembler.dialects.openai.framing import ENVELOPE, Arguments, Family
 from assembler.dialects.openai.tool_text import Schema, count_unsettled, tool_text
 from assembler.dialects.openai.wire import legal_name
+from assembler.dialects.prices.graded import counts_for_openai
 from assembler.errors import ToolError
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool

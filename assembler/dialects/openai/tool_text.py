@@ -23,8 +23,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from assembler.dialects.repeated_definitions import Repeats
-from assembler.dialects.unrecorded import most_tokens
+from assembler.dialects.prices.tool_schemas import Repeats, most_tokens
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_in, fields_of, items_of
 

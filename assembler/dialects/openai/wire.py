@@ -26,10 +26,10 @@ from assembler.conversation.messages.stray_cache_marks import (
     stray_marks,
 )
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
-from assembler.dialects.call_ids import legal_id
-from assembler.dialects.copies import named_tool, object_schema, own_fields
-from assembler.dialects.media_in_results import all_with_media_after_results, count_media_in_results
-from assembler.dialects.notes import ANSWERS_FIRST, FAILED, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.writing.call_ids import legal_id
+from assembler.dialects.writing.fields import named_tool, object_schema, own_fields
+from assembler.dialects.writing.media_in_results import all_with_media_after_results, count_media_in_results
+from assembler.dialects.writing.notes import ANSWERS_FIRST, FAILED, REASONING, RENAMED, SILENT, Notes
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of
@@ -135,7 +135,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
             notes[SILENT] += message.role == "assistant"
             notes[REASONING] += sum(map(is_foreign_thought, message.parts))
         else:
-            from assembler.dialects.lost_fields import note_rewritten  # to write a request, not to price it
+            from assembler.dialects.writing.lost_fields import note_rewritten  # to write a request, not to price it
 
             note_rewritten(original, message, own, notes)
             yield from _respell(message, waiting, notes)

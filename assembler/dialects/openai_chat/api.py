@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assembler.dialects.api import Api
-from assembler.dialects.cache_prefixes import PrefixCache
+from assembler.dialects.caching.prefixes import PrefixCache
 
 _PAGE = (
     "OpenAI docs, Prompt caching, and OpenAI Cookbook, Prompt Caching 201: 1,024 and steps of 128; for models before "

@@ -17,10 +17,7 @@ from assembler.conversation.messages.extra_fields import REASONING as REASONING_
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
-from assembler.dialects.lost_fields import note_lost_fields
-from assembler.dialects.notes import SILENT, Notes
 from assembler.dialects.openai.bill import OpenAIChatPricer
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.wire import (
@@ -31,9 +28,12 @@ from assembler.dialects.openai.wire import (
     wire_messages,
 )
 from assembler.dialects.openai_chat.api import API
-from assembler.dialects.output_and_choice import choice_of, named_schema
-from assembler.dialects.parse_steps import listed_messages, options_in, read_messages
-from assembler.dialects.unknown_models import guessed_pricer, in_chat, unknown_model_pricer
+from assembler.dialects.prices.graded import graded_pricer
+from assembler.dialects.prices.unknown_models import guessed_pricer, in_chat, unknown_model_pricer
+from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages
+from assembler.dialects.writing.fields import choice_of, named_schema
+from assembler.dialects.writing.lost_fields import note_lost_fields
+from assembler.dialects.writing.notes import SILENT, Notes
 from assembler.errors import ConversationError
 from assembler.pricing.hosted import price_in_name
 from assembler.pricing.pricer import Pricer

@@ -18,18 +18,18 @@ from assembler.conversation.messages.responses import RESPONSES, join_turns, sen
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
-from assembler.dialects.message_fields import price_reasoning
-from assembler.dialects.notes import Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import price_calls, price_one_tool, price_tools
 from assembler.dialects.openai_responses.api import API, STORED
 from assembler.dialects.openai_responses.wire import ItemIds, flat_definition, input_items
-from assembler.dialects.output_and_choice import choice_of, named_schema
-from assembler.dialects.parse_steps import options_in, read_messages
-from assembler.dialects.unknown_models import guessed_pricer, in_items, unknown_model_pricer
+from assembler.dialects.prices.graded import graded_pricer
+from assembler.dialects.prices.message_fields import price_reasoning
+from assembler.dialects.prices.unknown_models import guessed_pricer, in_items, unknown_model_pricer
+from assembler.dialects.reading.parse_steps import options_in, read_messages
+from assembler.dialects.writing.fields import choice_of, named_schema
+from assembler.dialects.writing.notes import Notes
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.hosted import price_in_name
 from assembler.pricing.media import read_media

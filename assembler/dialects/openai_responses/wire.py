@@ -16,11 +16,11 @@ from assembler.conversation.messages.responses import RESPONSES, sendable, unfol
 from assembler.conversation.messages.stray_cache_marks import drop_marks, drop_marks_of_tool
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
-from assembler.dialects.call_ids import legal_id
-from assembler.dialects.copies import NO_PARAMETERS, named_tool, object_schema, own_fields
-from assembler.dialects.lost_fields import note_lost_fields
-from assembler.dialects.notes import FAILED, MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.wire import legal_name, media_part
+from assembler.dialects.writing.call_ids import legal_id
+from assembler.dialects.writing.fields import NO_PARAMETERS, named_tool, object_schema, own_fields
+from assembler.dialects.writing.lost_fields import note_lost_fields
+from assembler.dialects.writing.notes import FAILED, MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition

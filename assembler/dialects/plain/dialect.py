@@ -13,11 +13,10 @@ from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
-from assembler.dialects.copies import named_tool, own_fields
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.output_and_choice import named_schema
-from assembler.dialects.parse_steps import listed_messages, options_in, read_messages
-from assembler.dialects.unknown_models import unknown_model_pricer
+from assembler.dialects.prices.unknown_models import unknown_model_pricer
+from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages
+from assembler.dialects.writing.fields import named_schema, named_tool, own_fields
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces

@@ -4,8 +4,8 @@ For `context.prefix_hash`, `context.first_changed(previous)`, `context.cacheable
 the report.
 """
 
-from assembler.dialects.cache_marks import CacheMarks, Marked, marked
-from assembler.dialects.cache_prefixes import PrefixCache
+from assembler.dialects.caching.marks import CacheMarks, Marked, marked
+from assembler.dialects.caching.prefixes import PrefixCache
 from assembler.report.cache.entries import OPENING
 from assembler.report.cache.estimate import rule_for
 from assembler.report.cache.volatile import Volatile

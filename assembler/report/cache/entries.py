@@ -15,7 +15,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects import DIALECTS
-from assembler.dialects.emit import emit_layout
+from assembler.dialects.writing.emit import emit_layout
 from assembler.errors import ConversationError
 from assembler.pipeline.planned import Planned
 from assembler.regions.layout import Layout

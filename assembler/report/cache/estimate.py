@@ -12,7 +12,7 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.dialects import DIALECTS
-from assembler.dialects.cache_prefixes import PrefixCache, first_rule
+from assembler.dialects.caching.prefixes import PrefixCache, first_rule
 from assembler.dialects.plain.dialect import definition, spell_message
 from assembler.pipeline.planned import Planned
 from assembler.report.region_facts import fixed_facts

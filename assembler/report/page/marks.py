@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.dialects.cache_mark_places import END, SYSTEM, TOOLS, Place, opens_newest_turn
+from assembler.dialects.caching.mark_places import END, SYSTEM, TOOLS, Place, opens_newest_turn
 from assembler.errors import ConversationError
 from assembler.pipeline.emit import make_request
 from assembler.pipeline.planned import Planned

@@ -9,11 +9,11 @@ import pytest
 
 from assembler.dialects.anthropic import families as anthropic
 from assembler.dialects.bedrock import nova
-from assembler.dialects.families import Row, estimate_with_slack, evidence_of, first_match, guess, price, rows_of
 from assembler.dialects.gemini import families as gemini
 from assembler.dialects.hosts import families as hosts
 from assembler.dialects.mistral import families as mistral
 from assembler.dialects.openai import families as openai
+from assembler.dialects.prices.families import Row, estimate_with_slack, evidence_of, first_match, guess, price, rows_of
 from budgets import Grade
 from budgets.count import NOTHING, Count
 

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from assembler import Assembler
 from assembler.dialects import DIALECTS, openai_chat
-from assembler.dialects.graded import graded_pricer
+from assembler.dialects.prices.graded import graded_pricer
 from budgets import Budget, Grade, approximate_counter, provider_counter
 from tests.scaled import scaled
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from assembler import Assembler, ConversationError, UnsupportedContentError, count_request
 from assembler.conversation.messages import read_message
 from assembler.dialects import mistral, openai_chat
-from assembler.dialects.call_ids import nine
-from assembler.dialects.notes import BRIDGE
+from assembler.dialects.writing.call_ids import nine
+from assembler.dialects.writing.notes import BRIDGE
 from assembler.verify import verify
 from budgets import Budget, Grade, open_model_counter, tiktoken_counter
 

@@ -12,7 +12,7 @@ import pytest
 
 from assembler.conversation.messages import Call, Message, Thinking
 from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat
-from assembler.dialects.graded import RuledPricer
+from assembler.dialects.prices.graded import RuledPricer
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout

@@ -11,7 +11,7 @@ from assembler.conversation.messages.extra_fields import loses_fields_of_answers
 from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_left_out_for, is_sent_whole
 from assembler.conversation.messages.responses import RESPONSES, unfollowed_reasoning
 from assembler.dialects.dialect import Dialect, ReasoningDialect
-from assembler.dialects.lost_fields import loses_citations
+from assembler.dialects.writing.lost_fields import loses_citations
 
 Placed: TypeAlias = Iterable[tuple[int, Message]]
 """Messages with their indexes in the history."""

@@ -18,11 +18,10 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
 from assembler.conversation.messages.responses import RESPONSES
-from assembler.dialects.copies import NO_PARAMETERS, object_schema
-from assembler.dialects.counter_kinds import counts_for_open_model, counts_for_openai
-from assembler.dialects.families import ANOTHER_VOCABULARY
-from assembler.dialects.graded import RuledPricer
-from assembler.dialects.media_in_results import adapt_with_media
+from assembler.dialects.prices.families import ANOTHER_VOCABULARY
+from assembler.dialects.prices.graded import RuledPricer, counts_for_open_model, counts_for_openai
+from assembler.dialects.writing.fields import NO_PARAMETERS, object_schema
+from assembler.dialects.writing.media_in_results import adapt_with_media
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool

@@ -1,18 +1,22 @@
-"""Limits how often the price of a tool's schema includes a definition that it refers to.
+"""Bounds the price of a tool's schema: by a limit on definitions that it repeats, and by most tokens of a text.
 
 A request holds every definition once. How a provider expands references is not published, and the recordings refer to
 a definition once or twice. So a definition is priced at every reference, up to a small amount of text; after that a
 reference counts as a word. Without a limit, forty definitions that refer to one another three times each would expand
-to more text than any window holds.
+to more text than any window holds. Of some keywords no recording shows whether they are billed: a price leaves their
+text out, and the bound includes it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
+
+from budgets import Tokens
 
 WRITTEN_AGAIN = 8_192
 """The characters of repeated definitions in one tool, about 2,000 tokens: such as an address of 600 characters in 13
@@ -42,3 +46,12 @@ def _size(definition: Mapping[str, Any]) -> int:
         return len(json.dumps(definition, ensure_ascii=False, default=str))
     except (RecursionError, ValueError):
         return WRITTEN_AGAIN + 1
+
+
+def most_tokens(text: str) -> Tokens:
+    """Return about the most tokens of a text: one for three letters, and one for each other character. O(text)."""
+    others = len(_NO_LETTER.findall(text))
+    return (len(text) - others) // 3 + others + 2 if text else 0
+
+
+_NO_LETTER = re.compile(r"[^A-Za-z\s]")

@@ -9,10 +9,10 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.dicts import private_copy
-from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Dialect
-from assembler.dialects.parse_steps import UNREADABLE, unreadable
-from assembler.dialects.sdk_arguments import with_schemas, without_sdk_values
+from assembler.dialects.reading.parse_steps import UNREADABLE, unreadable
+from assembler.dialects.reading.sdk_arguments import with_schemas, without_sdk_values
+from assembler.dialects.writing.fields import own_fields
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.text.fields import fields_in, fields_of, items_of

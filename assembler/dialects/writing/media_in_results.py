@@ -14,8 +14,8 @@ import attrs
 from assembler.conversation.messages import Media, Message, Part, Result
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.conversation.messages.parts import FOREIGN
-from assembler.dialects.call_ids import legal_id, nine
-from assembler.dialects.notes import MEDIA_MOVED, Notes
+from assembler.dialects.writing.call_ids import legal_id, nine
+from assembler.dialects.writing.notes import MEDIA_MOVED, Notes
 from assembler.text.fields import fields_in, items_of
 
 MEDIA_ALONE = "(shown after the answers)"
@@ -71,7 +71,7 @@ def all_with_media_after_results(
         return messages
     moved = [with_media_after_results(message, target) for message in messages]
     if notes is not None:
-        from assembler.dialects.lost_fields import note_rewritten  # to write a request, not to price it
+        from assembler.dialects.writing.lost_fields import note_rewritten  # to write a request, not to price it
 
         for old, new in zip(messages, moved, strict=True):
             if new is not old:

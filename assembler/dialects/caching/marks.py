@@ -16,7 +16,7 @@ import attrs
 from assembler.dialects import Dialect
 from assembler.dialects.blocks.turns import MOST_MARKS
 from assembler.dialects.by_name import read_dialect
-from assembler.dialects.cache_mark_places import (
+from assembler.dialects.caching.mark_places import (
     END,
     MESSAGES,
     SYSTEM,

@@ -16,7 +16,7 @@ from assembler.conversation.messages.foreign_parts import is_mark, is_native_par
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.messages.stray_cache_marks import CONTROL, MARK_KEYS, POINT, stray_marks, stray_marks_of
-from assembler.dialects.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
+from assembler.dialects.writing.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
 from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool
 from assembler.text.fields import fields_in, fields_of, items_of

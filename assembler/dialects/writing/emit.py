@@ -12,8 +12,8 @@ from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import assign_unknown_parts
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
-from assembler.dialects.lost_fields import fields_of_tools, marks_of_tools
-from assembler.dialects.notes import Notes
+from assembler.dialects.writing.lost_fields import fields_of_tools, marks_of_tools
+from assembler.dialects.writing.notes import Notes
 from assembler.regions.layout import Layout
 from assembler.regions.tools.tool import as_function
 
