@@ -21,6 +21,7 @@ from assembler import (
     verify,
 )
 from assembler.batch import BatchAssembler
+from assembler.dialects import DIALECTS
 from assembler.greedy import Config, PromptBuilder
 from assembler.greedy.config import Generator
 from assembler.rag import Order, citation_report
@@ -67,6 +68,15 @@ def cited(**fields: Any) -> None:
     asked(made.add_knowledge("One.", type="t", **fields).add_knowledge("Two.", type="t", **fields))
 
 
+def called_with(call_id: str, arguments: Any) -> None:
+    """A step whose results stand together, for every API: some write the id anew, which asks for its length."""
+    call = {"id": call_id, "type": "function", "function": {"name": "look", "arguments": arguments}}
+    history = [MESSAGE, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    for name in DIALECTS:
+        made = Assembler(dialect=name).set_tools([TOOL]).set_messages(history)
+        made.add_message({"role": "tool", "tool_call_id": call_id, "content": "x"}).build().request()
+
+
 Door = Callable[[Any], object]
 MAPPINGS: dict[str, Door] = {
     "a message": lambda kind: used(assembler().add_message(kind(MESSAGE))),
@@ -89,6 +99,11 @@ MAPPINGS: dict[str, Door] = {
 }
 TEXTS: dict[str, Door] = {
     "a content": lambda kind: used(assembler().add_message({"role": "user", "content": kind("x")})),
+    "a field that no API reads": lambda kind: used(assembler().add_message({**MESSAGE, "mood": kind("x")})),
+    "a sender": lambda kind: used(assembler().add_message({**MESSAGE, "name": kind("ann")})),
+    "the id of a call": lambda kind: called_with(kind("c1"), "{}"),
+    "a long id of a call": lambda kind: called_with(kind("c" * 99), "{}"),
+    "an argument": lambda kind: called_with("c1", {"q": kind("x")}),
     "a role": lambda kind: used(assembler().add_message({"role": kind("user"), "content": "x"})),
     "an instruction": lambda kind: asked(assembler().add_instruction(kind("x"))),
     "knowledge": lambda kind: cited(source=kind("x")),
@@ -184,6 +199,24 @@ def test_an_object_that_raises_for_any_attribute_is_refused_with_an_error_of_thi
     with pytest.raises(AssemblyError) as refused:
         OBJECTS[door](raising(object, "__getattr__")())
     assert CANARY not in str(refused.value)
+
+
+def types_in(value: Any) -> set[type[Any]]:
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        return {type(value)}.union(*({type(key)} | types_in(held) for key, held in pairs))
+    return {type(value)}
+
+
+def test_what_is_sent_holds_keys_texts_and_numbers_of_pythons_own_types() -> None:
+    text, number = type("Text", (str,), {}), type("Number", (int,), {})
+    arguments = {text("q"): text("x"), "n": number(1), "really": True}
+    call = {"id": text("c1"), "type": text("function"), "function": {"name": text("look"), "arguments": arguments}}
+    answer = {"role": text("tool"), "tool_call_id": text("c1"), "content": [{"type": text("text"), "text": text("y")}]}
+    history = [MESSAGE, {text("role"): text("assistant"), "content": None, "tool_calls": [call]}, answer]
+    for name in DIALECTS:
+        request = Assembler(dialect=name).set_tools([TOOL]).set_messages(history).build().request()
+        assert types_in(request) <= {dict, list, str, int, bool, type(None)}
 
 
 def test_a_bound_without_a_truth_value_is_refused_with_an_error_of_this_library() -> None:

@@ -105,7 +105,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         parts, shape = (*parts, *thoughts), _of_chat(shape)
     if word != role or (calls and _foreign_calls(seen, calls)):
         shape = FOREIGN
-    name = raw.get("name")
+    name = seen.get("name")
     named = name if isinstance(name, str) and name else None
     extra = (*unread(seen), *refused) if shape in (NEUTRAL, "openai") else ()
     if shape == FOREIGN:  # a message that is spelled anew keeps the fields of answers, but none of the caller's own

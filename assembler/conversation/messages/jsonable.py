@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 
 from assembler.errors import ConversationError
-from assembler.text.checked import refuse_surrogates
+from assembler.text.checked import checked_text
 
 Leaves: TypeAlias = tuple[type, ...]
 
@@ -34,6 +34,8 @@ may stand for more values than a memory holds."""
 def sendable_copy(fields: Mapping[str, Any], *, index: int) -> dict[str, Any]:
     """An equal copy of a message's fields that shares no list and no dict with them.
 
+    Its texts and numbers are of Python's own types, because a subclass may have a method that lies or raises.
+
     Raises `ConversationError` for a value that JSON cannot express, for fields nested deeper than `DEEPEST` and for
     more than `MOST` values, and `MarkupError` for a lone surrogate. O(values), in one pass.
     """
@@ -52,10 +54,12 @@ def _dict(
     if allowance[0] < 0:
         raise _too_many(index)
     copy = dict(fields)
+    plain = True
     for key, value in copy.items():
         # Keys and most values are ASCII texts. Skipping them without a call halves the time.
         if type(key) is not str or not key.isascii():
             _check_key(key, index)
+            plain = plain and type(key) is str
         if value is None or (type(value) is str and value.isascii()):
             continue
         allowed = in_content if key in _CONTENT else leaves
@@ -65,7 +69,7 @@ def _dict(
             copy[key] = _dict(value, index, allowed, allowed, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
         else:
             copy[key] = _copied(value, index, allowed, depth - 1, allowance)
-    return copy
+    return copy if plain else {str.__str__(key): value for key, value in copy.items()}
 
 
 def _too_many(index: int) -> ConversationError:
@@ -93,24 +97,26 @@ def _copied(value: Any, index: int, leaves: Leaves, depth: int, allowance: list[
         ]
         return copies if isinstance(value, list) else tuple(copies)
     if isinstance(value, str):
-        if not value.isascii():
-            refuse_surrogates(value, field=f"conversation[{index}]")
-    elif isinstance(value, float):
+        return checked_text(value, field=f"conversation[{index}]")
+    if isinstance(value, float):
         if not math.isfinite(value):
             raise ConversationError("a number in the message is not finite, which JSON cannot express", index=index)
         return float.__float__(value)  # a numpy float compares with a list item by item
-    elif not isinstance(value, leaves):
+    if not isinstance(value, leaves):
         raise ConversationError(
             f"the message holds a {type(value).__name__}, which JSON cannot carry; pass plain data, or register_reader "
             "for a message class of your own",
             index=index,
         )
-    elif isinstance(value, int) and not -_UNPRINTABLE < int.__int__(value) < _UNPRINTABLE:
-        raise ConversationError("a number in the message has more digits than Python writes as JSON", index=index)
+    if isinstance(value, int) and type(value) is not bool:
+        number = int.__int__(value)
+        if not -_UNPRINTABLE < number < _UNPRINTABLE:
+            raise ConversationError("a number in the message has more digits than Python writes as JSON", index=index)
+        return number
     return value
 
 
 def _check_key(key: object, index: int) -> None:
     if not isinstance(key, str):
         raise ConversationError("a key in the message is not a text, as JSON requires", index=index)
-    refuse_surrogates(key, field=f"conversation[{index}]")
+    checked_text(key, field=f"conversation[{index}]")
