@@ -175,6 +175,9 @@ class CitedSources:
                 chosen, rendered = self._refilled(regions, shelf, tokens_left, chosen, rendered, writer)
             if len(chosen) < len(allowed):
                 chosen, rendered = self._completed(regions, shelf, chosen, rendered, writer)
+            if not chosen and allowed and self._asks_nothing(writer):  # such a message is only sent with a source
+                chosen = [min(allowed, key=lambda at: shelf.candidates[at].cost)]
+                rendered = self._laid(regions, [shelf.sources[at] for at in chosen], writer)
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
         return attrs.evolve(rendered, omitted=(*gone, *_left_out(sources, candidates, reasons, chosen)))
 
@@ -301,6 +304,11 @@ class CitedSources:
                 picked, rendered, left = more, wider, after
                 taken, saved = set(picked), left + shelf.cost(picked) - whole
         return picked, rendered
+
+    def _asks_nothing(self, writer: SourceWriter) -> bool:
+        """Whether the message of the question is blank without sources."""
+        at_question = self.placement is Placement.QUESTION and writer.blocks(()) is not None
+        return at_question and not (writer.space.question or "").strip()
 
     def _within(self, rendered: Rendered, writer: SourceWriter) -> bool:
         return self.max_tokens is None or writer.cost(rendered) <= self.max_tokens

@@ -118,7 +118,9 @@ class FittedTemplate:
                 return None
 
         chosen, costs = _best_that_fit(ranked, left)
-        return self._laid(prompts, chosen, costs)
+        if not chosen and prompts.asks_nothing:  # an empty message cannot be sent, so what it needs is a document
+            chosen = _cheapest(ranked, left)
+        return self._laid(prompts, chosen, {source: cost for source, cost in costs.items() if source not in chosen})
 
     def _laid(self, prompts: _Prompts, chosen: Sequence[Source], unfitting: dict[Source, Tokens | None]) -> Rendered:
         printed, unprinted = prompts.printed(chosen)
@@ -159,6 +161,13 @@ def _best_that_fit(
     return chosen, {source: costs[source] for source in ranked if source in gone}
 
 
+def _cheapest(ranked: Sequence[Source], left: Callable[[Sequence[Source]], Tokens | None]) -> list[Source]:
+    """The source with which most tokens are left; an empty list if the template can print none."""
+    after = {source: left([source]) for source in ranked}
+    known = [source for source in ranked if after[source] is not None]
+    return [max(known, key=lambda source: after[source] or 0)] if known else []
+
+
 @attrs.define(eq=False)
 class _Prompts:
     """Renders the template with any of the documents, and lays it out. What each document is, is computed once."""
@@ -171,6 +180,11 @@ class _Prompts:
 
     def __attrs_post_init__(self) -> None:
         self._bare = self._rendered(())
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the message of the question is blank without documents."""
+        return self._question_in(self._bare) is not None and not self._bare.text.strip()
 
     def laid_out(self, chosen: Sequence[Source]) -> Rendered:
         """The rendering in the message of the question, if it prints the question; else in the system text."""
