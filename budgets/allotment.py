@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 
 from budgets.count import Tokens
 from budgets.errors import BudgetError
@@ -29,6 +30,22 @@ def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping
             given[region] += granted
             left -= granted
     return given
+
+
+def most_for(
+    region: str, available: Tokens, demands: Mapping[str, Tokens], fixed: Sequence[str], limits: Mapping[str, Limit]
+) -> Tokens:
+    """The most that a region may demand so that it and the `fixed` regions get all they demand; 0 if nothing does.
+
+    O(regions · log `available`).
+    """
+
+    def holds(demand: Tokens) -> bool:
+        asked = {**demands, region: demand}
+        given = allotments(available, asked, limits)
+        return all(given[each] >= asked.get(each, 0) for each in (region, *fixed))
+
+    return bisect_left(range(1, available + 1), True, key=lambda demand: not holds(demand))
 
 
 _LARGEST_SHARE = 1 - 1e-9

@@ -6,7 +6,7 @@ conversation if that is more. So knowledge may displace old turns that a policy 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -14,7 +14,8 @@ import attrs
 from assembler.conversation.knowledge_host import Host, newest_question, newest_result
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import staying
-from assembler.dialects import Dialect
+from assembler.dialects import Dialect, Opening
+from assembler.errors import ConversationError
 from assembler.pipeline.settings import Settings
 from assembler.policies.contract import verify_cut
 from assembler.policies.traits import CuttingRung, KeepsChosen, asks, without_mark
@@ -25,10 +26,9 @@ from assembler.regions.regions import Regions
 from assembler.regions.tools.tool import tools_sent
 from assembler.strategies.strategy import Needs, Rendered, laid_out_by
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
+from budgets.allotment import most_for
 from budgets.apportion import split_framing
 from budgets.count import NOTHING, Difference, total
-from budgets.limit import Amount
-from budgets.numbers import part_of
 from budgets.value import Value
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ class Choice(Value):
     limits: Limits | None = None
     saved: Tokens = 0
     """What the least conversation costs less as it is sent than by the sum of its prices; negative if more."""
+    cut: Cut | None = attrs.field(default=None, eq=False)
+    """The cut that keeps the least conversation, if requests are counted as they are sent."""
+    kept: tuple[Message, ...] = ()
+    """The messages that this cut keeps."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -55,25 +59,14 @@ class Limits(Value):
 
     input_limit: Tokens
     """Shares are of this, less the framing."""
-    cap: Amount | None
-    """The most that knowledge may cost."""
-    floor: Amount
-    """The floor of the conversation."""
+    by_region: Mapping[str, Limit]
     demand: Tokens
-    """What the whole conversation costs, at most `input_limit` + 1; `least` without a floor."""
-    least: Tokens
-    """What the smallest conversation costs that the policies would keep."""
+    """What the whole conversation costs, at most `input_limit` + 1; 0 if no limit reserves anything for it."""
 
-    def of_knowledge(self, framing: Tokens) -> Tokens:
-        """The most that knowledge may cost."""
-        return self.input_limit if self.cap is None else self._tokens(self.cap, framing)
-
-    def beyond_least(self, framing: Tokens) -> Tokens:
-        """The tokens that the floor guarantees the conversation beyond `least`."""
-        return max(0, min(self._tokens(self.floor, framing), self.demand) - self.least)
-
-    def _tokens(self, amount: Amount, framing: Tokens) -> Tokens:
-        return part_of(amount, self.input_limit - framing) if isinstance(amount, float) else amount
+    def of_knowledge(self, instruction: Tokens, capability: Tokens, framing: Tokens) -> Tokens:
+        """The most that knowledge may cost beside an instruction, tools and framing of this size."""
+        demands = {"instruction": instruction, "capability": capability, "conversation": self.demand}
+        return most_for("knowledge", self.input_limit - framing, demands, ("instruction", "capability"), self.by_region)
 
 
 def choose(gathered: Gathered) -> Choice | None:
@@ -82,7 +75,7 @@ def choose(gathered: Gathered) -> Choice | None:
     if settings.chooser is None:
         return None
     host = host_of(view, settings)
-    ledger = Ledger.of(view, settings.pricer)
+    ledger = Ledger.of(view, settings.pricer, floor_of(view, settings)[0])
     if host is not None and host.place is not None:
         host = attrs.evolve(host, beside=tuple(view.messages(ledger.run(host.index).start, host.index)))
     if settings.budget is None:
@@ -91,12 +84,16 @@ def choose(gathered: Gathered) -> Choice | None:
     pins = staying(view, settings.pins, settings.dialect.api.shape, last_length)
     ledger = attrs.evolve(ledger, pins=pins)
     least, cut = _least_conversation(ledger, settings)
-    limits, saved = _limits(ledger, settings.budget, least), 0
-    if settings.merging is not None or ledger.prices.overpriced or ledger.prices.long_runs:
-        saved = _saved_as_sent(gathered, ledger, cut)
-    if saved > 0 and limits is not None and limits.floor:  # a floor is checked by the sum
-        saved = 0
-    return Choice(host, settings.budget.input_limit - least + saved, limits, saved)
+    budget = settings.budget
+    limits, tokens_left = _limits(ledger, budget) if budget.limits else None, budget.input_limit - least
+    merges = settings.merging is not None or ledger.prices.overpriced or ledger.prices.long_runs
+    if not merges or not gathered.draft.regions.documents:
+        return Choice(host, tokens_left, limits)
+    from assembler.pipeline.smallest_conversation import plan_smallest  # where messages are merged alone
+
+    plan = plan_smallest(gathered, ledger, cut)
+    saved = (plan.fixed + plan.conversation).upper - plan.by_rule.upper
+    return Choice(host, tokens_left + saved, limits, saved, cut, tuple(plan.sent_messages))
 
 
 def host_of(view: HistoryView, settings: Settings) -> Host | None:
@@ -106,14 +103,27 @@ def host_of(view: HistoryView, settings: Settings) -> Host | None:
     return newest_result(view) if settings.chooser.needs is Needs.RESULT else newest_question(view)
 
 
-def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
+def floor_of(view: HistoryView, settings: Settings) -> tuple[int, ConversationError | None]:
+    """The first message that may be sent: it skips a greeting if the API requires a user message first, and what a
+    server's own summary replaces. With the error if the conversation has only a greeting so far.
+    """
+    if (floor := view.floor(settings.dialect.api.shape)) > view.head:
+        return floor, None
+    start, stop = (view.head, view.head) if settings.dialect.opening is Opening.ANY else view.greeting()
+    if start == stop or stop < view.length:
+        return stop, None
+    needed = f"{settings.dialect.name} needs a user message; add one to the conversation"
+    return stop, ConversationError(needed, index=start)
+
+
+def _limits(ledger: Ledger, budget: Budget) -> Limits | None:
     """The limits that bear on the choice, or None. Prices at most as much conversation as the input limit holds."""
-    knowledge, conversation = (budget.limits.get(region, Limit()) for region in ("knowledge", "conversation"))
-    if knowledge.cap is None and not conversation.floor:
+    by_region, limit = budget.limits, budget.input_limit
+    knowledge = by_region.get("knowledge", Limit())
+    reserving = any(one.floor or one.share is not None or one.priority for one in by_region.values())
+    if knowledge.cap is None and not reserving:
         return None
-    limit = budget.input_limit
-    demand = demand_of(ledger, limit) if conversation.floor else least
-    return Limits(limit, knowledge.cap, conversation.floor, demand, least)
+    return Limits(limit, by_region, demand_of(ledger, limit) if reserving else 0)
 
 
 def _least_conversation(ledger: Ledger, settings: Settings) -> tuple[Tokens, Cut]:
@@ -132,20 +142,23 @@ def _least_conversation(ledger: Ledger, settings: Settings) -> tuple[Tokens, Cut
     left = [attrs.evolve(cut, first_kept=first) for cut in cuts] or [Cut(first, "")]
     costs = [ledger.kept(cut).upper for cut in left]
     most = max(costs)
-    return most, left[costs.index(most)]
+    cut = left[costs.index(most)]
+    everything = Cut(ledger.first, "")
+    if _note_costs_more(ledger, cut) and (whole := ledger.kept(everything).upper) <= most:
+        return whole, everything
+    return most, cut
 
 
-def _saved_as_sent(gathered: Gathered, ledger: Ledger, cut: Cut) -> Tokens:
-    """What the conversation of a cut costs less as it is sent than by the sum of its prices; negative if more.
-
-    0 without documents. O(what a request of the last such conversation did not hold).
-    """
-    if not gathered.draft.regions.documents:
-        return 0
-    from assembler.pipeline.smallest_conversation import plan_smallest  # where messages are merged alone
-
-    plan = plan_smallest(gathered, ledger, cut)
-    return (plan.fixed + plan.conversation).upper - plan.by_rule.upper
+def _note_costs_more(ledger: Ledger, cut: Cut) -> bool:
+    """Whether the note of a cut may cost more than the turns that it drops. Stops once these cost as much."""
+    if cut.summary is None:
+        return False
+    note, start, pinned = ledger.price(cut.summary).upper, ledger.first, {begin for begin, _ in ledger.pinned_turns()}
+    while start < cut.first_kept and note > 0:
+        begin, stop = ledger.turn_span(start)
+        note -= 0 if begin in pinned else ledger.turn_upper(begin, stop)
+        start = stop
+    return note > 0
 
 
 def demand_of(ledger: Ledger, limit: Tokens) -> Tokens:
@@ -154,14 +167,14 @@ def demand_of(ledger: Ledger, limit: Tokens) -> Tokens:
 
 
 def lay_out_regions(
-    regions: Regions, head: Sequence[Message], settings: Settings, choice: Choice | None
+    gathered: Gathered, head: tuple[Message, ...], choice: Choice | None
 ) -> tuple[Rendered, FixedPrices]:
     """The regions as the strategy lays them out, and a price for every piece.
 
     Raises `TokenCountError`, which names the item on which the counter failed, or all three regions if it is unknown.
     """
-
-    return naming_part(regions, head, settings, lambda pricer: _lay_out_with(regions, head, settings, choice, pricer))
+    settings, regions = gathered.settings.by_rule, gathered.draft.regions
+    return naming_part(regions, head, settings, lambda pricer: _lay_out_with(gathered, head, choice, pricer))
 
 
 def naming_part(
@@ -178,15 +191,16 @@ def naming_part(
 
 
 def _lay_out_with(
-    regions: Regions, head: Sequence[Message], settings: Settings, choice: Choice | None, pricer: Pricer
+    gathered: Gathered, head: tuple[Message, ...], choice: Choice | None, pricer: Pricer
 ) -> tuple[Rendered, FixedPrices]:
+    settings, regions = gathered.settings.by_rule, gathered.draft.regions
     chooser = settings.chooser
     if choice is None or chooser is None:
         rendered = laid_out_by(settings.strategy, settings.strategy.render(regions), regions)
         return rendered, price_fixed(pricer, settings.dialect, rendered.pieces, head, regions)
     from assembler.pipeline.space import Chosen, additive_in, join_rows  # for strategies that choose alone
 
-    space = Chosen(regions, head, pricer, settings, choice, additive_in(settings))
+    space = Chosen(gathered, head, pricer, settings, choice, additive_in(settings))
     rendered = laid_out_by(settings.strategy, chooser.choose(regions, space), regions)
     return join_rows(rendered, space.prices(rendered))
 

@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from assembler.conversation.history import HistoryView
 from assembler.conversation.pins import staying
-from assembler.dialects import Opening
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.pipeline.choose import host_of
+from assembler.pipeline.choose import floor_of, host_of
 from assembler.pipeline.gather import Gathered
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
 from assembler.pipeline.last_decision import continue_decision, first_changed, last_decision_of
 from assembler.pipeline.measure import Measured, measure
 from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Settings
 from assembler.pipeline.trimming import as_before, trim
 from assembler.policies.traits import trimming
 from assembler.pricing.ledger import Ledger
@@ -96,7 +93,7 @@ def _decide(gathered: Gathered, measured: Measured) -> Planned:
 
 def _everything(gathered: Gathered, measured: Measured) -> Planned:
     settings, view = gathered.settings.by_rule, gathered.view
-    floor, refused = _floor(view, settings)
+    floor, refused = floor_of(view, settings)
     ledger, length = Ledger.of(view, settings.pricer, floor), 0 if gathered.last is None else gathered.last.length
     kept = keep_all(ledger)
     return Planned(gathered.draft, settings, view, measured, ledger, kept, refused=refused, last_length=length)
@@ -117,9 +114,13 @@ def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
 def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:
     """Whether documents or tools may give up tokens so that the smallest conversation fits."""
     limits, regions = overflow.budget.limits, everything.draft.regions
+    if not limits or overflow.region is not None:
+        return False
+    from assembler.pipeline.share_budget import has_a_piece_for_each  # for budgets with limits alone
+
     capability = limits.get("capability")
     selected = capability is not None and capability.select is not None and bool(regions.tools)
-    return bool(limits) and overflow.region is None and (selected or bool(regions.documents))
+    return selected or (bool(regions.documents) and has_a_piece_for_each(everything.measured))
 
 
 def _within_limits(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
@@ -292,19 +293,6 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -
     # The copy drops the summarizer's own exception, whose text would otherwise appear in every traceback.
     overflow.__cause__ = copy(next(iter(plan.trimmed.failures), None))
     return overflow
-
-
-def _floor(view: HistoryView, settings: Settings) -> tuple[int, ConversationError | None]:
-    """The first message that may be sent: it skips a greeting if the API requires a user message first, and what a
-    server's own summary replaces. With the error if the conversation has only a greeting so far.
-    """
-    if (floor := view.floor(settings.dialect.api.shape)) > view.head:
-        return floor, None
-    start, stop = (view.head, view.head) if settings.dialect.opening is Opening.ANY else view.greeting()
-    if start == stop or stop < view.length:
-        return stop, None
-    needed = f"{settings.dialect.name} needs a user message; add one to the conversation"
-    return stop, ConversationError(needed, index=start)
 
 
 def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:

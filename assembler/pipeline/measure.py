@@ -83,17 +83,25 @@ def measure(gathered: Gathered, choice: Choice | None) -> Measured:
     found = regions.memory.measured_by(settings.pricer)
     if found is not None and are_the_same(found.head, head) and found.choice == choice:
         return found
-    rendered, prices = lay_out_regions(regions, head, settings, choice)
+    rendered, prices = lay_out_regions(gathered, head, choice)
+    measured = measured_with(gathered, head, choice, rendered, prices)
+    regions.memory.remember_measured(settings.pricer, measured)
+    return measured
+
+
+def measured_with(
+    gathered: Gathered, head: tuple[Message, ...], choice: Choice | None, rendered: Rendered, prices: FixedPrices
+) -> Measured:
+    """The fixed part of a draft that is laid out like this."""
     host: FilledHost | None = None
     saved: Difference | None = None
     if rendered.around is not None and choice is not None and choice.host is not None:
         from assembler.pipeline.space import host_as_sent, saved_around  # for documents around a question alone
 
+        settings = gathered.settings.by_rule
         host = host_as_sent(choice.host, rendered.around, settings.dialect)
         around = prices.pieces[len(rendered.pieces) :]
         # A merged request is counted as it is sent, and what costs something saves nothing.
         if settings.merging is None and not any(map(attrgetter("tokens"), around)):
             saved = saved_around(choice.host, host, around, settings.pricer)
-    measured = Measured(regions, rendered, head, prices, choice, host, saved)
-    regions.memory.remember_measured(settings.pricer, measured)
-    return measured
+    return Measured(gathered.draft.regions, rendered, head, prices, choice, host, saved)

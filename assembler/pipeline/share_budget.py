@@ -98,6 +98,13 @@ def share_out(
     return Shared(regions, tuple(omitted))
 
 
+def has_a_piece_for_each(measured: Measured) -> bool:
+    """Whether each document is one piece of the layout, so that one can be left out of it."""
+    rendered, documents = measured.rendered, len(measured.regions.documents)
+    pieces = sum(piece.region == "knowledge" for piece in rendered.every_piece)
+    return not rendered.omitted and len(rendered.sources) in (0, documents) and pieces == documents
+
+
 def _deferred(
     select: Deferring, regions: Regions, measured: Measured, view: HistoryView, shape: str
 ) -> tuple[Regions, list[Omitted]]:
@@ -137,8 +144,8 @@ def _chosen(
     select = budget.limits[region].select if region in budget.limits else None
     if region == "knowledge" and regions.documents:
         counts = _of_region(measured, "knowledge")
-        if len(counts) != len(regions.documents):
-            return None  # the strategy chooses documents itself
+        if not has_a_piece_for_each(measured):
+            return None  # the strategy chooses documents itself, or writes them together
         kept = _select_places(select or _highest_scores, regions.documents, counts, tokens_left)
         names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
         gone = [Omitted(names[i], counts[i], why) for i in _others(kept, counts)]

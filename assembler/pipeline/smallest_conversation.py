@@ -1,18 +1,23 @@
-"""Plans the smallest conversation by itself, to find what it costs as an API sends it that merges messages."""
+"""Plans the smallest conversation, to find what it costs as an API sends it that merges messages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assembler.pipeline.choose import naming_part, price_fixed
+from assembler.conversation.messages import Message
+from assembler.conversation.pins import staying
+from assembler.pipeline.choose import floor_of, naming_part, price_fixed
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.ladder import Trimmed
-from assembler.pipeline.measure import Measured
+from assembler.pipeline.measure import Measured, measured_with
 from assembler.pipeline.planned import Planned
 from assembler.pricing.ledger import Cut, Ledger
+from assembler.pricing.pricer import FixedPrices
 from assembler.strategies.strategy import Rendered
+from budgets import Count
 
 if TYPE_CHECKING:
+    from assembler.pipeline.choose import Choice
     from assembler.pipeline.gather import Gathered
 
 
@@ -28,3 +33,15 @@ def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
         )
         bare = known.bare = Measured(draft.regions, Rendered(), head, prices)
     return Planned(draft, settings, view, bare, ledger, Trimmed(cut))
+
+
+def smallest_as_sent(
+    gathered: Gathered, head: tuple[Message, ...], choice: Choice, rendered: Rendered, prices: FixedPrices
+) -> Count:
+    """What a request costs as it is sent that has this layout and the smallest conversation. O(messages that stay)."""
+    assert choice.cut is not None
+    settings, view = gathered.settings.by_rule.with_own_session, gathered.view
+    pins = staying(view, settings.pins, settings.dialect.api.shape)
+    ledger = Ledger.of(view, settings.pricer, floor_of(view, settings)[0], pins)
+    measured = measured_with(gathered, head, choice, rendered, prices)
+    return Planned(gathered.draft, settings, view, measured, ledger, Trimmed(choice.cut)).by_rule

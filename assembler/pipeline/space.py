@@ -16,16 +16,19 @@ import attrs
 from assembler.conversation.knowledge_host import Host
 from assembler.conversation.messages import Message
 from assembler.dialects import Dialect
-from assembler.pipeline.choose import Choice, price_fixed
+from assembler.pipeline.choose import Choice, Limits, price_fixed
+from assembler.pipeline.gather import Gathered
 from assembler.pipeline.settings import Settings, counter_for
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
-from assembler.regions.regions import Regions
 from assembler.strategies.source_block import SourceBlock
 from assembler.strategies.strategy import Around, Continued, Rendered
 from budgets import Count, Grade, Tokens
 from budgets.apportion import apportion, split_framing
 from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.value import Value
+
+_ROUNDED: Tokens = 3
+"""By how much the sum of prices may be over the price of the request as it is sent, since each is rounded up."""
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
@@ -71,8 +74,8 @@ def _blocks(around: Around, dialect: Dialect) -> list[dict[str, Any]]:
 class Chosen:
     """The `Space` of one choice."""
 
-    _regions: Regions
-    _head: Sequence[Message]
+    _gathered: Gathered
+    _head: tuple[Message, ...]
     _pricer: Pricer
     _settings: Settings
     _choice: Choice
@@ -95,7 +98,7 @@ class Chosen:
         None go beside an output schema: an answer in JSON has no place for citations, and Anthropic refuses both.
         """
         host, blocks = self._choice.host, self._settings.dialect.api.sources
-        if self._regions.output is not None:
+        if self._gathered.draft.regions.output is not None:
             return False
         return host is not None and blocks is not None and host.takes_blocks and blocks.takes(self._settings.model)
 
@@ -114,15 +117,35 @@ class Chosen:
         limits = self._choice.limits
         prices = self._system(rendered) if limits is None else self.prices(rendered)
         fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
-        left = self._choice.tokens_left - fixed.upper
+        used = fixed.upper
+        if limits is None and rendered.around is not None:  # then no one needs the price of each piece around it
+            used += self._whole(rendered.around).upper
+        left = self._choice.tokens_left - used
         if rendered.around is not None and self._choice.saved and fixed.grade is Grade.ESTIMATED:
             left -= 1  # the host is rounded up by itself here, and together with others in the request
-        if limits is None:  # then no one needs the price of each piece around the question
-            return left if rendered.around is None else left - self._whole(rendered.around).upper
-        framing = prices.framing.upper
-        pairs = zip(rendered.every_piece, prices.pieces, strict=True)
-        knowledge = sum(price.upper for piece, price in pairs if piece.region == "knowledge")
-        return min(left - limits.beyond_least(framing), limits.of_knowledge(framing) - knowledge)
+        if -_ROUNDED <= left < 0 and self._choice.cut is not None:
+            left = max(left, self._as_sent(rendered, left))
+        if limits is None:
+            return left
+        return min(left, self._within(limits, rendered, prices))
+
+    def _within(self, limits: Limits, rendered: Rendered, prices: FixedPrices) -> Tokens:
+        """What is left of the limit on knowledge. Limits are checked by the sum of the prices."""
+        of_region = {"instruction": sum(price.upper for price in prices.head), "knowledge": 0}
+        for piece, price in zip(rendered.every_piece, prices.pieces, strict=True):
+            of_region[piece.region] = of_region.get(piece.region, 0) + price.upper
+        tools = total([*prices.tools, prices.tooling, prices.output]).upper
+        return limits.of_knowledge(of_region["instruction"], tools, prices.framing.upper) - of_region["knowledge"]
+
+    def _as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
+        """The tokens left with the request as it is sent; `left` while the text is sought on which a counter failed."""
+        budget = self._settings.budget
+        if budget is None or self._pricer is not self._settings.pricer:
+            return left
+        from assembler.pipeline.smallest_conversation import smallest_as_sent  # its plan needs this module
+
+        prices = self.prices(rendered)
+        return budget.input_limit - smallest_as_sent(self._gathered, self._head, self._choice, rendered, prices).upper
 
     def prices(self, rendered: Rendered) -> FixedPrices:
         """A price for every piece, the system's first, then those around the question."""
@@ -135,7 +158,9 @@ class Chosen:
         return attrs.evolve(system, pieces=(*system.pieces, *self._around(rendered.around)))
 
     def _system(self, rendered: Rendered) -> FixedPrices:
-        return price_fixed(self._pricer, self._settings.dialect, rendered.pieces, self._head, self._regions)
+        return price_fixed(
+            self._pricer, self._settings.dialect, rendered.pieces, self._head, self._gathered.draft.regions
+        )
 
     def _count(self, piece: Piece) -> Count:
         if isinstance(piece, SourceBlock):

@@ -138,9 +138,9 @@ class Space(Protocol):
     def left(self, rendered: Rendered) -> Tokens | None:
         """The tokens left with this rendering and the smallest conversation. Negative if it does not fit.
 
-        At most what is left of the budget's limit on knowledge. None without a budget. Exact: the plan uses the same
-        price. With pieces around a question that the API joins to other messages, and estimated prices, it may be two
-        tokens too low, because these are rounded up.
+        At most what the budget's limits leave for knowledge. None without a budget. The plan uses the same price, so
+        what is 0 or more fits, and what is negative does not. Where the API joins messages and prices are estimated, a
+        number above 0 may be a few tokens too low, because each price is rounded up.
         """
         ...
 
