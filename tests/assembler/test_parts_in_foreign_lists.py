@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from assembler import Assembler, ConversationError
+from assembler import Assembler, ClearToolResults, ConversationError, count_request, verify
 from assembler.dialects import DIALECTS
 from budgets import Budget
 from tests.assembler.decorated import PNG
@@ -96,3 +98,33 @@ def test_a_call_of_gemini_in_a_list_of_another_form_must_be_answered() -> None:
     call: Part = {"functionCall": {"name": "look", "args": {}}}
     with pytest.raises(ConversationError, match="has no result"):
         sent([{"role": "assistant", "content": [{"text": "hi"}, call]}, {"role": "user", "content": "q"}], "bedrock")
+
+
+OF_LANG_CHAIN: list[Part] = [
+    {"type": "server_tool_call", "id": "s1", "name": "web_search", "args": {"query": "sea"}},
+    {"type": "server_tool_result", "tool_call_id": "s1", "status": "success", "output": "walrus"},
+    {"type": "invalid_tool_call", "id": "i1", "name": "look", "args": "{", "error": "not JSON"},
+    {"type": "non_standard", "value": {"of": "another"}},
+    {"type": "text-plain", "text": "walrus", "mime_type": "text/plain"},
+]
+LOOKED: Part = {"type": "tool_call", "id": "c1", "name": "look", "args": {"at": "the sea"}}
+
+
+@pytest.mark.parametrize("beside", [[], [LOOKED]], ids=["in the content alone", "also in tool_calls"])
+@pytest.mark.parametrize("name", APIS)
+def test_an_answer_in_langchains_own_content_is_sent_as_the_api_writes_it(name: str, beside: list[Part]) -> None:
+    """With `output_version="v1"` an `AIMessage` holds its calls in the content. They were sent as they came, twice."""
+    answer = SimpleNamespace(type="ai", content=[*OF_LANG_CHAIN, LOOKED], tool_calls=beside)
+    result = SimpleNamespace(type="tool", content="waves", tool_call_id="c1")
+    history = [{"role": "user", "content": "Look."}, answer, result, {"role": "user", "content": "And?"}]
+    budget = Budget(10_000, model=APIS[name])
+    context = Assembler(budget, dialect=name).set_tools([TOOL]).set_messages(history).build()
+    request = context.request()
+    assert verify(request, dialect=name) == []
+    assert count_request(request, dialect=name, model=APIS[name]) == context.count
+    written = json.dumps(request)
+    assert (written.count("walrus"), written.count("the sea"), written.count("waves")) == (2, 1, 1)
+    small = Budget(context.count.upper - 1, model=APIS[name])
+    cut = Assembler(small, dialect=name, on_overflow=ClearToolResults(keep=0)).set_tools([TOOL]).set_messages(history)
+    assert "the sea" not in json.dumps(cut.build().request())
+    assert answer.content[-1] == LOOKED

@@ -190,6 +190,8 @@ def _block(item: Any, part: Part) -> object:
         return {**item, ARGUMENTS[item["type"]]: part.arguments}
     if isinstance(part, Call):
         given = json.loads(part.arguments)
+        if item.get("type") == "tool_call":
+            return {**item, "args": given}
         inner = {**item["toolUse"], "input": given} if "toolUse" in item else None
         return {**item, "input": given} if inner is None else {**item, "toolUse": inner}
     content = content_of_result(part)

@@ -32,6 +32,9 @@ OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult", 
 OF_MISTRAL = ("document_url", "reference", "resource", "resource_link")
 """The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
 
+OF_LANG_CHAIN = ("invalid_tool_call", "non_standard", "server_tool_call", "server_tool_result", "text-plain")
+"""The same of LangChain's own content, which no API accepts (langchain-core 1.7.2, content.py, read 2026-11)."""
+
 OF_GEMINI = frozenset(
     [
         *("functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data"),

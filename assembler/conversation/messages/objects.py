@@ -99,13 +99,13 @@ def _unknown(raw: object) -> dict[str, Any]:
 
 
 def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
-    """Remove `tool_use` parts: LangChain repeats the `tool_calls` there for Anthropic models."""
+    """Remove the calls in the content: LangChain repeats the `tool_calls` there, in its own form or in Anthropic's."""
     content = fields["content"]
     if "tool_calls" not in fields or not isinstance(content, list):
         return fields
-    parts = [part for part in cast("Iterable[object]", content) if not _is_tool_use(part)]
+    parts = [part for part in cast("Iterable[object]", content) if not _is_call(part)]
     return {**fields, "content": parts}
 
 
-def _is_tool_use(part: object) -> bool:
-    return isinstance(part, Mapping) and cast("Mapping[str, Any]", part).get("type") == "tool_use"
+def _is_call(part: object) -> bool:
+    return isinstance(part, Mapping) and cast("Mapping[str, Any]", part).get("type") in ("tool_call", "tool_use")

@@ -8,7 +8,14 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from assembler.conversation.messages.kinds import OF_ANTHROPIC, OF_BEDROCK, OF_GEMINI, OF_MISTRAL, is_item
+from assembler.conversation.messages.kinds import (
+    OF_ANTHROPIC,
+    OF_BEDROCK,
+    OF_GEMINI,
+    OF_LANG_CHAIN,
+    OF_MISTRAL,
+    is_item,
+)
 from assembler.conversation.messages.message import Call, Media, Opaque, Part, Result, Thinking
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text, refuse_surrogates
@@ -325,6 +332,10 @@ def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
     return Thinking(checked_text(text, field=f"conversation[{index}]") if isinstance(text, str) else "", part)
 
 
+def _lang_chain_call(part: Raw, index: int) -> Call:
+    return call_of(part.get("name"), part.get("args"), id=part.get("id"), index=index)
+
+
 _MEDIA = {"audio": "audio", "audio_url": "audio", "video": "video", "video_url": "video"}
 """Audio and video as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11). They are media, since
 their cost cannot be estimated by the words in them."""
@@ -351,6 +362,8 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "reasoningContent": (_bedrock_reasoning, "bedrock"),
     "reasoning": (_lang_chain_reasoning, FOREIGN),
     "reasoning_content": (_lang_chain_reasoning, FOREIGN),
+    "tool_call": (_lang_chain_call, FOREIGN),
+    **dict.fromkeys(OF_LANG_CHAIN, (_unread(FOREIGN), FOREIGN)),
     **dict.fromkeys(OF_ANTHROPIC, (_unread("anthropic"), "anthropic")),
     **dict.fromkeys(OF_BEDROCK, (_unread("bedrock"), "bedrock")),
     **dict.fromkeys(OF_MISTRAL, (_unread("mistral"), NEUTRAL)),
