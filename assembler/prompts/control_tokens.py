@@ -7,6 +7,7 @@ skipped.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -29,7 +30,7 @@ def knows(tokenizer: object, marker: str) -> bool:
     """True if the marker is a token of this tokenizer, in any place. Small places are searched first."""
     small = (*_SPECIAL, *_ADDED, *_DECODERS)
     return any(marker in _strings(_place(tokenizer, place)) for place in small) or any(
-        marker in vocabulary for vocabulary in _vocabularies(tokenizer)
+        _holds(vocabulary, marker) for vocabulary in _vocabularies(tokenizer)
     )
 
 
@@ -50,7 +51,7 @@ def control_tokens(tokenizer: object) -> frozenset[str]:
             token
             for entry in entries
             for token in _strings(entry)
-            if getattr(entry, "special", False) or _BRACKETED.fullmatch(token)
+            if _is_marked(entry, "special") or _BRACKETED.fullmatch(token)
         )
     if not decoders:
         vocabularies = _vocabularies(tokenizer)
@@ -80,7 +81,7 @@ def read_normaliser(tokenizer: object) -> tuple[Normalise, frozenset[str]] | Non
         for name in _DECODERS
         if isinstance(place := _place(tokenizer, name), Mapping)
         for entry in cast("Mapping[object, object]", place).values()
-        if getattr(entry, "normalized", False) is True
+        if _is_marked(entry, "normalized")
         for token in _strings(entry)
     } & tokens
     return found, tokens.union(plain for token in marked if (plain := found(token).strip()))
@@ -106,15 +107,38 @@ def _place(tokenizer: object, name: str) -> object:
         return None
 
 
-def _strings(place: object) -> Iterator[str]:
+def _is_marked(entry: object, name: str) -> bool:
+    try:
+        return getattr(entry, name, False) is True
+    except Exception:  # as in `_place`
+        return False
+
+
+def _holds(vocabulary: Mapping[object, object], marker: str) -> bool:
+    try:
+        return marker in vocabulary
+    except Exception:  # as in `_place`
+        return False
+
+
+def _strings(place: object) -> list[str]:
+    """Return the texts of a place as exact `str`, which no method of a subclass can falsify."""
+    found: list[str] = []
+    with contextlib.suppress(Exception):  # malformed: a value that raises, or that holds itself
+        for text in _held(place):
+            found.append(text)  # noqa: PERF402 - what was found before the failure counts
+    return found
+
+
+def _held(place: object) -> Iterator[str]:
     if isinstance(place, str):
-        yield place
+        yield str.__str__(place)
     elif isinstance(place, Mapping):
         for key, value in cast("Mapping[object, object]", place).items():
-            yield from _strings(key)
-            yield from _strings(value)
+            yield from _held(key)
+            yield from _held(value)
     elif isinstance(place, list | tuple | AbstractSet):
         for item in cast("list[object]", place):
-            yield from _strings(item)
+            yield from _held(item)
     elif isinstance(content := getattr(place, "content", None), str):  # an AddedToken
-        yield content
+        yield str.__str__(content)

@@ -19,11 +19,13 @@ from assembler.prompts.marked_text import VALUE, Marked
 from assembler.prompts.tags import sections, without_markers
 from assembler.prompts.variables import HISTORIES, SUPPORTED_INPUT_VARIABLES
 from assembler.validation import must_be, wrong
+from budgets.errors import OfTheCaller
 
 INSTRUCTION, INSTRUCTION_END = "[INST]", "[/INST]"
 """The source system's "Template Types" (A2rchi); the markers of Llama 2 and Mistral instruction models."""
 CHAT = "<|im_start|>"
 ASSISTANT = "assistant"
+_ABSENT = object()
 TAIL = 15
 """The characters at the end of a base model's prompt that separate it from the completion, as in A2rchi."""
 
@@ -51,11 +53,13 @@ class PromptFormatter:
 
     def __init__(self, tokenizer: Any, strip_html: bool = False) -> None:
         self.tokenizer = tokenizer
-        if isinstance(tokenizer, type) or not hasattr(tokenizer, "special_tokens_map"):
+        with OfTheCaller("tokenizer", PromptError):
+            special: Any = _ABSENT if isinstance(tokenizer, type) else getattr(tokenizer, "special_tokens_map", _ABSENT)
+        if special is _ABSENT:
             shown = wrong("tokenizer", "a tokenizer with a special_tokens_map", tokenizer)
             raise PromptError(f"{shown}; load one, such as AutoTokenizer.from_pretrained(…), and pass it")
         must_be("strip_html", strip_html, (bool,), "True or False", PromptError)
-        self.special_tokens = tokenizer.special_tokens_map
+        self.special_tokens = special
         self.strip_html = strip_html
         self.tag_roles = {"question": "user", "documents": "assistant", "condensed_question": "user"}
         self.apply_format = self._get_formatter()

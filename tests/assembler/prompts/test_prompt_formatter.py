@@ -106,6 +106,22 @@ def test_a_tokenizer_needs_a_special_tokens_map(odd, named):
     assert "gpt2" not in str(caught.value)
 
 
+def test_a_tokenizer_with_malformed_tokens_is_read_as_far_as_possible_or_refused():
+    """A text that raises when it is compared, and a list that holds itself, came out as their own exceptions."""
+
+    def fail(*_):
+        raise OSError("what it was asked for")
+
+    odd = type("Odd", (str,), {"__eq__": fail, "__hash__": str.__hash__})("[INST]")
+    endless = ["<s>"]
+    endless.append(endless)
+    for held in ({"bos_token": odd}, {"more": ["[INST]", endless]}, {"bos_token": "[INST]", "eos_token": endless}):
+        tokenizer = SimpleNamespace(special_tokens_map=held)
+        assert PromptFormatter(tokenizer).format_prompt("Hi") == ("[INST] Hi [/INST]", "[/INST]")
+    with pytest.raises(PromptError, match="tokenizer: a method of its own raised OSError"):
+        PromptFormatter(type("Proxy", (), {"__getattr__": fail})())
+
+
 def test_instruction_models_get_the_prompt_between_their_markers():
     assert PromptFormatter(INSTRUCTOR).format_prompt("<question>Hi</question>") == ("[INST] Hi [/INST]", "[/INST]")
 
