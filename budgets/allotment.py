@@ -20,12 +20,13 @@ def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping
     cap. Tokens that a region does not demand go to the next. Regions of equal priority are served in their fixed order,
     so that without limits the conversation gets what the fixed regions leave.
     """
-    given = {region: min(demands.get(region, 0), tokens_of(_of(limits, region).floor, available)) for region in REGIONS}
+    of = {region: limits.get(region, _FREE) for region in REGIONS}
+    given = {region: min(demands.get(region, 0), tokens_of(of[region].floor, available)) for region in REGIONS}
     left = available - sum(given.values())
-    order = sorted(REGIONS, key=lambda region: -_of(limits, region).priority)
-    for ceilings in (_shares(limits, available), _caps(limits, available)):
+    order = sorted(REGIONS, key=lambda region: -of[region].priority)
+    for ceiling in (_share, _cap):
         for region in order:
-            more = min(demands.get(region, 0), ceilings.get(region, 0)) - given[region]
+            more = min(demands.get(region, 0), ceiling(of[region], available)) - given[region]
             granted = max(0, min(left, more))
             given[region] += granted
             left -= granted
@@ -73,8 +74,7 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
         least = _least_available(whole, limits)
         raise BudgetError(
             f"the floors ask for {needed} tokens but only {available} are free: "
-            f"the smallest context_window that works is "
-            f"{least + reserved}"
+            f"the smallest context_window that works is {least + reserved}"
         )
 
 
@@ -108,21 +108,14 @@ def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
     return available
 
 
-def _of(limits: Mapping[str, Limit], region: str) -> Limit:
-    return limits.get(region, _FREE)
-
-
 def tokens_of(amount: Amount, available: Tokens) -> Tokens:
     """The tokens of a cap or a floor: a share is a part of what is available, rounded down."""
     return part_of(amount, available) if isinstance(amount, float) else amount
 
 
-def _shares(limits: Mapping[str, Limit], available: Tokens) -> dict[str, Tokens]:
-    caps = _caps(limits, available)
-    shared = {region: limit.share for region, limit in limits.items() if limit.share is not None}
-    return {region: min(part_of(share, available), caps[region]) for region, share in shared.items()}
+def _share(limit: Limit, available: Tokens) -> Tokens:
+    return 0 if limit.share is None else min(part_of(limit.share, available), _cap(limit, available))
 
 
-def _caps(limits: Mapping[str, Limit], available: Tokens) -> dict[str, Tokens]:
-    caps = {region: _of(limits, region).cap for region in REGIONS}
-    return {region: available if cap is None else tokens_of(cap, available) for region, cap in caps.items()}
+def _cap(limit: Limit, available: Tokens) -> Tokens:
+    return available if limit.cap is None else tokens_of(limit.cap, available)

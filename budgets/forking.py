@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator
 from types import FrameType
 
 PATIENCE = 5_000
@@ -43,12 +42,6 @@ class ForkedLock:
 _locks: weakref.WeakSet[ForkedLock] = weakref.WeakSet()
 
 
-def _frames_of(innermost: FrameType | None) -> Iterator[FrameType]:
-    while innermost is not None:
-        yield innermost
-        innermost = innermost.f_back
-
-
 def _is_ours(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] in _OURS
 
@@ -56,11 +49,13 @@ def _is_ours(frame: FrameType) -> bool:
 def imports_for_us(innermost: FrameType) -> bool:
     """Whether a thread is inside an import that this library started. O(stack depth)."""
     importing = False
-    for frame in _frames_of(innermost):
+    frame: FrameType | None = innermost
+    while frame is not None:
         if frame.f_code.co_filename == _MACHINERY:
             importing = True
         elif (importing or frame.f_code.co_name == "<module>") and _is_ours(frame):
             return True
+        frame = frame.f_back
     return False
 
 

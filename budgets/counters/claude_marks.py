@@ -24,12 +24,9 @@ _FOLDED = re.compile(
 )
 _FREE = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f]")
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
-_BLANKS = dict.fromkeys("\x00\xa0\u1680\u2028\u2029\u202f\u205f" + "".join(map(chr, range(0x2000, 0x200B))), " ")
-_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
-_LIGHT = _BLANKS.keys() | _QUOTES.keys()
 
-ODD_BLANKS: Mapping[str, str] = _BLANKS
-ODD_BLANKS_AND_QUOTES: Mapping[str, str] = _BLANKS | _QUOTES
+ODD_BLANKS = dict.fromkeys("\x00\xa0\u1680\u2028\u2029\u202f\u205f" + "".join(map(chr, range(0x2000, 0x200B))), " ")
+ODD_BLANKS_AND_QUOTES = ODD_BLANKS | {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 """The characters that a generation reads as another, and that other one."""
 
 
@@ -43,7 +40,7 @@ def normalise_text(text: str, read_as: Mapping[str, str]) -> str:
         text = unicodedata.normalize("NFC", text)
         strange = _not_plain(text)
     found = set(_FOLDED.findall("".join(strange)))
-    if not found <= _LIGHT:
+    if not found <= ODD_BLANKS_AND_QUOTES.keys():
         text = _FREE.sub("", text).replace("\u0e4d\u0e32", "\u0e33")  # Thai SARA AM is composed
         text = _PRIVATE.sub("", text)
     for character in found & read_as.keys():

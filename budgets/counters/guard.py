@@ -157,21 +157,15 @@ def failure_of(name: str, failure: BaseException, text: object = "") -> BaseExce
     return error
 
 
-def read_answer(name: str, answer: object, counter: object = None) -> Tokens:
+def _read_answer(name: str, answer: object, counter: object) -> Tokens:
     """The answer as an int >= 0, numpy's integers included. Raises `TokenCountError` for anything else."""
-    if type(answer) is int and 0 <= answer < LARGEST:
-        return answer
     tokens = index_of(answer)
     if tokens is None:
-        shown = repr(answer) if answer is None or isinstance(answer, bool | float) else _kind(answer)
-        raise TokenCountError(name, f"returned {shown} (int >= 0 expected){_advise_instead(counter, answer)}")
+        returned = repr(answer) if answer is None or isinstance(answer, float) else shown(answer)
+        raise TokenCountError(name, f"returned {returned} (int >= 0 expected){_advise_instead(counter, answer)}")
     if tokens < 0:
         raise TokenCountError(name, f"returned {tokens} (int >= 0 expected)")
     return tokens
-
-
-def _kind(answer: object) -> str:
-    return shown(answer) if isinstance(answer, int) else f"a {type(answer).__name__}"
 
 
 @attrs.frozen
@@ -213,7 +207,7 @@ class TotalCounter(Guarded):
             raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
         if type(answer) is int and 0 <= answer < LARGEST:
             return answer
-        return read_answer(self.name, answer, self.counter)
+        return _read_answer(self.name, answer, self.counter)
 
 
 def _advise_instead(counter: object, answer: object = None) -> str:

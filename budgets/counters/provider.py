@@ -32,9 +32,10 @@ ANSWERS = ("input_tokens", "total_tokens", "totalTokens", "inputTokens")
 class CountEndpointError(TokenCountError):
     """A count endpoint did not answer. `status` is the HTTP status, `retry_after` the seconds to wait, or None.
 
-    The provider's own exception is chained. Its text is not repeated, since it may quote the request.
+    `reason` says why. The provider's own exception is chained, but not quoted, since it may quote the request.
     """
 
+    reason: str
     status: int | None
     retry_after: float | None
 
@@ -45,7 +46,8 @@ class CountEndpointError(TokenCountError):
         self.retry_after = retry_after
         code = f" (HTTP {status})" if status is not None else ""
         wait = f"; it asks to wait {retry_after:g} s" if retry_after is not None else ""
-        super().__init__(counter, f"{problem}{code}{wait}. Try again later, or pass a fallback.")
+        self.reason = f"{problem}{code}{wait}"
+        super().__init__(counter, f"{self.reason}. Try again later, or pass a fallback.")
 
 
 @attrs.frozen
@@ -165,7 +167,7 @@ class ProviderCounter(Guarded):
             try:
                 count = Count(self._ask(subject), Grade.BOUNDED)
             except CountEndpointError as failure:
-                self._past.note_failure(str(failure).removeprefix(f"counter {self.name} ").removesuffix(_CURE))
+                self._past.note_failure(failure.reason)
             else:
                 self._past.note_answer()
                 return ProviderCount(count)
@@ -213,9 +215,6 @@ class ProviderCounter(Guarded):
         return ProviderCounter, (self.endpoint, self.timeout, self.fallback)
 
 
-_CURE = ". Try again later, or pass a fallback."
-
-
 def provider_counter(
     endpoint: Endpoint, *, timeout: float | None = None, fallback: Endpoint | None = None
 ) -> ProviderCounter:
@@ -225,11 +224,9 @@ def provider_counter(
     endpoint fails, but never silently: `ProviderCount.reason`, `notes` and the grade say so. Raises `BudgetError` for
     a function that cannot be called with one argument.
     """
-    refuse_wrong_arity(endpoint)
-    _refuse_async(endpoint)
+    _refuse_unusable(endpoint)
     if fallback is not None:
-        refuse_wrong_arity(fallback)
-        _refuse_async(fallback)
+        _refuse_unusable(fallback)
     return ProviderCounter(endpoint, timeout, fallback)
 
 
@@ -249,8 +246,7 @@ def _number_in(answer: object) -> Tokens | None:
 def status_of(failure: BaseException) -> int | None:
     """The HTTP status of an SDK's exception: `status_code`, `code`, `status` or botocore's metadata."""
     for name in ("status_code", "code", "status"):
-        status = index_of(attribute_of(failure, name))
-        if status is not None:
+        if (status := index_of(attribute_of(failure, name))) is not None:
             return status
     return index_of(_botocore(failure).get("HTTPStatusCode"))
 
@@ -307,8 +303,9 @@ def _within(timeout: float | None, endpoint: Endpoint, subject: object, past: _P
     return answer
 
 
-def _refuse_async(counter: object) -> None:
-    if is_async(counter):
+def _refuse_unusable(endpoint: Endpoint) -> None:
+    refuse_wrong_arity(endpoint)
+    if is_async(endpoint):
         raise BudgetError(
             "provider_counter asks a function that answers at once; give an async one to Budget(counter=…) "
             "and call `await assembler.abuild()`"

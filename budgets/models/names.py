@@ -79,8 +79,10 @@ _MAKER = compile_later(r"^(?:(?:databricks|fw|anthropic|openai|google|meta|zai)-
 _DASHED = compile_later(r"^(gpt|gemini)-(\d)-(\d)(?=-|$)")
 
 _RESPELLED = (
-    *(("gpt-35-", "gpt-3.5-"), ("gpt-4-o-", "gpt-4o-")),
-    *(("claude-v2:1", "claude-2.1"), ("claude-v", "claude-")),
+    ("gpt-35-", "gpt-3.5-"),
+    ("gpt-4-o-", "gpt-4o-"),
+    ("claude-v2:1", "claude-2.1"),
+    ("claude-v", "claude-"),
 )
 """Azure does not allow the dot, Copilot separates `4o`, and Bedrock calls Claude 2 a second version."""
 
