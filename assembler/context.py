@@ -286,16 +286,16 @@ def build_context(draft: Draft, settings: Settings) -> Context[Any]:
 
 async def build_context_later(draft: Draft, settings: Settings) -> Context[Any]:
     """`build_context`, with async summarizers and counters awaited."""
-    from assembler.pipeline.awaiting import run_awaiting as answered_later  # asyncio comes with it
+    from assembler.pipeline.awaiting import run_awaiting  # asyncio comes with it
 
     try:
-        return await answered_later(settings, partial(build, draft, settings, tell))
+        return await run_awaiting(settings, partial(build, draft, settings, tell))
     except ContextLengthError as error:
         log_refused(error)
         raise
 
 
-def _built_again(draft: Draft, settings: Settings, held: tuple[int, Trimmed] | None = None) -> Context[Any]:
+def _built_again(draft: Draft, settings: Settings, held: tuple[int, Trimmed] | None) -> Context[Any]:
     """Unpickle a context by building it again."""
     restore_decision(draft, settings, held)
     return run_answering(partial(build, draft, settings, context_of))

@@ -82,34 +82,25 @@ def fit_steps(
 
 def built(steps: Steps) -> Fitted:
     """Run all steps and return the result."""
-    done, wanted = advance(steps, None)
-    while done is None:
+    step = advance(steps, None)
+    while isinstance(step, Assembler):
         try:
-            context = wanted.build()
+            outcome = step.build()
         except ContextLengthError as error:
-            done, wanted = refuse_steps(steps, error)
+            step = advance(steps, error)
         else:
-            done, wanted = advance(steps, context)
-    return done
+            step = advance(steps, outcome)
+    return step
 
 
-def advance(steps: Steps, context: Context | None) -> tuple[Fitted | None, Assembler]:
-    """The result of the steps, or the assembler that they need built next."""
+def advance(steps: Steps, outcome: Context | ContextLengthError | None) -> Fitted | Assembler:
+    """The assembler that the steps need built next, or their result. `outcome` is that of the last build, if any."""
     try:
-        return None, next(steps) if context is None else steps.send(context)
+        if isinstance(outcome, ContextLengthError):
+            return steps.throw(outcome)
+        return next(steps) if outcome is None else steps.send(outcome)
     except StopIteration as done:
-        return cast(Fitted, done.value), _NO_MORE
-
-
-def refuse_steps(steps: Steps, error: ContextLengthError) -> tuple[Fitted | None, Assembler]:
-    """`advance`, after a build that raised because nothing fits."""
-    try:
-        return None, steps.throw(error)
-    except StopIteration as done:
-        return cast(Fitted, done.value), _NO_MORE
-
-
-_NO_MORE: Assembler[Any] = Assembler()
+        return cast(Fitted, done.value)
 
 
 def _regions(raw: RawRequest, base: Assembler) -> Regions:
@@ -169,7 +160,8 @@ class _Fit:
         return Fitted(self.raw.copied() if whole else self._around(context), context, self.gathered, beside)
 
     def _around(self, context: Context) -> dict[str, Any]:
-        return self.raw.around(context.inside.layout, TOOLS if self._has_its_tools(context) else NO_KEYS)
+        its_tools = tuple(context.inside.layout.tools) == tuple(self.raw.layout.tools)
+        return self.raw.around(context.inside.layout, TOOLS if its_tools else NO_KEYS)
 
     @property
     def _adds_regions(self) -> bool:
@@ -239,9 +231,6 @@ class _Fit:
             body, dialect=self.raw.dialect, model=budget.model, counter=budget.token_counter, held=held
         )
         return count.upper - budget.input_limit
-
-    def _has_its_tools(self, context: Context) -> bool:
-        return tuple(context.inside.layout.tools) == tuple(self.raw.layout.tools)
 
 
 def _is_whole(plan: Planned) -> bool:

@@ -33,19 +33,14 @@ LARGEST = 32 * MEBIBYTE
 PER_VALUE = 8
 """The bytes of a value on top of its characters: a pointer in the list that holds it."""
 
-_INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z")
-_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
-_BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
-_NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
-_MERGE = re.compile(r"<<\Z")
-
-_WORDS = [
-    ("tag:yaml.org,2002:int", _INT, "-+0123456789"),
-    ("tag:yaml.org,2002:float", _FLOAT, "-+.0123456789"),
-    ("tag:yaml.org,2002:bool", _BOOL, "tTfF"),
-    ("tag:yaml.org,2002:null", _NULL, ["~", "n", "N", ""]),
-    ("tag:yaml.org,2002:merge", _MERGE, "<"),
-]
+_PLAIN_WORDS = (
+    ("int", r"[-+]?(?:0|[1-9][0-9_]*)\Z", "-+0123456789"),
+    ("float", r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z", "-+.0123456789"),
+    ("bool", r"(?:true|True|TRUE|false|False|FALSE)\Z", "tTfF"),
+    ("null", r"(?:~|null|Null|NULL|)\Z", ["~", "n", "N", ""]),
+    ("merge", r"<<\Z", "<"),
+)
+"""The types of plain words: the type's tag, its pattern, and the characters with which such a word begins."""
 
 
 def read_yaml(path: Path, place: Place) -> Any:
@@ -53,12 +48,10 @@ def read_yaml(path: Path, place: Place) -> Any:
     with from_extra("cli", needed_for="reading YAML"):
         import yaml
 
-    text = file_text(path, place, limit=LONGEST)
+    text, loader = file_text(path, place, limit=LONGEST), _loader()
     try:
-        _refuse_bombs(
-            yaml.parse(text, Loader=yaml.SafeLoader if not yaml.__with_libyaml__ else yaml.CSafeLoader), place
-        )
-        return yaml.load(text, Loader=_loader())
+        _refuse_bombs(yaml.parse(text, Loader=loader), place)
+        return yaml.load(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
         where = _line(error.problem_mark or error.context_mark)
         raise place.error(f"{where}expected YAML: {one_line(str(error.problem or error.context))}") from None
@@ -81,8 +74,9 @@ def _loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
     class CoreSchema(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
         yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute, copied on write
 
-    for tag, pattern, first in _WORDS:
-        CoreSchema.add_implicit_resolver(tag, pattern, list(first))  # pyright: ignore[reportUnknownMemberType]
+    for kind, pattern, first in _PLAIN_WORDS:
+        tag = f"tag:yaml.org,2002:{kind}"
+        CoreSchema.add_implicit_resolver(tag, re.compile(pattern), list(first))  # pyright: ignore[reportUnknownMemberType]
     return CoreSchema
 
 

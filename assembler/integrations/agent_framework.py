@@ -144,11 +144,8 @@ class _Call:
         context, as_items = self.context, self.fitting.dialect == "openai_responses"
         own = drop_unsendable(self.messages) if as_items else list(self.messages)
         entries_of = items_of if as_items else messages_of
-        entries, prompt, session = (
-            [entries_of(message) for message in own],
-            self.options.get("instructions"),
-            context.session,
-        )
+        entries = [entries_of(message) for message in own]
+        prompt, session = self.options.get("instructions"), context.session
         tools = self.fitting.priced([_definition(tool) for tool in _listed(self.options.get("tools"))])
         self.fitted = await self.fitting.afit(
             [entry for listed in entries for entry, _ in listed],

@@ -16,7 +16,7 @@ from assembler.context import Context
 from assembler.conversation.summary_request import Wanted
 from assembler.dialects import Dialect
 from assembler.dialects.reading.raw_request import RawRequest
-from assembler.fit_request import Fitted, Steps, advance, built, fit_steps, refuse_steps
+from assembler.fit_request import Fitted, Steps, advance, built, fit_steps
 from assembler.integrations.bills import bill_of, without
 from assembler.integrations.kept_objects import with_own_system
 from assembler.pipeline.state import state_of
@@ -232,7 +232,7 @@ class Fitting:
 
         For frameworks whose hooks before and after a call share only the task.
         """
-        context = self._own()
+        context = self._take_own()
         return None if context is None else await self.asettle(context, usage)
 
     def learn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
@@ -264,7 +264,7 @@ class Fitting:
 
     async def learn_own(self, refusal: object) -> dict[str, Any] | None:
         """Take a refusal of the call that this task has fitted, if there is an open one."""
-        context = self._own()
+        context = self._take_own()
         return None if context is None else await self.alearn(context, refusal)
 
     @property
@@ -273,8 +273,8 @@ class Fitting:
         fitting, context = _FITTED.get() or (None, None)
         return context if fitting is self else None
 
-    def _own(self) -> Context | None:
-        """Return the same, and clear it."""
+    def _take_own(self) -> Context | None:
+        """Return the context that this task has fitted last, and forget it."""
         if (context := self.own) is not None:
             _FITTED.set(None)
         return context
@@ -292,16 +292,16 @@ class Fitting:
     async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
         """Do the same as `fit_body` in a thread, and await async summarizers."""
         known, same, steps = await asyncio.to_thread(self._steps, body, dialect, run)
-        done, wanted = await asyncio.to_thread(advance, steps, None)
-        while done is None:
+        step = await asyncio.to_thread(advance, steps, None)
+        while isinstance(step, Assembler):
             try:
-                context = await wanted.abuild()
+                outcome = await step.abuild()
             except ContextLengthError as error:
-                done, wanted = await asyncio.to_thread(refuse_steps, steps, error)
+                step = await asyncio.to_thread(advance, steps, error)
             else:
-                done, wanted = await asyncio.to_thread(advance, steps, context)
-        self._remember(_Known(run, None, same, done.assembler, done.context), known)
-        return done
+                step = await asyncio.to_thread(advance, steps, outcome)
+        self._remember(_Known(run, None, same, step.assembler, step.context), known)
+        return step
 
     def _steps(
         self, body: Mapping[str, Any], dialect: Dialect, run: Hashable

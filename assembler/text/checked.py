@@ -18,7 +18,7 @@ def checked_text(value: object, *, field: str) -> str:
         text = value
     elif isinstance(value, str):
         text = str.__str__(value)
-    elif _offers_html(value):
+    elif _attribute(value, "__html__") is not None:
         text = _print_value(value, field=field)
     else:
         raise MarkupError(f"{field}: expected text (str), got {type(value).__name__}; {_instead(value)}", field=field)
@@ -33,22 +33,16 @@ def _instead(value: object) -> str:
         return "pass one text; for several, call it once for each, or join them"
     if isinstance(value, Mapping):
         return "pass the text in it"
-    name = next((name for name in ("page_content", "text", "content") if _has(value, name)), None)
+    names = (name for name in ("page_content", "text", "content") if isinstance(_attribute(value, name), str))
+    name = next(names, None)
     return "pass a str" if name is None else f"pass its .{name}"
 
 
-def _offers_html(value: object) -> bool:
+def _attribute(value: object, name: str) -> object:
     try:
-        return hasattr(value, "__html__")
-    except Exception:  # as below
-        return False
-
-
-def _has(value: object, name: str) -> bool:
-    try:
-        return isinstance(getattr(value, name, None), str)
+        return getattr(value, name, None)
     except Exception:  # an object's own property can raise anything
-        return False
+        return None
 
 
 def _print_value(value: object, *, field: str) -> str:
