@@ -126,7 +126,7 @@ def _own_frames(frames: TracebackType | None) -> TracebackType | None:
 _CASE = "the smallest case: "
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class Checked:
     """Something of your own under a check; errors call it by `name`."""
 

@@ -60,7 +60,7 @@ def check_counter(
         raise failure
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class _Held(Checked):
     """A counter under check."""
 

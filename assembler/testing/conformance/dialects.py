@@ -128,7 +128,7 @@ def _known_rules(dialect: Dialect) -> Rules | None:
     return lambda request: [found for found in verify(request, dialect=dialect.name) if found.rule not in left]
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class _Held(Checked):
     """A dialect under check."""
 
@@ -152,16 +152,17 @@ class _Held(Checked):
         SeldomCases(self.name, self.dialect, self.rules).check(body)
 
     def _drawn(self, texts: SearchStrategy[str], max_examples: int) -> None:
-        built = [0]
+        built = 0
 
         @examples(max_examples)
         @given(requests("openai_chat", max_turns=3, texts=texts), st.sampled_from((None, "again.")), st.none() | texts)
         def each(request: dict[str, Any], repeated: str | None, instruction: str | None) -> None:
+            nonlocal built
             with noting(request):
-                built[0] += self.one(_with_ids(request, repeated=repeated), instruction)
+                built += self.one(_with_ids(request, repeated=repeated), instruction)
 
         each()
-        if not built[0] > 0:
+        if not built:
             raise self.broken("it can say an ordinary conversation", "every one that was drawn is refused")
 
     def _given(self, histories: Iterable[Iterable[object]]) -> None:

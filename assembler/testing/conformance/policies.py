@@ -115,13 +115,13 @@ def _edges(request: Mapping[str, Any], dialect: str) -> list[Tokens]:
     return [*itertools.accumulate(turn.tokens for turn in ledger.newest_first())]
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class _Held(Checked):
     """A policy under check."""
 
     policy: Policy
     rung: Rung
-    acted: list[int] = attrs.field(factory=lambda: [0], init=False)
+    acted: int = attrs.field(default=0, init=False)
     """In how many cases it dropped or changed something."""
 
     def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
@@ -135,7 +135,7 @@ class _Held(Checked):
                 with noting(f"histories[{place}]"):
                     self.given(request, dialect)
         only_cuts = isinstance(self.rung, CuttingRung) and isinstance(self.rung.traits.keeps, KeepsAll)
-        if not (self.acted[0] or only_cuts):
+        if not (self.acted or only_cuts):
             step = "pass texts=[…] or histories=[…] that it changes"
             raise self.broken(_ACTS, f"it left every conversation as it was, so nothing was checked; {step}")
 
@@ -181,7 +181,7 @@ class _Held(Checked):
         self.fits_and_is_valid(context, window.dialect)
         kept: list[Any] = context.messages
         changed = len(kept) != len(raws) or any(one is not other for one, other in zip(kept, raws, strict=True))
-        self.acted[0] += changed
+        self.acted += changed
         again = self._context(window, fixed + window.tokens_left, raws)
         asks = self.rung.traits.unasked is not None
         if not asks and (again is None or again.request() != context.request()):
@@ -219,7 +219,7 @@ class _Cutting:
             return  # a policy is only asked if the conversation is too large
         cut = self._same_twice(ledger, tokens_left)
         self.held.quotes_nothing(cut.reason, self.raws)
-        self.held.acted[0] += cut.first_kept > ledger.first or cut.wanted is not None
+        self.held.acted += cut.first_kept > ledger.first or cut.wanted is not None
         left = ledger.kept(cut).upper
         if left > whole:
             raise self.held.broken("it lets nothing grow", f"{left} tokens are left of {whole}")

@@ -98,16 +98,17 @@ class _Case:
 
 
 _TEXTS = WORDS | st.builds("{}\n{}".format, WORDS, WORDS) | st.builds("{} {}".format, WORDS, WORDS)
-_TWICE = st.booleans()
 _SEAMS = st.sampled_from((0, 1))
 _VECTORS = ((1.0, 0.0), (0.0, 1.0))
 
 
 @st.composite
 def _cases(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
-    given = _told_apart(draw(st.lists(texts, max_size=5, unique=True)))
-    if draw(_TWICE):
-        given += given[:1]  # found twice, as by two searches
+    drawn: list[str] = draw(st.lists(texts, max_size=5, unique=True))
+    # Without the texts whose words all stand in another: one that is left out would look laid out.
+    given = [text for text in drawn if not any(_holds(other, text) for other in drawn if other != text)]
+    if draw(st.booleans()):
+        given = [*given, *given[:1]]  # found twice, as by two searches
     documents = [
         Document(
             text,
@@ -121,11 +122,6 @@ def _cases(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
         for place, text in enumerate(given)
     ]
     return draw(_around(documents))
-
-
-def _told_apart(texts: Sequence[str]) -> list[str]:
-    """The texts without those whose words all stand in another: one that is left out would look laid out."""
-    return [text for text in texts if not any(_holds(other, text) for other in texts if other != text)]
 
 
 @st.composite
@@ -158,7 +154,7 @@ def _cost(rendered: Rendered, seam: Tokens) -> Tokens:
     return sum(len(piece.text) for piece in pieces) + seam * len(pieces[1:])
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class _Held(Checked):
     """A strategy under check."""
 
@@ -167,16 +163,16 @@ class _Held(Checked):
     needs: Needs | None
     unused: Strategy | None
     """A copy that was asked nothing yet; None if it cannot be copied."""
-    shown: list[int] = attrs.field(factory=lambda: [0], init=False)
+    shown: int = attrs.field(default=0, init=False)
     """In how many cases a document was laid out."""
-    dialects: list[str] = attrs.field(factory=lambda: ["openai_chat"], init=False)
+    dialects: tuple[str, ...] = attrs.field(default=("openai_chat",), init=False)
     """The dialects to build in: one with blocks for sources too, once the strategy has laid out blocks."""
 
     def check(self, texts: Texts | None, documents: Sequence[Document], max_examples: int) -> None:
         self.laid_out(Regions(), lambda: self.strategy.render(Regions()))
         own = _around(documents) if documents else st.nothing()
         each_drawn(own | _cases(with_own(_TEXTS, texts)), self.one, max_examples)
-        if not self.shown[0]:
+        if not self.shown:
             step = "pass texts=[…] or documents=[…] that it lays out"
             problem = f"it laid out no document, so nothing was checked; {step}"
             raise self.broken("it lays out a document in some case", problem)
@@ -192,7 +188,7 @@ class _Held(Checked):
             self._choosing(case, self.chooses)
             with_blocks = attrs.evolve(case, blocks=True)
             if self._lays_blocks(with_blocks, self.chooses):
-                self.dialects[1:] = ["anthropic"]
+                self.dialects = ("openai_chat", "anthropic")
                 self._choosing(with_blocks, self.chooses)
         self._built(case)
         if attrs.asdict(case.regions, recurse=True, filter=_shown) != before:
@@ -230,7 +226,7 @@ class _Held(Checked):
         gone = [*_missing(documents, written)]
         theirs = {document.text for document in documents}
         derived = {source.source for source in rendered.sources if source.text not in theirs}
-        self.shown[0] += len(gone) < len(documents)
+        self.shown += len(gone) < len(documents)
         if len([each for each in gone if each.source not in derived]) > len(rendered.omitted):
             problem = f"{len(gone)} of {len(documents)} are missing, {len(rendered.omitted)} are named; add Omitted(…)"
             raise self.broken("a document that is not laid out is among `omitted`", problem)
