@@ -18,7 +18,7 @@ Sizes: TypeAlias = Mapping[Identity, float]
 
 
 @attrs.frozen
-class HistoryView:
+class LookAhead:
     """For a group of up to `requests`: how many documents to compare, and how far each comparison looks ahead.
 
     A comparison builds the tree after each document and computes what it saves. On 40 small batches, where every order
@@ -28,10 +28,10 @@ class HistoryView:
 
     requests: int
     documents: int
-    beyond: Sequence[HistoryView] = ()
+    beyond: Sequence[LookAhead] = ()
 
 
-FAR = (HistoryView(8, 8, beyond=(HistoryView(8, 8),)), HistoryView(32, 4))
+FAR = (LookAhead(8, 8, beyond=(LookAhead(8, 8),)), LookAhead(32, 4))
 
 
 def everywhere(group: Group) -> frozenset[Identity]:
@@ -39,46 +39,46 @@ def everywhere(group: Group) -> frozenset[Identity]:
     return group[0].intersection(*group[1:]) if len(group) > 1 else frozenset()
 
 
-def split(group: Group, sizes: Sizes, sights: Sequence[HistoryView] = FAR) -> Iterator[tuple[Identity, Group]]:
+def split(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead] = FAR) -> Iterator[tuple[Identity, Group]]:
     """Split a group into parts: the requests that share the document that saves most, then the same for the rest.
 
     Each part comes without its document. O(documents of the group · log) for a large group; in a small one, times the
     number of parts and of documents that are compared.
     """
-    if len(group) > max((view.requests for view in sights), default=0):
+    if len(group) > max((look_ahead.requests for look_ahead in look_aheads), default=0):
         yield from _split_by_size(group, sizes)
         return
-    while document := _saves_most(group, sizes, sights):
+    while document := _saves_most(group, sizes, look_aheads):
         yield document, [request - {document} for request in group if document in request]
         group = [request for request in group if document not in request]
 
 
-def _saves_most(group: Group, sizes: Sizes, sights: Sequence[HistoryView]) -> Identity | None:
+def _saves_most(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) -> Identity | None:
     """The document to put first, or None if no two requests share one."""
     counts = Counter(document for request in group for document in request)
     shared = [document for document, count in counts.items() if count > 1]
     found = sorted(shared, key=lambda document: (-(counts[document] - 1) * sizes[document], document))
-    view = next((view for view in sights if len(group) <= view.requests), None)
-    if view is None or len(found) < 2:
+    look_ahead = next((look_ahead for look_ahead in look_aheads if len(group) <= look_ahead.requests), None)
+    if look_ahead is None or len(found) < 2:
         return found[0] if found else None
 
     def saved_behind(document: Identity) -> float:
         behind = [request - {document} for request in group if document in request]
         rest = [request for request in group if document not in request]
         saved = (len(behind) - 1) * sizes[document]
-        return saved + _saved(behind, sizes, view.beyond) + _saved(rest, sizes, view.beyond)
+        return saved + _saved(behind, sizes, look_ahead.beyond) + _saved(rest, sizes, look_ahead.beyond)
 
-    return max(found[: view.documents], key=saved_behind)
+    return max(found[: look_ahead.documents], key=saved_behind)
 
 
-def _saved(group: Group, sizes: Sizes, sights: Sequence[HistoryView]) -> float:
+def _saved(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) -> float:
     """What the tree of a group saves: all but one occurrence of each document at each of its places."""
     saved, waiting = 0.0, [group]
     while waiting:
         group = waiting.pop()
         common = everywhere(group)
         saved += (len(group) - 1) * sum(map(sizes.__getitem__, sorted(common)))
-        for document, part in split([request - common for request in group], sizes, sights):
+        for document, part in split([request - common for request in group], sizes, look_aheads):
             saved += (len(part) - 1) * sizes[document]
             waiting.append(part)
     return saved
