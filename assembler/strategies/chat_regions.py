@@ -9,7 +9,16 @@ import attrs
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import SEPARATOR
 from assembler.regions.regions import Regions
-from assembler.strategies.strategy import A_PLACEMENT, Around, Needs, Placement, Rendered, Space, instruction_pieces
+from assembler.strategies.strategy import (
+    A_PLACEMENT,
+    Around,
+    Needs,
+    Placement,
+    Rendered,
+    Space,
+    document_name,
+    instruction_pieces,
+)
 from assembler.validation import A_TEXT_OR_NONE
 from budgets.value import Value
 
@@ -67,7 +76,7 @@ class ChatRegions(Value):
 
 def _documents(regions: Regions) -> list[Piece]:
     return [
-        Piece("knowledge", document.shown or f"{document.type} {place}", document.tag())
+        Piece("knowledge", document_name(document, place), document.tag())
         for place, document in enumerate(regions.documents)
     ]
 

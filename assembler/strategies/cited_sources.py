@@ -216,8 +216,8 @@ class CitedSources:
         return None if left is None else left + writer.cost(frame)
 
     def _tokens_left(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
-        left = self._left_around(regions, sources, writer)
-        return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
+        limits = (self._left_around(regions, sources, writer), self.max_tokens)
+        return min((limit for limit in limits if limit is not None), default=None)
 
     def _fitted(
         self, regions: Regions, shelf: Shelf, tokens_left: Tokens, writer: SourceWriter
@@ -376,7 +376,7 @@ class CitedSources:
         return Rendered(
             instruction_pieces(regions),
             around=Around((Piece("knowledge", _OPENING, SOURCES), *pieces_of(self.layout, sources), ends)),
-            sources=tuple(source.document for source in sources),
+            sources=_documents(sources),
         )
 
 

@@ -20,7 +20,7 @@ from assembler.strategies.run_that_fits import run_that_fits
 from assembler.strategies.sources.ordering import Order, ReadingOrder, an_order, order_sources
 from assembler.strategies.sources.pieces import Titled, cut_prompt, join_where_counts_do_not_add, not_found
 from assembler.strategies.sources.source import Source, ranked_sources
-from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space, instruction_pieces
+from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space, document_name, instruction_pieces
 from assembler.text.checked import checked_text
 from assembler.validation import A_TEXT, Does, wrong
 from budgets import BudgetError, Tokens
@@ -278,4 +278,4 @@ def _fields(document: Document) -> dict[str, object]:
 
 
 def _name(source: Source) -> str:
-    return source.document.shown or f"{source.document.type} {source.place}"
+    return document_name(source.document, source.place)

@@ -10,7 +10,7 @@ from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.strategies.run_that_fits import run_that_fits
-from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space, instruction_pieces
+from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space, document_name, instruction_pieces
 
 ROLE_LINE = "You are a helpful QA system."
 QUESTION_LINE = "The user asks: "
@@ -18,6 +18,8 @@ CONTEXT_HEADER = "Below is relevant context filtered from a larger document:"
 ENDING_LINE = "Please provide the best possible answer."
 PLACEHOLDER = "No additional context was deemed novel."
 """The published literals of the greedy prompt builder, which must not change."""
+
+_UNFITTING, _LATER = "does not fit", "comes after one that does not fit"
 
 JOIN_SLACK = 64
 """A chunk may make a prompt cost fewer tokens, if a token joins it with the text before. So a prompt may exceed the
@@ -51,9 +53,7 @@ class QuestionChunks:
         blank = [not document.text.strip() for document in documents]
         kept = _first_that_fit(blank, lambda count: space.left(lay(count)))
         left_out = tuple(
-            Omitted(
-                _name(document, place), None, "does not fit" if place == kept else "comes after one that does not fit"
-            )
+            Omitted(document_name(document, place), None, _UNFITTING if place == kept else _LATER)
             for place, document in enumerate(documents[kept:], kept)
         )
         return attrs.evolve(lay(kept), omitted=left_out)
@@ -115,7 +115,7 @@ def _in_system(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Docume
 
 
 def _lines(chunks: Sequence[Document]) -> list[Piece]:
-    return [Piece("knowledge", _name(chunk, place), f"{chunk.text}\n") for place, chunk in enumerate(chunks)]
+    return [Piece("knowledge", document_name(chunk, place), f"{chunk.text}\n") for place, chunk in enumerate(chunks)]
 
 
 def _ended(lines: Sequence[Piece]) -> list[Piece]:
@@ -123,7 +123,3 @@ def _ended(lines: Sequence[Piece]) -> list[Piece]:
     last = lines[-1] if lines else Piece("knowledge", "placeholder", f"{PLACEHOLDER}\n")
     last = attrs.evolve(last, text=last.text.removesuffix("\n"))
     return [*lines[:-1], last, Piece("instruction", "ending line", f"\n{ENDING_LINE}")]
-
-
-def _name(document: Document, place: int) -> str:
-    return document.shown or f"{document.type} {place}"

@@ -169,6 +169,11 @@ def instruction_pieces(regions: Regions) -> tuple[Piece, ...]:
     return (Piece("instruction", regions.opening, regions.instruction),) if regions.instruction else ()
 
 
+def document_name(document: Document, place: int) -> str:
+    """The name of a document in reports: where it is from, else its type and its place among the documents given."""
+    return document.shown or f"{document.type} {place}"
+
+
 def chooser(strategy: object) -> ChoosingStrategy | None:
     """The strategy if it declares that it needs more than the regions, else None.
 

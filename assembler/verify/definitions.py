@@ -49,10 +49,10 @@ def wrong_definitions(definitions: Iterable[Definition], legal: Legal = LEGAL) -
     taken: set[str] = set()
     for tool in definitions:
         yield from wrong_name(tool.name, legal)
-        name = tool.name.text
-        if name is not None and name in taken:
-            yield legal.unique_rule.broken(tool.name.path, f"tool name {shown(name)} is already taken")
-        taken.update(() if name is None else (name,))
+        if (name := tool.name.text) is not None:
+            if name in taken:
+                yield legal.unique_rule.broken(tool.name.path, f"tool name {shown(name)} is already taken")
+            taken.add(name)
         yield from _wrong_schema(tool.schema)
 
 

@@ -14,14 +14,13 @@ from typing import Protocol, cast, runtime_checkable
 import attrs
 
 from assembler.errors import MarkupError
-from assembler.regions.knowledge import Document
+from assembler.regions.knowledge import TEXT_ESCAPES, Document
 from assembler.strategies.sources.forged_lines import LABELS, escape_forgeries
 from assembler.strategies.sources.source import of
 from assembler.text.checked import checked_text
 from assembler.validation import Does, Is, iterates, wrong
 from budgets import BudgetError
 
-_TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 RULE = "---\n\n"
@@ -71,8 +70,8 @@ class PlainSources:
     r"""Writes `[Source 1]`, where it is from, and its content, with a rule between two sources.
 
     If a line of the content looks like a heading, a rule or one of `labels`, it gets a backslash before it; one that
-    has backslashes gets one more. So a text can mention sources, but cannot forge one in any spelling that `forgery`
-    reads. `labels` are the lines around the sources. With a template of your own, pass its lines.
+    has backslashes gets one more. So a text can mention sources, but cannot forge one in any spelling that
+    `escape_forgeries` reads. `labels` are the lines around the sources. With a template of your own, pass its lines.
     """
 
     headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
@@ -100,7 +99,7 @@ class TaggedSources:
     def body(self, document: Document) -> str:
         """Where it is from and its content, escaped, and the closing tag."""
         whole = f"{origin_lines(document, self.headings)}Content:\n{document.text}"
-        return f"{whole.translate(_TEXT_ESCAPES)}\n</source>\n\n"
+        return f"{whole.translate(TEXT_ESCAPES)}\n</source>\n\n"
 
 
 @attrs.frozen

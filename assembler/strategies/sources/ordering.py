@@ -49,9 +49,9 @@ def order_sources(sources: Sequence[Source], order: Order | ReadingOrder) -> lis
 
     Raises `PromptError` if a custom order does not return the documents that it was given.
     """
-    if order is Order.GIVEN:
-        return sorted(sources, key=attrgetter("place"))
     ranked = sorted(sources, key=attrgetter("place"))
+    if order is Order.GIVEN:
+        return ranked
     ranked.sort(key=attrgetter("score"), reverse=True)  # stable, also in reverse: equal scores stay ordered by place
     if not isinstance(order, Order):
         return _reordered(ranked, order)
