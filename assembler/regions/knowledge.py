@@ -23,7 +23,7 @@ SEPARATOR = "\n\n"
 # Everything that is not a Char of XML 1.0 (Fifth Edition), section 2.2, production [2].
 _NOT_XML = compile_later("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-_TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 # Line breaks and tabs are escaped too: a parser turns them into blanks in an attribute (XML 1.0, section 3.3.3).
 _ATTRIBUTE_ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
@@ -54,7 +54,9 @@ class Document(Value):
 
     def tag(self) -> str:
         """The document in its tag."""
-        return _tag(self.text, type=self.type, trusted=self.trusted, source=self.source)
+        origin = "" if self.source is None else f' source="{self.source.translate(_ATTRIBUTE_ESCAPES)}"'
+        kind, trusted = self.type.translate(_ATTRIBUTE_ESCAPES), "true" if self.trusted else "false"
+        return f'<context type="{kind}"{origin} trusted="{trusted}">\n{self.text.translate(TEXT_ESCAPES)}\n</context>'
 
 
 def provenance(value: object) -> str | None:
@@ -107,14 +109,6 @@ def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str |
     Raises `MarkupError` for a character that XML cannot carry, and for a `trusted` that is not a bool.
     """
     return document(text, type=type, trusted=trusted, source=source).tag()
-
-
-def _tag(text: str, *, type: str, trusted: bool, source: str | None) -> str:
-    origin = "" if source is None else f' source="{source.translate(_ATTRIBUTE_ESCAPES)}"'
-    return (
-        f'<context type="{type.translate(_ATTRIBUTE_ESCAPES)}"{origin} trusted="{"true" if trusted else "false"}">\n'
-        f"{text.translate(_TEXT_ESCAPES)}\n</context>"
-    )
 
 
 def _carried(value: object, *, field: str) -> str:

@@ -78,9 +78,8 @@ def _dumped(tool: object) -> tuple[Reading, ...] | None:
     if isinstance(tool, type):
         return None
     dumps = callable(getattr(tool, "model_dump", None))
-    if dumps and isinstance(_attribute(tool, "type"), str):
-        return read_definition(dump_model(tool))
-    if dumps and _attribute(tool, "function_declarations") is not _MISSING:
+    typed = isinstance(_attribute(tool, "type"), str) or _attribute(tool, "function_declarations") is not _MISSING
+    if dumps and typed:
         return read_definition(dump_model(tool))
     if all(_attribute(tool, word) is _MISSING for word in MCP_SCHEMA):
         return None

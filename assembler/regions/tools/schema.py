@@ -30,9 +30,8 @@ def rewrite_schema(schema: Schema, change: Callable[[Schema, str | None], Schema
 
 def _below(word: str, value: Any, change: Callable[[Schema, str | None], Schema]) -> Any:
     def below(each: Any, key: str | None = None) -> Any:
-        return (
-            rewrite_schema(cast("Schema", each), change, key) if isinstance(each, dict) else each
-        )  # true and false are schemas too
+        # true and false are schemas too
+        return rewrite_schema(cast("Schema", each), change, key) if isinstance(each, dict) else each
 
     if word in _NAMED and isinstance(value, dict):
         return {key: below(each, key) for key, each in cast("Schema", value).items()}
@@ -85,9 +84,8 @@ def refuse_unlisted(schema: Schema, *, tool: str) -> None:
 
 # google.genai.types.Type (google-genai 3.4, read 2026-11), and the numbers of that enum in the API.
 _NUMBERED = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
-_GEMINI_TYPES: dict[object, str] = {word: word.lower() for word in _NUMBERED}
-_GEMINI_NUMBERS: dict[object, str] = {number: word.lower() for number, word in enumerate(_NUMBERED, 1)}
-_OBJECT = "object"
+_GEMINI_WORDS: dict[object, str] = {word: word.lower() for word in _NUMBERED}
+_GEMINI_TYPES = _GEMINI_WORDS | {number: word.lower() for number, word in enumerate(_NUMBERED, 1)}
 
 
 def spelled_small(schema: Schema) -> Schema:
@@ -95,21 +93,14 @@ def spelled_small(schema: Schema) -> Schema:
 
     Clients built on protocol buffers send the number of an enum member: 6 is OBJECT.
     """
-    kind: object = schema.get("type")
-    if type(kind) is int and _GEMINI_NUMBERS.get(kind) == _OBJECT:
-        return rewrite_schema(schema, _by_number)
-    return rewrite_schema(schema, _small) if kind == "OBJECT" else schema
+    whole: object = schema.get("type")
+    if type(whole) not in (int, str) or _GEMINI_TYPES.get(whole) != "object":
+        return schema
+    types = _GEMINI_TYPES if type(whole) is int else _GEMINI_WORDS
 
+    def spelled(one: Schema, _key: str | None) -> Schema:
+        kind: object = one.get("type")
+        known = types.get(kind) if type(kind) in (int, str) else None
+        return one if known is None else {**one, "type": known}
 
-def _small(schema: Schema, _: str | None) -> Schema:
-    return _respell_type(schema, _GEMINI_TYPES)
-
-
-def _by_number(schema: Schema, _: str | None) -> Schema:
-    return _respell_type(_respell_type(schema, _GEMINI_NUMBERS), _GEMINI_TYPES)
-
-
-def _respell_type(schema: Schema, words: dict[object, str]) -> Schema:
-    kind: object = schema.get("type")
-    known = words.get(kind) if type(kind) in (int, str) else None
-    return schema if known is None else {**schema, "type": known}
+    return rewrite_schema(schema, spelled)
