@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypedDict, cast
 
 import attrs
@@ -113,8 +113,7 @@ class ContextOptimizer:
         )
 
     def _tokens(self, results: Sequence[object]) -> Tokens:
-        body: Callable[[Document], str] = self.strategy.layout.body
-        return sum(self._counter(body(as_document(result))) for result in read_results(results))
+        return sum(self._counter(self.strategy.layout.body(as_document(result))) for result in read_results(results))
 
 
 def warn_without_embeddings(strategy: CitedSources, documents: Sequence[Document]) -> None:

@@ -6,13 +6,13 @@ that of the model's own rule, or for an unknown model the largest of all vocabul
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.dialects import DIALECTS, Api, Emission, Opening, plain
+from assembler.dialects import DIALECTS, Emission, plain
+from assembler.dialects.plain.dialect import Plain
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -26,28 +26,17 @@ _NEWEST_CLAUDE = "claude-opus-4-8"
 _VOCABULARIES = ("cl100k_base", *OPEN_MODELS)
 
 
-@attrs.frozen
-class PlainForOtherVocabulary:
+@attrs.frozen(kw_only=True)
+class PlainForOtherVocabulary(Plain):
     """`plain` for a model with another vocabulary: the counter's tokens, with the bound of the model's own rule."""
 
     model: str
     notes: tuple[str, ...] = ()
     """The notes of every report."""
-    name: str = "plain"
-    api: Api = attrs.field(default=plain.api, init=False, repr=False, eq=False)
-    opening: Opening = plain.opening
-
-    def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Delegate to `plain`."""
-        return plain.parse(request)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Return a pricer of texts, all estimated."""
         return _Pricer(plain.pricer(model, count), own_rule(self.model))
-
-    def options(self, layout: Layout) -> dict[str, Any]:
-        """Delegate to `plain`."""
-        return plain.options(layout)
 
     def emit(self, layout: Layout) -> Emission:
         """Emit as `plain` does, and add the notes."""

@@ -126,7 +126,8 @@ class PromptBuilder:
         parts = self.token_budget_manager.calculate_budget(query, system)
         if parts["budget_exceeded"]:
             _LOG.warning("Query too long, reducing context budget")
-        strategy = self._optimized() if optimize_context else self._everything()
+        strategy = self.context_optimizer.strategy if optimize_context else self._everything()
+        strategy = attrs.evolve(strategy, template=self._template)
         warn_without_embeddings(strategy, documents)
         regions = Regions(system or None, documents=documents, provenance=provenance(system))
         draft = Draft(regions, History.of([{"role": "user", "content": query}]))
@@ -147,16 +148,12 @@ class PromptBuilder:
         text = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
         return text if len(text) <= most else text[: max(most - 1, 0)] + "…" * (most > 0)
 
-    def _optimized(self) -> CitedSources:
-        return attrs.evolve(self.context_optimizer.strategy, template=self._template)
-
     def _everything(self) -> CitedSources:
         return CitedSources(
             duplicates=(),
             selection=Everything(),
             order=Order.GIVEN,
             layout=self.context_optimizer.strategy.layout,
-            template=self._template,
             placement=Placement.QUESTION,
         )
 
@@ -167,12 +164,11 @@ class PromptBuilder:
         record = {
             "query_preview": components.query[: self._preview],
             "retrieval_results": original,
-            "optimize_context": asked["optimize_context"],
+            **asked,
             "original_count": original,
             "deduplicated": original - repeats,
             "after_truncation": original - len(omitted),
             "final_count": components.source_count,
-            "context_budget": asked["context_budget"],
             "context_tokens": components.context_tokens,
             "budget_utilization": percentage(components.context_tokens, asked["context_budget"]),
             "source_count": components.source_count,

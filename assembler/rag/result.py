@@ -50,6 +50,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "page_number": ("page_number", "page", "page_label"),
     "embedding": ("embedding", "vector", "values"),
 }
+_TEXTS = ("chunk_id", "document_id", "document_filename", "section_title")
 _PAIR = 2
 
 
@@ -101,16 +102,14 @@ def _read_any(result: object, place: int) -> RetrievalResult:
     metadata = value_in(result, "metadata")
     extra: Mapping[str, Any] = cast("Mapping[str, Any]", metadata) if isinstance(metadata, Mapping) else {}
     found = {name: _first(result, extra, names) for name, names in _NAMES.items() if name != "content"}
+    texts = {name: _text(found[name], f"{name} of retrieval result {place}") for name in _TEXTS}
     return RetrievalResult(
         content=checked_text(text, field=f"retrieval result {place}"),
         score=_score(found["score"], place),
-        chunk_id=_text(found["chunk_id"], f"chunk_id of retrieval result {place}"),
-        document_id=_text(found["document_id"], f"document_id of retrieval result {place}"),
-        document_filename=_text(found["document_filename"], f"document_filename of retrieval result {place}"),
-        section_title=_text(found["section_title"], f"section_title of retrieval result {place}"),
         page_number=found["page_number"] if isinstance(found["page_number"], int | str) else None,
         embedding=found["embedding"],
         metadata=extra or None,
+        **texts,
     )
 
 
@@ -129,9 +128,8 @@ def _first(item: object, metadata: Mapping[str, Any], names: tuple[str, ...]) ->
     if isinstance(item, str):
         return None
     own = (value_in(item, name) for name in names)
-    return next(
-        (value for value in (*own, *map(metadata.get, names)) if value is not None and not callable(value)), None
-    )
+    values = (*own, *map(metadata.get, names))
+    return next((value for value in values if value is not None and not callable(value)), None)
 
 
 def _score(value: object, place: int) -> float:

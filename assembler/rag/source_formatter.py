@@ -69,9 +69,8 @@ class SourceFormatter:
         result = RetrievalResult(
             content, document_filename=document_filename, section_title=section_title, page_number=page_number
         )
-        return _LAYOUT.heading(source_number).removeprefix(RULE) + _LAYOUT.body(as_document(result)).removesuffix(
-            "\n\n"
-        )
+        heading = _LAYOUT.heading(source_number).removeprefix(RULE)
+        return heading + _LAYOUT.body(as_document(result)).removesuffix("\n\n")
 
     @staticmethod
     def format_sources(
