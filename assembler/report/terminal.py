@@ -101,7 +101,7 @@ def _item_table(report: Report, width: int) -> Iterator[str]:
     for row in sorted(report.rows, key=lambda row: REGIONS.index(row.region)):  # in the order of the table above
         if row.region != region:
             region = row.region
-            yield f"{region}"
+            yield region
         line, *below = _item(row, _briefly(row.reason) if row.reason in printed else row.reason, name, width)
         yield line
         if row.reason not in printed:  # a long reason is printed in full once
@@ -130,7 +130,8 @@ def _notes(report: Report, width: int) -> Iterator[str]:
     ]
     if len(report.invisible) > _FINDINGS:
         lines.append(f"invisible: {len(report.invisible) - _FINDINGS} more, in report.invisible")
-    yield from ([""] if lines else [])
+    if lines:
+        yield ""
     for line in lines:
         yield from _wrapped(line, width)
 

@@ -60,7 +60,7 @@ def count_served(plan: Planned, previous: Planned) -> Count:
     if (ours.dialect.name, ours.model) != (theirs.dialect.name, theirs.model) or not _same_tools(plan, previous):
         return _NONE
     if plan.layout.system != previous.layout.system or not _same_messages(plan.layout.head, previous.layout.head):
-        return attrs.evolve(_NONE, upper=servable(_tools(plan), rule_of(plan)).upper)
+        return attrs.evolve(_NONE, upper=servable(plan.measured.capability, rule_of(plan)).upper)
     return servable(_price_prefix(plan) + total(_shared_prices(plan, previous)), rule_of(plan))
 
 
@@ -74,16 +74,12 @@ def servable(prefix: Count, rule: PrefixCache | None) -> Count:
     return Count(rule.served(prefix.tokens), Grade.ESTIMATED, upper=rule.served(prefix.upper))
 
 
-def _tools(plan: Planned) -> Count:
-    return plan.measured.capability
-
-
 def _price_prefix(plan: Planned) -> Count:
     """Price system text, head and tools. The request's framing is not part of the prefix."""
     measured = plan.measured
     facts, prices = fixed_facts(measured), measured.prices
     if facts.prefix is None:
-        facts.prefix = total([*prices.pieces[: len(measured.rendered.pieces)], *prices.head]) + _tools(plan)
+        facts.prefix = total([*prices.pieces[: len(measured.rendered.pieces)], *prices.head]) + measured.capability
     return facts.prefix
 
 

@@ -73,9 +73,7 @@ def chart_svg(title: str, panels: Sequence[Panel], *, across: str = "model calls
     for place, panel in enumerate(as_tuple("panels", panels, "panels")):
         must_be(f"panels[{place}]", panel, (Line, Ticks), "a Line or Ticks")
     height = _TOP + len(panels) * (_PANEL + _GAP) + 14
-    drawn = "\n".join(
-        _panel(panel, place, _PALETTE[place % len(_PALETTE)]) for place, panel in enumerate(panels)
-    )  # fmt: skip
+    drawn = "\n".join(_panel(panel, place, _PALETTE[place % len(_PALETTE)]) for place, panel in enumerate(panels))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">\n'
         f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n"

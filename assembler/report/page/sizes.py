@@ -51,7 +51,7 @@ class Size:
 
     def outcome_of(self, place: int, item: Item) -> Outcome:
         """Return the outcome of the item at this place."""
-        if item.omitted or (item.span is not None and place < self.first and not item.pinned):
+        if self._drops(place, item):
             return "dropped"
         return "shortened" if item.before is not None and self.left_of(place, item) < item.before else "kept"
 
@@ -59,8 +59,10 @@ class Size:
         """Return the remaining tokens of the item at this place."""
         if place in self.after:
             return self.after[place]
-        gone = item.span is not None and place < self.first and not item.pinned
-        return 0 if gone or item.omitted else item.before or 0
+        return 0 if self._drops(place, item) else item.before or 0
+
+    def _drops(self, place: int, item: Item) -> bool:
+        return bool(item.omitted) or (item.span is not None and place < self.first and not item.pinned)
 
 
 @attrs.frozen
