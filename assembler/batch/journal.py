@@ -148,7 +148,7 @@ def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, aske
     Raises `BatchError` with the differences, and for an output that has more rows than the input.
     """
     if begun is None:
-        _note(journal_of(output), {"run": FORMAT, **asked})
+        replace_text(journal_of(output), json.dumps({"run": FORMAT, **asked}, indent=1))
         return
     found = _differences(begun, {"run": FORMAT, **asked})
     if found:
@@ -185,10 +185,6 @@ def _read(journal: Path) -> Mapping[str, Any] | None:
     if isinstance(found, dict):
         return cast("Mapping[str, Any]", found)
     raise BatchError(f"{journal}: expected the journal of a run; move it and its output away to start again")
-
-
-def _note(journal: Path, run: Mapping[str, Any]) -> None:
-    replace_text(journal, json.dumps(run, indent=1))
 
 
 @contextlib.contextmanager

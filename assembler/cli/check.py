@@ -14,6 +14,7 @@ from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.json_text import read_json
 from assembler.files.place import Place, one_line
 from assembler.verify import DIALECTS, Violation, rules, verify
+from assembler.verify.violation import count_noun
 
 COMMAND = Place("assemble check")
 
@@ -56,7 +57,7 @@ def _lines(found: Sequence[Violation], spoken: str) -> list[str]:
         return [f"no violations of {len(rules(spoken))} rules of {spoken}"]
     ids = max(len(breach.rule) for breach in found)
     places = max(len(_where(breach)) for breach in found)
-    lines = [_count_words(found, spoken)]
+    lines = [_headline(found, spoken)]
     for breach in found:
         lines.append(f"{breach.rule:<{ids}}  {_where(breach):<{places}}  {one_line(breach.problem)}")
         if breach.provider_says is not None:
@@ -64,12 +65,12 @@ def _lines(found: Sequence[Violation], spoken: str) -> list[str]:
     return lines
 
 
-def _count_words(found: Sequence[Violation], spoken: str) -> str:
+def _headline(found: Sequence[Violation], spoken: str) -> str:
     """Return the number of violations and of notes."""
     notes = sum(breach.note for breach in found)
     faults = len(found) - notes
-    verdict = f"{faults or 'no'} violation{'s'[: faults != 1]} of the rules of {spoken}"
-    return f"{verdict}, {notes} note{'s'[: notes != 1]}" if notes else verdict
+    verdict = f"{count_noun(faults, 'violation') if faults else 'no violations'} of the rules of {spoken}"
+    return f"{verdict}, {count_noun(notes, 'note')}" if notes else verdict
 
 
 def _where(breach: Violation) -> str:

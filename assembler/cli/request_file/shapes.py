@@ -163,10 +163,9 @@ def _foreign(place: Place, name: str, known: Collection[str]) -> SpecError | Non
     """Return the error for another program's name of a key that exists here or in the budget here."""
     ours = _MEANT.get(name, "")
     outer, _, inner = ours.rpartition(".")
-    if ours in known or (outer and outer in known):
-        return place.key(name).error(f"unknown key; did you mean {ours}? expected one of: {', '.join(known)}")
-    if inner and inner in known:
-        return place.key(name).error(f"unknown key; did you mean {inner}? expected one of: {', '.join(known)}")
+    for key, meant in ((ours, ours), (outer, ours), (inner, inner)):
+        if key and key in known:
+            return place.key(name).error(f"unknown key; did you mean {meant}? expected one of: {', '.join(known)}")
     return None
 
 
