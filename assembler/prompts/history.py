@@ -116,13 +116,7 @@ def _labels(block: Marked) -> Iterable[_Label]:
     while True:
         for speaker, role in DEVELOPER_SPEAKERS.items():
             stop = start + len(speaker) + 1
-            if block.text.startswith(f"{speaker}:", start) and block.text[stop : stop + 1] in (
-                "",
-                " ",
-                "\t",
-                "\n",
-                "\r",
-            ):
+            if block.text.startswith(f"{speaker}:", start) and not block.text[stop : stop + 1].strip(" \t\r\n"):
                 yield _Label(start, stop, role, block.is_owned(start, stop))
         newline = block.text.find("\n", start)
         if newline == -1:

@@ -42,10 +42,8 @@ class Placeholders:
         pieces = [owned(self.texts[0])]
         for name, text in zip(self.names, self.texts[1:], strict=True):
             value = values[name]
-            pieces += (
-                value.transcript() if isinstance(value, Turns) else foreign(_print_value(value, name, template)),
-            )
-            pieces += (owned(text),)
+            printed = value.transcript() if isinstance(value, Turns) else foreign(_print_value(value, name, template))
+            pieces += (printed, owned(text))
         characters = sum(map(len, pieces))
         if characters > max_characters:
             raise PromptTooLongError(
