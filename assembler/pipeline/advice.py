@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from assembler.conversation.messages import user_message
+from assembler.conversation.messages import Result, user_message
 from assembler.pipeline.overflow import Smallest, TooLarge, Trial, a_summary_might_do, smallest
 from assembler.pipeline.planned import Planned
 from assembler.policies import Policy, TrimOldest, Truncate
 from assembler.policies.traits import CuttingRung, Rung, Traits, rung_of, stand_in
+from assembler.pricing.opaque import missing_length
 from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 from budgets.numbers import in_tokens
 
@@ -33,10 +34,28 @@ def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
         costs=costs,
         budget=trial.budget,
         smallest_window=None if found is None or found.asking else found.window,
-        advice=" ".join(filter(None, (_next_step(overflow, trial), overflow.advice, _advise_window(found, trial)))),
+        advice=" ".join(filter(None, _steps(overflow, trial, found))),
         available=available,
         region=overflow.region,
     )
+
+
+def _steps(overflow: TooLarge, trial: Trial, found: Smallest | None) -> Iterator[str]:
+    yield _advise_lengths(overflow.plan)
+    yield _next_step(overflow, trial)
+    yield overflow.advice
+    yield _advise_window(found, trial)
+
+
+def _advise_lengths(plan: Planned) -> str:
+    """Which message holds a medium that is bounded by the longest one, and the key that gives its length."""
+    for index, message in plan.kept_messages:
+        for part in message.parts:
+            key = next(filter(None, map(missing_length, part.parts if isinstance(part, Result) else (part,))), None)
+            if key is not None:
+                kept = f"conversation[{index}] holds a file whose length cannot be seen, and counts as the longest one"
+                return f'{kept}: add {{"{key}": …}} to its part.'
+    return ""
 
 
 def _advise_window(found: Smallest | None, trial: Trial) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "add_words",
     "is_measured",
     "lasts",
+    "missing_length",
     "price_lasting",
     "price_opaque",
     "price_pages",
@@ -69,8 +70,8 @@ _LASTING = ("audio", "video")
 """Blocks of Bedrock that are billed by their seconds."""
 _LINKED = "document_url"
 """Mistral's chunk for a document by URL, data URLs included. It is billed by its pages."""
-GUESSED_PAGES = (2, 10)
-"""Pages of a document whose length is unknown: a guess, and its bound."""
+WINDOW_OF_MISTRAL: Tokens = 262_144
+"""The largest window of its models (Mistral, "Known limitations", read 2026-11), which bounds a document by URL."""
 
 
 @attrs.define
@@ -82,7 +83,7 @@ class _Found:
     hidden: int = 0
     """Characters that no model sees."""
     pictures: int = 0
-    pages: int = 0
+    documents: Count = NOTHING
 
 
 @attrs.frozen
@@ -104,8 +105,8 @@ def read_opaque(part: Opaque) -> OpaqueWords:
     found = _Found()
     shown = _shown(part.raw, found)
     typical, most = sealed_tokens(found.sealed)
-    typical += PICTURE.tokens * found.pictures + PAGE.tokens * found.pages
-    most += PICTURE.upper * found.pictures + PAGE.upper * found.pages
+    typical += PICTURE.tokens * found.pictures + found.documents.tokens
+    most += PICTURE.upper * found.pictures + found.documents.upper
     beyond = Count(typical, Grade.ESTIMATED, upper=most + found.hidden + FRAMING)
     return OpaqueWords(compact_json(shown) if shown else "", beyond)
 
@@ -126,11 +127,29 @@ def is_measured(part: object) -> bool:
     return isinstance(part, Media) or (isinstance(part, Opaque) and (part.kind == _LINKED or lasts(part)))
 
 
+def missing_length(part: object) -> str | None:
+    """The key for the length of a medium that is neither in its content nor declared; None for all other parts."""
+    if not isinstance(part, Media | Opaque) or not is_measured(part):
+        return None
+    kind = "document" if part.kind == _LINKED else part.kind
+    key = _LENGTHS.get(kind)
+    facts = read_media(Media(kind, part.raw))
+    return key if key is not None and facts.text is None and getattr(facts, key) is None else None
+
+
+_LENGTHS = {"document": "pages", "audio": "seconds", "video": "seconds"}
+"""The keys by which callers declare the length of a medium. An image needs none: its dearest size is cheap."""
+
+
 def price_pages(part: Media | Opaque) -> Count:
-    """The price of a Mistral document by its pages: counted, declared by the caller, or else guessed with a bound."""
-    pages = read_media(Media("document", part.raw)).pages
-    typical, most = GUESSED_PAGES if pages is None else (pages, pages)
-    return Count(PAGE.tokens * typical, Grade.ESTIMATED, upper=PAGE.upper * most)
+    """The price of a Mistral document by its pages: counted, declared by the caller, or else bounded by the window."""
+    return _price_document(part.raw, WINDOW_OF_MISTRAL)
+
+
+def _price_document(raw: _Raw, window: Tokens | None = None) -> Count:
+    from assembler.pricing.media import unseen  # for documents alone
+
+    return unseen.price_pages(read_media(Media("document", raw)), PAGE, window or unseen.LARGEST_WINDOW)
 
 
 def _price_length(part: Opaque) -> Count:
@@ -216,4 +235,4 @@ def _count_medium(fields: _Raw, found: _Found) -> None:
     if fields["type"] == "image":
         found.pictures += 1
         return
-    found.pages += read_media(Media("document", fields)).pages or 1
+    found.documents += _price_document(fields)

@@ -51,7 +51,7 @@ def test_only_the_words_of_an_opaque_part_are_counted_as_text(raw: Mapping[str, 
         ({"a": {"type": "image", "source": LINK}}, estimate(1_600, 60 + 6_500)),
         ([{"type": "image", "source": LINK}] * 2, estimate(3_200, 60 + 13_000)),
         ([{"type": "image", "source": LINK}, "data:,"], estimate(3_200, 60 + 13_000)),
-        ({"type": "document", "source": LINK}, estimate(3_000, 60 + 8_000)),
+        ({"type": "document", "source": LINK}, estimate(30_000, 60 + 1_050_000)),
         ({"type": "document", "source": LINK, "pages": 3}, estimate(9_000, 60 + 24_000)),
         ([{"type": "document", "source": LINK, "pages": pages} for pages in (3, 2)], estimate(15_000, 60 + 40_000)),
         # 300 characters of base64 stand for 225 bytes, and 225 bytes are 300 characters of it.
@@ -96,8 +96,10 @@ def test_the_words_of_a_part_are_counted_among_others_and_a_mark_of_the_cache_ha
     assert len(texts) == 2
 
 
-@pytest.mark.parametrize(("pages", "price"), [(None, (6_000, 80_000)), (1, (3_000, 8_000)), (5, (15_000, 40_000))])
-def test_a_linked_document_costs_its_pages_or_two_and_at_most_ten(pages: int | None, price: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("pages", "price"), [(None, (30_000, 262_144)), (1, (3_000, 8_000)), (5, (15_000, 40_000))])
+def test_a_linked_document_costs_its_pages_or_ten_and_at_most_the_window(
+    pages: int | None, price: tuple[int, int]
+) -> None:
     raw: dict[str, Any] = {"type": "document_url", "document_url": "https://x.test/a.pdf"}
     raw |= {} if pages is None else {"pages": pages}
     assert price_pages(Opaque("document_url", raw)) == estimate(*price)

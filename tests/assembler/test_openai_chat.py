@@ -183,9 +183,9 @@ def test_a_request_without_a_message_is_never_emitted() -> None:
 
 
 def test_a_part_without_a_price_is_refused_with_its_place() -> None:
-    film = {"type": "input_audio", "input_audio": {"data": "x", "format": "mp3"}}
+    film = {"type": "video_url", "video_url": {"url": "https://a.example/f.mp4"}}
     assembler = Assembler(dialect=openai_chat).add_messages([("user", "a"), {"role": "user", "content": [film]}])
-    with pytest.raises(UnsupportedContentError, match="audio") as raised:
+    with pytest.raises(UnsupportedContentError, match="video") as raised:
         assembler.build()
     assert raised.value.index == 1
 

@@ -311,13 +311,17 @@ def test_mistrals_control_tokens_match_its_template() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pricing", "families", "model"),
-    [(mistral, mistral_families, "mistral-large-latest"), (hosted, hosted_families, "qwen3-32b")],
+    ("pricing", "families", "model", "kind"),
+    [
+        (mistral, mistral_families, "mistral-large-latest", "video"),
+        (hosted, hosted_families, "qwen3-32b", "hologram"),
+        (hosted, hosted_families, "qwen3-32b", "document"),
+    ],
 )
-def test_unrecorded_media_have_no_price(pricing: Any, families: Any, model: str) -> None:
+def test_a_medium_that_no_api_takes_has_no_price(pricing: Any, families: Any, model: str, kind: str) -> None:
     with pytest.raises(UnsupportedContentError) as refused:
-        pricing.price_message(message("user", Media("video", {})), families.family_of(model), words)
-    assert refused.value.kind == "video"
+        pricing.price_message(message("user", Media(kind, {})), families.family_of(model), words)
+    assert refused.value.kind == kind
 
 
 def test_a_picture_for_mistral_is_estimated_with_a_bound() -> None:

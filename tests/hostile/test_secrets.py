@@ -198,7 +198,7 @@ def test_a_report_holds_no_text_in_any_form() -> None:
     "messages",
     [
         [{"role": "tool", "tool_call_id": "x" * 100_000, "content": "r"}],
-        [{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "", "format": "x" * 100_000}}]}],
+        [{"role": "user", "content": [{"type": "video", "mimeType": "x/" + "x" * 100_000, "data": "AAAA"}]}],
         [
             {"role": "assistant", "content": None, "function_call": {"name": "x" * 100_000}},
             {"role": "user", "content": ""},

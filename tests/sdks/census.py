@@ -245,7 +245,7 @@ def _row(api: str, where: str, kind: str, part: Part) -> Row:
             priced = "by rule where recorded, else estimated and bounded"
             return Row(api, where, kind, "as it came", priced, "left out with a note")
         case Media():
-            priced = "by the published formula, or refused where its size is not known"
+            priced = "by the published formula; where its size is not known, a typical one, bounded"
             return Row(api, where, kind, "as it came", priced, "as each API spells it, or refused")
         case Opaque():
             said = "left out with a note" if text_for_other_apis(part) is None else "as text"
@@ -264,7 +264,7 @@ def _unread(part: Opaque) -> str:
     if part.kind in ("audio", "video"):
         return "estimated by its seconds, or its bytes, bounded"
     if part.kind == "document_url":
-        return "estimated by its pages, bounded; a guess where nobody says how many"
+        return "estimated by its pages; where nobody says how many, a typical one, bounded"
     return "estimated over its words, bounded"
 
 

@@ -108,7 +108,9 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
     if not isinstance(kind, str):
         raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
     if kind in _MEDIA and "type" in part:
-        return Media(_MEDIA[kind], part), NEUTRAL
+        return Media(_MEDIA[kind], part), NEUTRAL if kind in part else FOREIGN
+    if kind == "file" and kind not in part and not _OF_A_FRAMEWORK.isdisjoint(part):
+        return Media("document", part), FOREIGN
     reader, shape = _READERS.get(kind) or (_unread(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
     if "type" not in part:
         shape = "bedrock"  # the only API whose parts name their kind by a key
@@ -339,6 +341,9 @@ def _lang_chain_call(part: Raw, index: int) -> Call:
 _MEDIA = {"audio": "audio", "audio_url": "audio", "video": "video", "video_url": "video"}
 """Audio and video as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11). They are media, since
 their cost cannot be estimated by the words in them."""
+
+_OF_A_FRAMEWORK = frozenset(["base64", "data", "mime_type", "url"])
+"""The keys of a file in LangChain's own form, which no API reads (langchain-core 1, read 2026-11)."""
 
 # One line for each kind of part: its reader, and the shape of the only provider that uses it.
 _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {

@@ -34,6 +34,7 @@ from assembler.dialects.writing.notes import SURPLUS_MARKS, Notes
 from assembler.errors import ConversationError
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.media import read_media
+from assembler.pricing.media.unseen import window_of
 from assembler.pricing.pricer import (
     FixedPrices,
     Has,
@@ -112,8 +113,9 @@ class Anthropic:
         """Return the prices of the model's family. Claude's vocabulary replaces a default counter for OpenAI."""
         family = family_of(model)
         if counts_for_openai(count):
-            return AnthropicPricer(family, shared_counter_for(family.generation))
-        return AnthropicPricer(family if counts_for_claude(count) else attrs.evolve(family, ceiling=1.0), count)
+            return AnthropicPricer(family, shared_counter_for(family.generation), model=model)
+        own = family if counts_for_claude(count) else attrs.evolve(family, ceiling=1.0)
+        return AnthropicPricer(own, count, model=model)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """Return `output_config.format` and `tool_choice` (Anthropic API reference, read 2026-11)."""
@@ -242,6 +244,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     """Reads that API's settings in the form of Messages."""
     answer_format: Difference = attrs.field(factory=Difference)
     """What that API may add for an answer format."""
+    model: str | None = None
+    """The name of the model, whose window bounds files of unknown length."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, its framing and the opening, and the tools with their hidden prompt."""
@@ -328,7 +332,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         if facts.text is not None:
             return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT + beside
         high = self.family.image_side > pictures.STANDARD.longest_side
-        return pictures.price_media(facts, pictures.HIGH if high else pictures.STANDARD) + beside
+        resolution = pictures.HIGH if high else pictures.STANDARD
+        return pictures.price_media(facts, resolution, window_of(self.model)) + beside
 
     def _graded(self, price: Count) -> Count:
         if self.family.ceiling > 1:

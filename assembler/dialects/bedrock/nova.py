@@ -26,7 +26,8 @@ from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_jso
 from assembler.dialects.prices.families import Row, first_match, guess, table_in
 from assembler.pricing.media.facts import MediaFacts
 from assembler.pricing.media.reading import read_media
-from assembler.pricing.media.refusal import unpriced, without_price
+from assembler.pricing.media.refusal import unpriced
+from assembler.pricing.media.unseen import LARGEST_WINDOW, price_pages
 from assembler.pricing.opaque import add_words
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, price_pieces
 from assembler.regions.layout import Layout
@@ -95,7 +96,7 @@ class NovaPricer(MergingPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """Price one message. Raises `UnsupportedContentError` for media other than images, whose price is unknown."""
+        """Price one message. Raises `UnsupportedContentError` for media that Nova does not read."""
         sent = as_sent(adapt_message(message, "bedrock"), sends)
         if sent is None:
             return NOTHING
@@ -135,7 +136,7 @@ class NovaPricer(MergingPricer):
                 return self._text("".join(words)) + beyond
             case Media():
                 facts = read_media(part)
-                shown = price_image(facts) if facts.text is None else self._text(facts.text)
+                shown = price_medium(facts) if facts.text is None else self._text(facts.text)
                 return shown + self._text(context_of(part))
 
     def _held(self, part: str | Media | Opaque) -> Count:
@@ -153,13 +154,26 @@ PER_PIXEL = 0.00135
 """The line through the published sizes, in tokens."""
 
 
-def price_image(facts: MediaFacts) -> Count:
-    """Estimate the tokens of an image. Raises `UnsupportedContentError` for an unknown size, and for other media."""
+LARGEST_SIDE = 8_000
+"""Pixels of the longest side of an image that Converse takes (Amazon Bedrock API reference, read 2026-11)."""
+UNSEEN: Tokens = 1_300
+"""An image of 900 by 900 pixels (Amazon Nova user guide)."""
+PAGE = Count(3_000, Grade.ESTIMATED, upper=8_000)
+"""A page of a PDF, which Nova reads as text and as an image, or of any other document. Nothing is published."""
+
+
+def price_medium(facts: MediaFacts) -> Count:
+    """Estimate the tokens of an image, by its size, or of a document, by its pages or bytes."""
+    if facts.kind == "document":
+        return price_pages(facts, PAGE, LARGEST_WINDOW)
     if facts.kind != "image":
-        raise without_price(facts.kind, "price for Nova: leave it out, or describe it in words.")
-    if facts.size is None:
         raise unpriced(facts, "Nova")
-    width, height = facts.size
+    if facts.size is None:
+        return Count(UNSEEN, Grade.ESTIMATED, upper=_of_size(LARGEST_SIDE, LARGEST_SIDE).upper)
+    return _of_size(*facts.size)
+
+
+def _of_size(width: int, height: int) -> Count:
     scale = max(1.0, LEAST_SIDE / max(width, height))
     tokens = ceil(ANY + PER_PIXEL * (width * scale) * (height * scale))
     return Count(tokens, Grade.ESTIMATED, upper=2 * tokens)

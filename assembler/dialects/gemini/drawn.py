@@ -8,7 +8,7 @@ from assembler.drawn import breach
 from assembler.drawn.blocks import Blocks
 from assembler.drawn.conversations import Call, Conversation, Definition
 from assembler.drawn.engine import DrawFn
-from assembler.drawn.spelling import IMAGES_AND_PAPERS, Request, Spelling
+from assembler.drawn.spelling import WITH_ADDRESSES, Request, Spelling
 
 
 def _function(tool: Definition) -> Request:
@@ -57,7 +57,7 @@ SPELLING = Spelling(
     _tool,
     fewest_answers=1,
     models=("gemini-2.5-flash", "gemini-2.5-pro", "gemini-3-pro-preview"),
-    media=IMAGES_AND_PAPERS,
+    media=WITH_ADDRESSES,
 )
 
 

@@ -12,7 +12,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
 from assembler.conversation.messages.stray_cache_marks import drop_marks_of_tool
 from assembler.dialects.blocks.ids import IdRule
-from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.blocks.media import PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
 from assembler.dialects.writing.fields import named_tool, object_schema, own_fields
 from assembler.dialects.writing.lost_fields import note_lost_fields
@@ -106,7 +106,7 @@ class GeminiWriter(Writer):
         return own_fields(part.raw) if sends(part, shape) else None
 
     def media(self, part: Media) -> Block:
-        """Return a part with data, or with a file in one of Google's stores."""
+        """Return a part with data, or with a file by its address."""
         if any(isinstance(either(part.raw, key), Mapping) for key in ("inline_data", "file_data")):
             return without_given(part.raw)
         match content_of(part):
@@ -114,6 +114,8 @@ class GeminiWriter(Writer):
                 return {"inline_data": {"mime_type": mime, "data": data}}
             case Link(url=url) if url.startswith(_STORES):
                 return {"file_data": {"file_uri": url}}
+            case Link(url=url) if (mime := _type_of(part.kind, url)) is not None:
+                return {"file_data": {"file_uri": url, "mime_type": mime}}
             case _:
                 raise not_carried(part, "gemini")
 
@@ -126,6 +128,18 @@ class GeminiWriter(Writer):
                 frame["role"] = head[0].seen["role"]
             return {**frame, "parts": parts} if parts else None
         return str(parts[0]["text"]) if len(parts) == 1 else {"parts": parts} if parts else None
+
+
+def _type_of(kind: str, url: str) -> str | None:
+    """Return the type of a document at a public address, which is a PDF in other APIs, or of an image by its name."""
+    if kind == "document":
+        return PDF
+    end = url.partition("?")[0].rpartition(".")[2].lower()
+    return _IMAGES.get(end) if kind == "image" else None
+
+
+_IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp", "gif": "image/gif"}
+"""Public and signed addresses are fetched since January 2026 (Google, "File input methods", read 2026-11)."""
 
 
 def sends(part: Part, shape: str) -> bool:

@@ -19,7 +19,7 @@ from assembler.dialects.hosts.families import Definitions, Family, price_texts
 from assembler.dialects.hosts.harmony import declaration, declare_tools
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.pricing.media import read_media
-from assembler.pricing.media.open_models import price_picture
+from assembler.pricing.media.open_models import price_medium
 from assembler.pricing.opaque import add_words
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import object_in
@@ -48,7 +48,7 @@ def price_system(text: str | None, family: Family, count: TokenCounter) -> Count
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
-    """Price one message with its framing. Raises `UnsupportedContentError` for media other than pictures."""
+    """Price one message with its framing. Raises `UnsupportedContentError` for media of a kind that no API has."""
     texts: list[str] = []
     framing = [_frame_message(message, family), *(_frame_part(part, family, texts) for part in message.parts)]
     price = total(framing) + price_texts(texts, count, family.stand_in)
@@ -130,7 +130,7 @@ def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.append(part.text)
             return family.thought
         case Media():
-            return price_picture(read_media(part))
+            return price_medium(read_media(part))
         case Opaque():
             return add_words(part, texts)
         case _:

@@ -32,8 +32,6 @@ from assembler.dialects.writing.fields import choice_of, named_schema
 from assembler.dialects.writing.notes import Notes
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.hosted import price_in_name
-from assembler.pricing.media import read_media
-from assembler.pricing.media.openai import price_original
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Has, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -203,13 +201,6 @@ class OpenAIResponsesPricer(OpenAIBill):
                 PRO_PROMPT if fields_in(options, "reasoning").get("mode") == "pro" else NOTHING,
             ]
         )
-
-    def medium(self, part: Media) -> Count:
-        """Price media by Chat's formulas, except pictures in their original size."""
-        facts = read_media(part)
-        if facts.kind == "image" and facts.text is None and part.raw.get("detail") == "original":
-            return price_original(facts)
-        return super().medium(part)
 
     def _held(self, part: Media | Opaque) -> Count:
         """Price a part of a result other than a text."""

@@ -15,7 +15,7 @@ from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable, unfollowed_reasoning
 from assembler.conversation.messages.stray_cache_marks import drop_marks, drop_marks_of_tool
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
-from assembler.dialects.blocks.media import without_given
+from assembler.dialects.blocks.media import Link, content_of, without_given
 from assembler.dialects.openai.wire import legal_name, media_part
 from assembler.dialects.writing.call_ids import legal_id
 from assembler.dialects.writing.fields import NO_PARAMETERS, named_tool, object_schema, own_fields
@@ -253,6 +253,9 @@ def _part(part: str | Media | Opaque, text: str = "input_text") -> Item:
 
 def _convert_part(part: Media) -> Item:
     """Convert another provider's image or document to Chat's form, and that to an item's part."""
+    content = content_of(part)
+    if part.kind == "document" and isinstance(content, Link):
+        return {"type": "input_file", "file_url": content.url}
     moved = media_part(part)
     if moved["type"] == "image_url":
         url = moved["image_url"]

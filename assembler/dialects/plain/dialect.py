@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard, assert_never, cast
+from typing import Any, assert_never, cast
 
 import attrs
 
@@ -17,14 +17,15 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.prices.unknown_models import unknown_model_pricer
 from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages
 from assembler.dialects.writing.fields import named_schema, named_tool, own_fields
-from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.errors import ConversationError
+from assembler.pricing.media import read_media
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.regions.tools.tool import own_definition
 from budgets import Count, Grade, TokenCounter, Tokens
-from budgets.count import grade_of, total
+from budgets.count import NOTHING, grade_of, total
 
 
 @attrs.frozen
@@ -91,8 +92,23 @@ class PlainPricer:
 
     def message(self, message: Message) -> Count:
         """Price the texts of one message."""
-        unread = total(price_opaque(part, self.count) for part in message.parts if _is_opaque(part))
-        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message) + unread
+        beside = total(map(self._beside, message.parts))
+        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message) + beside
+
+    def _beside(self, part: Part) -> Count:
+        """Price what is sent but is no text of this API's."""
+        match part:
+            case Media():
+                from assembler.pricing.media.open_models import price_medium  # for media alone
+
+                facts = read_media(part)
+                return price_medium(facts) if facts.text is None else Count(self.count(facts.text), Grade.ESTIMATED)
+            case Opaque() if not is_mark(part):
+                return price_opaque(part, self.count)
+            case Result():
+                return total(map(self._beside, part.parts))
+            case _:
+                return NOTHING
 
     def _unread(self, message: Message) -> Count:
         """Price the fields of a message that are sent but not read."""
@@ -119,20 +135,10 @@ class PlainPricer:
                 return sum(self._part(inner) for inner in part.parts)
             case Thinking():
                 return self.count(part.text)
-            case Opaque():
-                return 0  # a cache mark, or an opaque part, which is priced separately as an estimate
-            case Media():
-                raise UnsupportedContentError(
-                    f"plain text has no price for a part of kind {part.kind!r}; "
-                    "name its API: Assembler(…, dialect='openai_chat')",
-                    kind=part.kind,
-                )
+            case Opaque() | Media():
+                return 0  # a cache mark, or priced beside the texts as an estimate
             case _ as never:
                 assert_never(never)
-
-
-def _is_opaque(part: Part) -> TypeGuard[Opaque]:
-    return isinstance(part, Opaque) and not is_mark(part)
 
 
 def definition(tool: Tool) -> dict[str, Any]:

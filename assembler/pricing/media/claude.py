@@ -13,8 +13,9 @@ from math import ceil
 
 import attrs
 
-from assembler.pricing.media.facts import MediaFacts
-from assembler.pricing.media.refusal import pages_of, unpriced
+from assembler.pricing.media.facts import MediaFacts, Source
+from assembler.pricing.media.refusal import unpriced
+from assembler.pricing.media.unseen import LARGEST_WINDOW, price_pages
 from budgets import Count, Grade, Tokens
 
 PATCH = 28
@@ -45,10 +46,11 @@ HIGH = Resolution(longest_side=2_576, most_tokens=4_784)
 """Opus 4.7 and later."""
 
 
-def price_media(facts: MediaFacts, resolution: Resolution) -> Count:
+def price_media(facts: MediaFacts, resolution: Resolution, window: Tokens = LARGEST_WINDOW) -> Count:
     """Tokens of one part, estimated. An image of unknown size costs the most that an image can.
 
-    Raises `UnsupportedContentError` for a PDF of unknown length, and for media that Claude does not read.
+    A PDF of unknown length is bounded by the window. Raises `UnsupportedContentError` for media that Claude does not
+    read.
     """
     match facts.kind:
         case "image":
@@ -56,10 +58,9 @@ def price_media(facts: MediaFacts, resolution: Resolution) -> Count:
             if size is None:
                 return Count(resolution.most_tokens, Grade.ESTIMATED, upper=resolution.ceiling + FRAMING)
             return price_image(*size, resolution)
-        case "document":
-            pages = pages_of(facts, "Claude")
+        case "document" if facts.source is not Source.TEXT:
             page, upper = PAGE_TEXT + resolution.most_tokens // 2, PAGE_TEXT_UPPER + resolution.ceiling
-            return Count(page * pages, Grade.ESTIMATED, upper=(upper + FRAMING) * pages)
+            return price_pages(facts, Count(page, Grade.ESTIMATED, upper=upper + FRAMING), window)
         case _:
             raise unpriced(facts, "Claude")
 

@@ -14,15 +14,25 @@ from typing import TypeAlias
 
 import attrs
 
-from assembler.pricing.media.facts import MediaFacts
-from assembler.pricing.media.refusal import pages_of, seconds_of, unpriced
+from assembler.pricing.media.facts import MediaFacts, Source
+from assembler.pricing.media.lengths import Coding
+from assembler.pricing.media.refusal import unpriced
+from assembler.pricing.media.unseen import LARGEST_WINDOW, price_pages, within
 from budgets import Count, Grade, Tokens
 
 SMALL = 384
 """Pixels a side of an image that is one tile."""
 TILE = 768
 LEAST_TILE = 256
+UNSEEN_TILES, MOST_TILES = 4, 24
+"""Tiles of an image of unknown size, typically and at most: 3,072 x 384 pixels by Vertex AI's rule, the longest side to
+which an image is scaled down."""
+MOST_PAGES = 1_000
 AUDIO_SECOND: Tokens = 32
+AUDIO = Coding(typical=16_000, leanest=1_000, unseen=60, longest=34_200)
+"""At most 9.5 hours in a request (Google, "Audio understanding", read 2026-11)."""
+VIDEO = Coding(typical=250_000, leanest=12_500, unseen=600, longest=10_800)
+"""At most 3 hours, at a low resolution (Google, "Video understanding", read 2026-11)."""
 VIDEO_SLACK = 1.25
 """A second of video is published as 263 tokens, but its frames, audio and time stamps add up to 290 and more."""
 
@@ -37,7 +47,7 @@ class Tiles:
     def image(self, facts: MediaFacts) -> Count:
         """The price of an image by its tiles. The bound is the larger of two rules plus one tile."""
         if facts.size is None:
-            raise unpriced(facts, "Gemini")
+            return Count(UNSEEN_TILES * self.page, Grade.ESTIMATED, upper=(MOST_TILES + 1) * self.page)
         if max(facts.size) <= SMALL:
             return _estimated(self.page)
         width, height = facts.size
@@ -63,22 +73,28 @@ Rates: TypeAlias = Tiles | Flat
 
 
 def price_media(facts: MediaFacts, rates: Rates) -> Count:
-    """Tokens of one part, estimated.
+    """Tokens of one part, estimated: of a typical one, bounded by the longest, if its size or length is unknown.
 
-    Raises `UnsupportedContentError` if the price depends on a size, on pages or on seconds that are unknown.
+    Raises `UnsupportedContentError` for media that Gemini does not read.
     """
     match facts.kind:
         case "image":
             return rates.image(facts)
-        case "document":
-            return _estimated(rates.page * pages_of(facts, "Gemini"))
+        case "document" if facts.source is not Source.TEXT:
+            return price_pages(facts, _estimated(rates.page), LARGEST_WINDOW, MOST_PAGES)
         case "audio":
-            return _estimated(ceil(AUDIO_SECOND * seconds_of(facts, "Gemini")))
+            return _price_seconds(facts, AUDIO, AUDIO_SECOND)
         case "video":
-            tokens = ceil(rates.video_second * seconds_of(facts, "Gemini"))
-            return Count(tokens, Grade.ESTIMATED, upper=ceil(tokens * VIDEO_SLACK))
+            return _price_seconds(facts, VIDEO, rates.video_second, VIDEO_SLACK)
         case _:
             raise unpriced(facts, "Gemini")
+
+
+def _price_seconds(facts: MediaFacts, coding: Coding, second: Tokens, slack: float = 1.0) -> Count:
+    typical, longest = (ceil(seconds * second) for seconds in coding.seconds(facts))
+    if facts.seconds is None:
+        return within(LARGEST_WINDOW, typical, ceil(longest * slack))
+    return Count(typical, Grade.ESTIMATED, upper=ceil(typical * slack))
 
 
 def price_file(tokens: Tokens) -> Count:

@@ -2,12 +2,14 @@
 
 Sources, read 2026-11: OpenAI, "Images and vision" (see `openai_images`, tiles recorded), "File inputs" (a PDF is sent
 as the text and an image of each page, a file of text as text, a table with a summary that a model writes), "Managing
-costs" of the Realtime API (a token is 100 ms of the user's audio). The last two are not recorded here.
+costs" of the Realtime API (a token is 100 ms of the user's audio). The last two are not recorded here. Audio whose
+length cannot be read is guessed from its bytes, and a document by URL or file id is bounded by the model's window.
 """
 
 from __future__ import annotations
 
 from math import ceil
+from typing import Literal
 
 import attrs
 
@@ -15,8 +17,10 @@ from assembler.conversation.messages.message import Media
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.claude import PAGE_TEXT, PAGE_TEXT_UPPER  # OpenAI says nothing of the same pages
 from assembler.pricing.media.facts import MediaFacts, Source
+from assembler.pricing.media.lengths import AUDIO
 from assembler.pricing.media.openai_images import LONGEST_SIDE, PATCH, SHORTEST_SIDE, Detail, price_image
-from assembler.pricing.media.refusal import pages_of, seconds_of, unpriced
+from assembler.pricing.media.refusal import a_part, unpriced
+from assembler.pricing.media.unseen import price_pages, window_of, within
 from assembler.text.fields import fields_in
 from budgets import Count, Grade, Tokens
 
@@ -25,29 +29,32 @@ AUDIO_SLACK = 1.25
 """The factor of the bound, because the rate is published for another API of the same models."""
 
 
-def price_media(facts: MediaFacts, detail: Detail, model: str | None) -> Count:
+def price_media(facts: MediaFacts, detail: Detail | Literal["original"], model: str | None) -> Count:
     """Tokens of one part: an image by the model's formula and grade, anything else estimated.
 
-    An image of unknown size costs the most that an image can. Raises `UnsupportedContentError` for a part without an
-    image, for a PDF or audio of unknown length, and for media that OpenAI does not read.
+    An image of unknown size costs the most that an image can. Raises `UnsupportedContentError` for a part without its
+    image or document, and for media that OpenAI does not read.
     """
     match facts.kind:
-        case "image" if facts.source is Source.UNKNOWN:
+        case "image" | "document" if facts.source is Source.UNKNOWN and facts.pages is None:
             raise UnsupportedContentError(
-                "an image part holds no image: give it a URL, base64 data or a file id", kind="image"
+                f"{a_part(facts.kind)} part holds no {facts.kind}: give it a URL, base64 data or a file id",
+                kind=facts.kind,
             )
         case "image":
+            if detail == "original":
+                return price_original(facts)
             size = facts.size
             return _most_expensive(detail, model) if size is None else price_image(*size, detail, model)
-        case "document":
-            pages, image = pages_of(facts, "OpenAI"), _most_expensive("high", model)
-            page = PAGE_TEXT + image.tokens // 2
-            return Count(page * pages, Grade.ESTIMATED, upper=(PAGE_TEXT_UPPER + image.upper) * pages)
+        case "document" if facts.source is not Source.TEXT:
+            image = _most_expensive("high", model)
+            page = Count(PAGE_TEXT + image.tokens // 2, Grade.ESTIMATED, upper=PAGE_TEXT_UPPER + image.upper)
+            return price_pages(facts, page, window_of(model))
         case "audio":
-            seconds = seconds_of(facts, "OpenAI")
-            return Count(
-                ceil(seconds * AUDIO_SECOND), Grade.ESTIMATED, upper=ceil(seconds * AUDIO_SECOND * AUDIO_SLACK)
-            )
+            typical, longest = (seconds * AUDIO_SECOND for seconds in AUDIO.seconds(facts))
+            if facts.seconds is not None:
+                return Count(ceil(typical), Grade.ESTIMATED, upper=ceil(longest * AUDIO_SLACK))
+            return within(window_of(model), ceil(typical), ceil(longest * AUDIO_SLACK))
         case _:
             raise unpriced(facts, "OpenAI")
 
@@ -90,19 +97,17 @@ TYPICAL_PATCHES: Tokens = 2_000
 DEAREST_PATCH = 2.46
 
 
-def detail_of(part: Media) -> Detail:
-    """The detail of an `image_url` or `input_image` part, "auto" by default.
+def detail_of(part: Media) -> Detail | Literal["original"]:
+    """The detail of an `image_url` or `input_image` part: "auto" by default, and "original" for any that is unknown.
 
-    Raises `UnsupportedContentError` for a detail without a price here.
+    "original" is the dearest, and the last that was added to the API.
     """
     asked: object = fields_in(part.raw, "image_url").get("detail")
     asked = part.raw.get("detail") if asked is None else asked
-    if asked in (None, "auto"):
-        return "auto"
-    if asked == "low":
-        return "low"
-    if asked == "high":
-        return "high"
-    raise UnsupportedContentError(
-        'an image part asks for a detail that has no price here; ask for "low", "high" or "auto"', kind=part.kind
-    )
+    match asked:
+        case None:
+            return "auto"
+        case "auto" | "low" | "high":
+            return asked
+        case _:
+            return "original"

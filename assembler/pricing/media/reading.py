@@ -231,6 +231,7 @@ _PLACES: tuple[tuple[str, Callable[[_Raw, object], Found]], ...] = (
     ("image_url", _openai_url),
     ("input_audio", _openai_audio),
     ("audio_url", _openai_url),
+    ("video_url", _openai_url),
     ("document_url", _url),
     ("file_data", _file_data),
     ("file_url", _url),

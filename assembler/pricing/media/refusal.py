@@ -1,4 +1,4 @@
-"""The errors for a part without a price. They say what is missing and what to do."""
+"""The errors for a part without a price. They say what to do."""
 
 from __future__ import annotations
 
@@ -6,14 +6,6 @@ import re
 
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.facts import MediaFacts, Source
-
-_CURES = {
-    "image": 'add its size to the part, {"width": …, "height": …}',
-    "document": 'add its length to the part, {"pages": …}',
-    "audio": 'add its length to the part, {"seconds": …}',
-    "video": 'add its length to the part, {"seconds": …}',
-}
-
 
 _MIME = re.compile(r"[a-zA-Z]{1,20}/[\w.+-]{1,80}", re.ASCII)
 
@@ -29,31 +21,10 @@ def without_price(kind: str, why: str) -> UnsupportedContentError:
 
 
 def unpriced(facts: MediaFacts, provider: str) -> UnsupportedContentError:
-    """The error for a part whose price would be a guess."""
+    """The error for a part that the provider's API does not read."""
     named = f"{a_part(facts.kind)} part"
     if facts.mime and _MIME.fullmatch(facts.mime):  # a part may say anything here, and errors quote no content
         named += f" ({facts.mime})"
     if facts.source is Source.TEXT:
         return UnsupportedContentError(f"{named} is text: count its text, not its size", kind=facts.kind)
-    cure = _CURES.get(facts.kind)
-    if cure is None:
-        return UnsupportedContentError(f"{named} has no published price in {provider}; leave it out", kind=facts.kind)
-    return UnsupportedContentError(
-        f"{named} has no price in {provider}: its size cannot be read ({facts.source.value}). "
-        f"Either {cure}, or leave it out.",
-        kind=facts.kind,
-    )
-
-
-def pages_of(facts: MediaFacts, provider: str) -> int:
-    """The pages of a PDF. Raises `UnsupportedContentError` for another document or an unknown number."""
-    if facts.pages is None or facts.source is Source.TEXT:
-        raise unpriced(facts, provider)
-    return facts.pages
-
-
-def seconds_of(facts: MediaFacts, provider: str) -> float:
-    """The seconds of audio or video. Raises `UnsupportedContentError` if they are unknown."""
-    if facts.seconds is None:
-        raise unpriced(facts, provider)
-    return facts.seconds
+    return UnsupportedContentError(f"{named} has no published price in {provider}; leave it out", kind=facts.kind)

@@ -179,26 +179,40 @@ def test_tools_of_every_kind_are_sent_together() -> None:
     ]
 
 
-def test_a_picture_by_url_in_an_answer_is_refused() -> None:
+def test_a_picture_by_url_in_an_answer_is_sent_behind_it() -> None:
     picture = {"type": "image", "source": {"type": "url", "url": "https://x.example/y.png"}, "width": 9, "height": 9}
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [picture]}]},
     ]
-    with pytest.raises(UnsupportedContentError):
-        Assembler(dialect=gemini).add_capability(TOOLS).add_messages(history).build().request()
+    context = Assembler(dialect=gemini).add_capability(TOOLS).add_messages(history).build()
+    shown = {"file_data": {"file_uri": "https://x.example/y.png", "mime_type": "image/png"}}
+    assert shown in context.request()["contents"][-1]["parts"]
 
 
-@pytest.mark.parametrize("url", ["https://x.example/y.png", "gs://b/k.png"])
-def test_only_a_url_of_googles_stores_is_converted(url: str) -> None:
-    picture = {"type": "image", "source": {"type": "url", "url": url}, "width": 9, "height": 9}
-    assembler = Assembler(dialect=gemini).add_messages([{"role": "user", "content": [picture]}])
-    if url.startswith("gs://"):
-        assert assembler.build().request()["contents"][0]["parts"] == [{"file_data": {"file_uri": url}}]
-    else:
-        with pytest.raises(UnsupportedContentError, match="gemini"):
-            assembler.build()
+@pytest.mark.parametrize(
+    ("kind", "url", "mime"),
+    [
+        ("image", "gs://b/k.png", None),
+        ("image", "https://x.example/y.JPG?signed=1", "image/jpeg"),
+        ("document", "https://x.example/y", "application/pdf"),
+    ],
+)
+def test_a_file_at_an_address_is_sent_as_a_file_of_its_type(kind: str, url: str, mime: str | None) -> None:
+    part = {"type": kind, "source": {"type": "url", "url": url}, "width": 9, "height": 9}
+    context = Assembler(dialect=gemini).add_messages([{"role": "user", "content": [part]}]).build()
+    typed = {} if mime is None else {"mime_type": mime}
+    assert context.request()["contents"][0]["parts"] == [{"file_data": {"file_uri": url, **typed}}]
+    if kind == "document":
+        assert count_request(context.request(), dialect=gemini) == context.count
+
+
+@pytest.mark.parametrize("url", ["https://x.example/y", "http://x.example/y.tiff"])
+def test_a_picture_at_an_address_that_does_not_say_its_type_is_refused(url: str) -> None:
+    picture = {"type": "image", "source": {"type": "url", "url": url}}
+    with pytest.raises(UnsupportedContentError, match="gemini"):
+        Assembler(dialect=gemini).add_messages([{"role": "user", "content": [picture]}]).build()
 
 
 # Public test recordings of crmne/ruby_llm and pydantic/pydantic-ai (MIT), read 2026-11: model, text, billed tokens.

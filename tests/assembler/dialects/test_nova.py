@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, UnsupportedContentError, count_request
+from assembler import Assembler, count_request
 from assembler.dialects import bedrock
 from budgets import Budget, Grade
 
@@ -73,13 +73,15 @@ def test_a_picture_costs_about_what_amazons_table_says(width: int, height: int, 
     assert seen.upper - words.upper >= published * 1.5
 
 
-def test_a_document_or_picture_of_unknown_size_raises_an_error_that_says_what_to_give() -> None:
+def test_a_picture_or_document_of_unknown_size_costs_a_typical_one_and_is_bounded() -> None:
+    words = cost("amazon.nova-lite-v1:0", [{"text": "q"}])
     unknown = {"image": {"format": "png", "source": {"bytes": b"x"}}}
-    with pytest.raises(UnsupportedContentError, match="width"):
-        cost("amazon.nova-lite-v1:0", [unknown, {"text": "q"}])
-    document = {"document": {"format": "pdf", "name": "a", "source": {"bytes": b"%PDF-1.4"}}}
-    with pytest.raises(UnsupportedContentError, match="leave it out"):
-        cost("amazon.nova-lite-v1:0", [document, {"text": "q"}])
+    seen = cost("amazon.nova-lite-v1:0", [unknown, {"text": "q"}])
+    # 900 by 900 pixels; at most 8,000 by 8,000, twice 250 and 0.00135 tokens a pixel.
+    assert (seen.tokens - words.tokens, seen.upper - words.upper) == (1_300, 2 * (250 + 86_400))
+    stored = {"document": {"format": "pdf", "name": "a", "source": {"s3Location": {"uri": "s3://a/b.pdf"}}}}
+    seen = cost("amazon.nova-lite-v1:0", [stored, {"text": "q"}])
+    assert (seen.tokens - words.tokens, seen.upper - words.upper) == (10 * 3_000, 1_050_000)
 
 
 @pytest.mark.parametrize("model", ["amazon.nova-pro-v1:0", "meta.llama3-1-70b-instruct-v1:0"])

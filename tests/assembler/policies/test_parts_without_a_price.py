@@ -22,9 +22,9 @@ from budgets import Budget
 
 Message = dict[str, Any]
 
-STORED = {"type": "document", "source": {"type": "file", "file_id": "f1"}}
+FILM = {"type": "video", "source": {"type": "url", "url": "https://a.example/f.mp4"}}
 LOOK: list[Message] = [
-    {"role": "user", "content": [{"type": "text", "text": "Look at this."}, STORED]},
+    {"role": "user", "content": [{"type": "text", "text": "Look at this."}, FILM]},
     {"role": "assistant", "content": "A manual of a washing machine."},
 ]
 TALK = [
@@ -75,7 +75,7 @@ def test_a_turn_that_is_dropped_at_any_price_needs_no_price(policy: Policy | Seq
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_a_turn_without_a_price_that_may_stay_is_refused_with_its_place(policy: Policy | Sequence[Policy]) -> None:
     for window in (100_000, 900)[: 1 if policy in DROPPING else 2]:
-        with pytest.raises(UnsupportedContentError, match=r"pages") as caught:
+        with pytest.raises(UnsupportedContentError, match="a video part") as caught:
             assembled(window, policy).build()
         assert caught.value.index == 0
 
@@ -106,7 +106,7 @@ def test_a_step_that_is_dropped_at_any_price_needs_no_price() -> None:
         {"role": "assistant", "content": [{"type": "tool_use", "id": f"t{n}", "name": "look", "input": {}}]}
         for n in range(3)
     ]
-    answers: list[Any] = [[STORED], "short", "r" * 200]
+    answers: list[Any] = [[FILM], "short", "r" * 200]
     results = [
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{n}", "content": answer}]}
         for n, answer in enumerate(answers)
