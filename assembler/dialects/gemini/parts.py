@@ -114,8 +114,8 @@ class GeminiWriter(Writer):
                 return {"inline_data": {"mime_type": mime, "data": data}}
             case Link(url=url) if url.startswith(_STORES):
                 return {"file_data": {"file_uri": url}}
-            case Link(url=url) if (mime := _type_of(part.kind, url)) is not None:
-                return {"file_data": {"file_uri": url, "mime_type": mime}}
+            case Link(url=url) if (named := _type_of(part.kind, url)) is not None:
+                return {"file_data": {"file_uri": url, "mime_type": named}}
             case _:
                 raise not_carried(part, "gemini")
 

@@ -105,9 +105,11 @@ def detail_of(part: Media) -> Detail | Literal["original"]:
     asked: object = fields_in(part.raw, "image_url").get("detail")
     asked = part.raw.get("detail") if asked is None else asked
     match asked:
-        case None:
+        case None | "auto":
             return "auto"
-        case "auto" | "low" | "high":
-            return asked
+        case "low":
+            return "low"
+        case "high":
+            return "high"
         case _:
             return "original"
