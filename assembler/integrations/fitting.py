@@ -202,9 +202,9 @@ class Fitting:
             _Known(run, asked, same, assembler, context, stored=state), known
         )
 
-    def before(self, messages: Sequence[object], *, run: Hashable = None) -> tuple[Context, int] | None:
+    def before(self, messages: Sequence[object]) -> tuple[Context, int] | None:
         """Return the last call of this conversation, and how many of these messages it had; None if there is none."""
-        known = self._alike(messages, run)
+        known = self._alike(messages, None)
         if known is None or known.shared(messages) < len(known.messages):
             return None
         return known.context, len(known.messages)

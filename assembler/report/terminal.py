@@ -35,7 +35,7 @@ _FINDINGS = 5
 """The maximum lines for volatile texts, and for invisible characters: log files as knowledge have one each."""
 
 
-def report_text(report: Report, width: int = WIDTH) -> str:
+def report_text(report: Report, width: int) -> str:
     """Return the report in at most `width` columns. Long lines are wrapped; only item names are shortened."""
     width = max(width, NARROWEST)
     head = (line for text in _headline(report) for line in _wrapped(text, width))

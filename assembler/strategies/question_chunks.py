@@ -44,19 +44,23 @@ class QuestionChunks:
 
     def render(self, regions: Regions) -> Rendered:
         """Put every chunk into the system text, without a question."""
-        return _Layouts(regions, _lines(regions.documents), at_question=False).of(len(regions.documents))
+        return _in_system(regions, _ended(_lines(regions.documents)), regions.documents)
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """Keep the first chunks, up to the first that does not fit."""
         documents = regions.documents
-        lay = _Layouts(regions, _lines(documents), space.question is not None).of
+        lines, lay = _lines(documents), _in_system if space.question is None else _at_question
+
+        def laid(count: int) -> Rendered:
+            return lay(regions, _ended(lines[:count]), documents[:count])
+
         blank = [not document.text.strip() for document in documents]
-        kept = _first_that_fit(blank, lambda count: space.left(lay(count)))
+        kept = _first_that_fit(blank, lambda count: space.left(laid(count)))
         left_out = tuple(
             Omitted(document_name(document, place), None, _UNFITTING if place == kept else _LATER)
             for place, document in enumerate(documents[kept:], kept)
         )
-        return attrs.evolve(lay(kept), omitted=left_out)
+        return attrs.evolve(laid(kept), omitted=left_out)
 
 
 def _first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None]) -> int:
@@ -86,19 +90,6 @@ def _first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None
             break
         sure, left, step = sure + 1, tried, 2
     return sure
-
-
-@attrs.frozen(eq=False)
-class _Layouts:
-    """Lays out the prompt for any number of first chunks. The pieces are made once."""
-
-    regions: Regions
-    lines: Sequence[Piece]
-    at_question: bool
-
-    def of(self, count: int) -> Rendered:
-        lay = _at_question if self.at_question else _in_system
-        return lay(self.regions, _ended(self.lines[:count]), self.regions.documents[:count])
 
 
 def _at_question(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Document]) -> Rendered:

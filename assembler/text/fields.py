@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -42,3 +42,11 @@ def object_in(text: str) -> Fields | None:
 def items_of(value: object) -> Sequence[object]:
     """Return a list or a tuple, and an empty sequence for anything else."""
     return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text in a value, at any depth, but no key of a mapping."""
+    if isinstance(value, str):
+        yield value
+    for item in cast(Fields, value).values() if isinstance(value, Mapping) else items_of(value):
+        yield from texts_in(item)

@@ -54,7 +54,7 @@ def page_html(
     return _page(f"{size.tokens:,} tokens as {report.dialect}", report, [build], rows)
 
 
-def session_page(of: Iterable[tuple[str, Report, Planned, Tokens]], *, title: str, texts: Texts | None = None) -> str:
+def session_page(of: Iterable[tuple[str, Report, Planned, Tokens]], *, title: str, texts: Texts | None) -> str:
     """Return many builds as one page, given each one's name, report, plan, and what a cache may serve of it.
 
     A build adds only what changed since the one before, so the page grows with the messages and not with their square.

@@ -118,7 +118,7 @@ def _changes_of(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tok
         yield from ((place, tokens) for place, item in enumerate(items) if item.stands_in)
 
 
-def outlook_of(plan: Planned, items: Sequence[Item], refusal: ContextLengthError | None = None) -> Outlook:
+def outlook_of(plan: Planned, items: Sequence[Item], refusal: ContextLengthError | None) -> Outlook:
     """Return the sizes to draw. Costs as much as `report.steps()`, or `_SHARES` fits.
 
     If the plan does not fit its own window, they begin at the smallest window that fits.

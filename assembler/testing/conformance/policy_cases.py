@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from assembler.text.fields import texts_in
 
 _LOG = "\n".join(f"line {number}: the request to /orders/{number * 7} took {number * 3} ms" for number in range(40))
 _TABLE = "| order | state |\n|---|---|\n" + "\n".join(f"| {number} | open |" for number in range(30))
@@ -81,11 +83,4 @@ def _block_step(call_id: str, result: str, signature: str | None) -> Iterator[di
 
 def long_texts(raws: Sequence[object]) -> Iterator[str]:
     """Yield every text in the dicts of a history that no reason holds by chance."""
-    for raw in raws:
-        if isinstance(raw, str):
-            if len(raw) >= _SHORTEST:
-                yield raw
-        elif isinstance(raw, Mapping):
-            yield from long_texts([*cast("Mapping[str, object]", raw).values()])
-        elif isinstance(raw, list | tuple):
-            yield from long_texts(cast("Sequence[object]", raw))
+    return (text for raw in raws for text in texts_in(raw) if len(text) >= _SHORTEST)

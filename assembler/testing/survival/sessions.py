@@ -15,6 +15,7 @@ from assembler.policies import Policy
 from assembler.policies.policy import is_cutting, is_rewriting
 from assembler.testing.survival.outcome import AGES, Share, Survival
 from assembler.testing.survival.planting import Fact, Message, Planted
+from assembler.text.fields import texts_in
 from assembler.validation import must_be
 from assembler.verify import verify
 from budgets import AssemblyError, Budget, Tokens, memoised
@@ -100,7 +101,7 @@ def _ask_all(session: _Session, conversation: Planted, requests: _Requests) -> I
             requests.send(session(messages[:length]))
     for fact in conversation.facts:
         sent = session([*messages, {"role": "user", "content": fact.question}])
-        yield fact, sent is not None and any(fact.needle in text for text in _texts(sent))
+        yield fact, any(fact.needle in text for text in texts_in(sent))
 
 
 def _is_answered_next(messages: Sequence[Message], length: int) -> bool:
@@ -127,30 +128,14 @@ def _of_function(trim: Trimmer, budget: Budget, dialect: Dialect | str, count: C
     def sent(messages: Sequence[Message]) -> list[Message] | None:
         kept = [dict(cast("Mapping[str, Any]", message)) for message in trim(list(messages), budget.input_limit)]
         tokens = sum(count(text) for message in kept for text in _counted_texts(message))
-        return None if tokens > budget.input_limit or not kept or _broken(kept, dialect) else kept
+        fits = kept and tokens <= budget.input_limit
+        return kept if fits and not verify({"messages": kept}, dialect=dialect) else None
 
     return sent
 
 
 def _counted_texts(message: Message) -> Iterator[str]:
     """Yield the texts that every trimmer counts: contents, and the names and arguments of calls."""
-    yield from _texts([{"content": message.get("content")}])
+    yield from texts_in(message.get("content"))
     for call in message.get("tool_calls") or ():
         yield from (call["function"]["name"], call["function"]["arguments"])
-
-
-def _broken(messages: list[Message], dialect: Dialect | str) -> bool:
-    return bool(verify({"messages": messages}, dialect=dialect))
-
-
-def _texts(messages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield every text in the messages, at any depth."""
-    waiting: list[object] = list(messages)
-    while waiting:
-        held = waiting.pop()
-        if isinstance(held, str):
-            yield held
-        elif isinstance(held, Mapping):
-            waiting += cast("Mapping[str, object]", held).values()
-        elif isinstance(held, list | tuple):
-            waiting += cast("Sequence[object]", held)
