@@ -11,13 +11,14 @@ import attrs
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import SEPARATOR, Document
 from assembler.regions.regions import Regions
-from assembler.strategies.source_writer import COMPRESSED, Shelf, SourceWriter, name_of, pieces_of, writer_for
+from assembler.strategies.shelf import Shelf
+from assembler.strategies.source_writer import SourceWriter, name_of, pieces_of, writer_for
 from assembler.strategies.sources.duplicates import Duplicates, SameText, SimilarVectors
 from assembler.strategies.sources.layout import BlockLayout, PlainSources, SourceLayout
-from assembler.strategies.sources.merging import MergeNeighbours, beside
+from assembler.strategies.sources.merging import MergeNeighbours
 from assembler.strategies.sources.ordering import Order, ReadingOrder, an_order, order_sources
 from assembler.strategies.sources.selection import Candidate, Greedy, Selection, cap_per_document
-from assembler.strategies.sources.source import Reliability, Source, of, ranked_sources
+from assembler.strategies.sources.source import Reliability, Source, ranked_sources
 from assembler.strategies.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
 from assembler.strategies.strategy import (
     A_PLACEMENT,
@@ -29,7 +30,6 @@ from assembler.strategies.strategy import (
     Space,
     instruction_pieces,
 )
-from assembler.text.checked import checked_text
 from assembler.validation import Does, Is, as_int, iterates, wrong
 from budgets import BudgetError, Tokens
 from budgets.numbers import whole_tokens
@@ -44,15 +44,6 @@ END = "END OF SOURCES"
 _OPENING, _END, _QUESTION = "words before the sources", "words after the sources", "words around the question"
 FRAME = frozenset({_OPENING, _END, _QUESTION})
 """The names of the pieces that are not sources but words around them."""
-
-_REFILLS = 8
-"""How often to fill the tokens that merging freed. Each time less is freed."""
-
-_ROUNDED: Tokens = 4
-"""How much less a source may cost in a request than on its own, if no other source shows how much it is."""
-
-_NEIGHBOURS = 32
-"""How many neighbours of chosen sources to try, because they cost less when merged. Each takes a layout."""
 
 REPEATS = "repeats"
 UNFITTING = "does not fit"
@@ -159,25 +150,27 @@ class CitedSources:
         writer = writer_for(space, self.layout)
         sources, gone = self._distinct(ranked_sources(regions.documents, self.reliability), writer)
         candidates = writer.candidates(sources)
-        may = (
-            list(range(len(sources))) if self.per_document is None else cap_per_document(candidates, self.per_document)
-        )
+        may = list(range(len(sources)))
+        if self.per_document is not None:
+            may = cap_per_document(candidates, self.per_document)
         allowed = may[: self.top_k]
+
+        def lay_out(chosen: Sequence[Source]) -> Rendered:
+            return self._laid(regions, chosen, writer)
+
+        shelf = Shelf(sources, candidates, allowed, self.selection, writer, lay_out)
         tokens_left = self._tokens_left(regions, sources, writer)
         if tokens_left is None:
-            chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], writer)
+            chosen, rendered = allowed, shelf.laid(allowed)
         else:
-            shelf = Shelf(sources, candidates, allowed, writer.heading)
-            if self.compress is not None and len(shelf.picked(self.selection, tokens_left)) < len(allowed):
-                shelf = self._compressed(shelf, self.compress, writer)
-            chosen, rendered = self._fitted(regions, shelf, tokens_left, writer)
+            if self.compress is not None and len(shelf.picked(tokens_left)) < len(allowed):
+                shelf = shelf.compressed(self.compress)
+            chosen, rendered = shelf.fitted(tokens_left)
             if self.merging is not None:
-                chosen, rendered = self._refilled(regions, shelf, tokens_left, chosen, rendered, writer)
+                chosen, rendered = shelf.refilled(tokens_left, chosen, rendered)
             if len(chosen) < len(allowed):
-                chosen, rendered = self._completed(regions, shelf, chosen, rendered, writer)
-            if not chosen and allowed and self._asks_nothing(writer):  # such a message is only sent with a source
-                chosen = [min(allowed, key=lambda at: shelf.candidates[at].cost)]
-                rendered = self._laid(regions, [shelf.sources[at] for at in chosen], writer)
+                whole = self._left_around(regions, shelf.sources, writer)
+                chosen, rendered = shelf.completed(whole, self.max_tokens, chosen, rendered)
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
         return attrs.evolve(rendered, omitted=(*gone, *_left_out(sources, candidates, reasons, chosen)))
 
@@ -218,120 +211,6 @@ class CitedSources:
     def _tokens_left(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
         limits = (self._left_around(regions, sources, writer), self.max_tokens)
         return min((limit for limit in limits if limit is not None), default=None)
-
-    def _fitted(
-        self, regions: Regions, shelf: Shelf, tokens_left: Tokens, writer: SourceWriter
-    ) -> tuple[list[int], Rendered]:
-        """The choice and its layout. If the whole costs more than the sum of its pieces, choose for fewer tokens."""
-        picked, rendered, left = self._tried(regions, shelf, tokens_left, writer)
-        promised = shelf.cost(picked)
-        if left >= 0 or shelf.picked(self.selection, promised - 1) == picked:  # it fits, or never leaves anything out
-            return picked, rendered
-        # At `high` it does not fit; at `low` it does, or nothing is picked. Goes down in growing steps, then bisects.
-        high, low = promised, max(promised + left, -1)
-        best = self._tried(regions, shelf, low, writer)
-        while best[2] < 0 and low >= 0:
-            high, low = low, max(low - 2 * (high - low), -1)
-            best = self._tried(regions, shelf, low, writer)
-        while high - low > 1:
-            middle = (low + high) // 2
-            tried = self._tried(regions, shelf, middle, writer)
-            if tried[2] < 0:
-                high = middle
-            else:
-                low, best = middle, tried
-        return best[0], best[1]
-
-    def _refilled(
-        self,
-        regions: Regions,
-        shelf: Shelf,
-        tokens_left: Tokens,
-        picked: list[int],
-        rendered: Rendered,
-        writer: SourceWriter,
-    ) -> tuple[list[int], Rendered]:
-        """Fill the tokens that merging freed: choose again with more tokens left, then try neighbours one by one."""
-
-        def laid(more: list[int]) -> Rendered | None:
-            found = self._laid(regions, [shelf.sources[at] for at in more], writer)
-            left = writer.space.left(found)
-            return found if (left is None or left >= 0) and writer.cost(found) <= tokens_left else None
-
-        for _ in range(_REFILLS):
-            freed = tokens_left - writer.cost(rendered)
-            more = shelf.picked(self.selection, shelf.cost(picked) + freed) if freed > 0 else picked
-            if not set(more) > set(picked) or (wider := laid(more)) is None:
-                break
-            picked, rendered = more, wider
-        near = set[tuple[str, int]]().union(*(beside(shelf.sources[at]) for at in picked))
-        taken, tries = set(picked), 0
-        for at in shelf.allowed:
-            source = shelf.sources[at]
-            if (
-                tries == _NEIGHBOURS
-                or at in taken
-                or (str(source.origin), of(source.document, "chunk_index")) not in near
-            ):
-                continue
-            tries += 1
-            if (wider := laid([*picked, at])) is not None:
-                picked, rendered = [*picked, at], wider
-                near |= beside(source)
-                taken.add(at)
-        return picked, rendered
-
-    def _completed(
-        self, regions: Regions, shelf: Shelf, picked: list[int], rendered: Rendered, writer: SourceWriter
-    ) -> tuple[list[int], Rendered]:
-        """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one."""
-        whole, left = self._left_around(regions, shelf.sources, writer), writer.space.left(rendered)
-        if whole is None or left is None:
-            return picked, rendered
-        taken, saved, tries = set(picked), left + shelf.cost(picked) - whole, 0
-        for at in shelf.allowed:
-            if tries == _REFILLS:
-                break
-            if at in taken or shelf.cost([at]) > left + max(saved, _ROUNDED):
-                continue
-            tries += 1
-            more = shelf.picked(self.selection, shelf.cost([*picked, at]))
-            if not set(more) > taken:
-                continue
-            wider = self._laid(regions, [shelf.sources[at] for at in more], writer)
-            after = writer.space.left(wider)
-            if after is not None and after >= 0 and self._within(wider, writer):
-                picked, rendered, left = more, wider, after
-                taken, saved = set(picked), left + shelf.cost(picked) - whole
-        return picked, rendered
-
-    def _asks_nothing(self, writer: SourceWriter) -> bool:
-        """Whether the message of the question is blank without sources."""
-        at_question = self.placement is Placement.QUESTION and writer.blocks(()) is not None
-        return at_question and not (writer.space.question or "").strip()
-
-    def _within(self, rendered: Rendered, writer: SourceWriter) -> bool:
-        return self.max_tokens is None or writer.cost(rendered) <= self.max_tokens
-
-    def _tried(
-        self, regions: Regions, shelf: Shelf, tokens_left: Tokens, writer: SourceWriter
-    ) -> tuple[list[int], Rendered, Tokens]:
-        picked = shelf.picked(self.selection, tokens_left)
-        rendered = self._laid(regions, [shelf.sources[at] for at in picked], writer)
-        left = writer.space.left(rendered)
-        return picked, rendered, 0 if left is None else left
-
-    def _compressed(self, shelf: Shelf, compress: Callable[[str], str], writer: SourceWriter) -> Shelf:
-        sources, candidates = list(shelf.sources), list(shelf.candidates)
-        for at in shelf.allowed:
-            document = sources[at].document
-            text = checked_text(compress(document.text), field="compressed text")
-            metadata = {**(document.metadata or {}), COMPRESSED: True}
-            shorter = attrs.evolve(sources[at], document=attrs.evolve(document, text=text, metadata=metadata))
-            candidate = writer.candidates([shorter])[0]
-            if candidate.cost < candidates[at].cost and writer.can_write(text):
-                sources[at], candidates[at] = shorter, candidate
-        return attrs.evolve(shelf, sources=sources, candidates=candidates)
 
     def _laid(self, regions: Regions, chosen: Sequence[Source], writer: SourceWriter) -> Rendered:
         """Lay out the chosen sources in order. Neighbours are merged, unless the result would not fit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import attrs
@@ -11,7 +11,7 @@ from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
 from assembler.strategies.source_block import SourceBlock
 from assembler.strategies.sources.layout import BlockLayout, SourceLayout
-from assembler.strategies.sources.selection import Candidate, Selection
+from assembler.strategies.sources.selection import Candidate
 from assembler.strategies.sources.source import Source, of
 from assembler.strategies.strategy import Continued, Rendered, Space
 from budgets import Tokens
@@ -105,24 +105,3 @@ def name_of(source: Source) -> str:
     """The name of a source in reports: where it is from, and its place among the documents given."""
     suffix = " (compressed)" if of(source.document, COMPRESSED) else ""
     return f"{source.document.shown or source.document.type} #{source.place}{suffix}"
-
-
-@attrs.frozen(eq=False)
-class Shelf:
-    """The sources that may be chosen, as sources and as candidates of a selection."""
-
-    sources: Sequence[Source]
-    candidates: Sequence[Candidate]
-    allowed: Sequence[int]
-    heading: Callable[[int], Tokens]
-
-    def picked(self, selection: Selection, tokens_left: Tokens) -> list[int]:
-        """The indexes of the sources that a selection takes."""
-        return [
-            self.allowed[at]
-            for at in selection.pick([self.candidates[at] for at in self.allowed], tokens_left, self.heading)
-        ]
-
-    def cost(self, picked: Sequence[int]) -> Tokens:
-        """The sum of their prices, with headings."""
-        return sum(self.candidates[at].cost + self.heading(number) for number, at in enumerate(picked, 1))

@@ -1,0 +1,149 @@
+"""Chooses among sources, and lays out those that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from assembler.strategies.source_writer import COMPRESSED, SourceWriter
+from assembler.strategies.sources.merging import beside
+from assembler.strategies.sources.selection import Candidate, Selection
+from assembler.strategies.sources.source import Source, of
+from assembler.strategies.strategy import Rendered
+from assembler.text.checked import checked_text
+from budgets import Tokens
+
+_REFILLS = 8
+"""How often to fill the tokens that merging freed. Each time less is freed."""
+
+_ROUNDED: Tokens = 4
+"""How much less a source may cost in a request than on its own, if no other source shows how much it is."""
+
+_NEIGHBOURS = 32
+"""How many neighbours of chosen sources to try, because they cost less when merged. Each takes a layout."""
+
+Choice: TypeAlias = tuple[list[int], Rendered]
+"""The indexes of the chosen sources, and their layout."""
+
+
+@attrs.frozen(eq=False)
+class Shelf:
+    """The sources that may be chosen, best first, as sources and as candidates of the selection."""
+
+    sources: Sequence[Source]
+    candidates: Sequence[Candidate]
+    allowed: Sequence[int]
+    """The indexes of those that may be chosen at all."""
+    selection: Selection
+    writer: SourceWriter
+    lay_out: Callable[[Sequence[Source]], Rendered]
+
+    def picked(self, tokens_left: Tokens) -> list[int]:
+        """The indexes of the sources that the selection takes."""
+        candidates = [self.candidates[at] for at in self.allowed]
+        return [self.allowed[at] for at in self.selection.pick(candidates, tokens_left, self.writer.heading)]
+
+    def cost(self, picked: Sequence[int]) -> Tokens:
+        """The sum of their prices, with headings."""
+        return sum(self.candidates[at].cost + self.writer.heading(number) for number, at in enumerate(picked, 1))
+
+    def laid(self, picked: Sequence[int]) -> Rendered:
+        """The layout of these sources."""
+        return self.lay_out([self.sources[at] for at in picked])
+
+    def compressed(self, compress: Callable[[str], str]) -> Shelf:
+        """The shelf with the shorter texts that a function returns, where they cost less."""
+        sources, candidates = list(self.sources), list(self.candidates)
+        for at in self.allowed:
+            document = sources[at].document
+            text = checked_text(compress(document.text), field="compressed text")
+            metadata = {**(document.metadata or {}), COMPRESSED: True}
+            shorter = attrs.evolve(sources[at], document=attrs.evolve(document, text=text, metadata=metadata))
+            candidate = self.writer.candidates([shorter])[0]
+            if candidate.cost < candidates[at].cost and self.writer.can_write(text):
+                sources[at], candidates[at] = shorter, candidate
+        return attrs.evolve(self, sources=sources, candidates=candidates)
+
+    def fitted(self, tokens_left: Tokens) -> Choice:
+        """The choice and its layout. If the whole costs more than the sum of its pieces, choose for fewer tokens."""
+        picked, rendered, left = self._tried(tokens_left)
+        promised = self.cost(picked)
+        if left >= 0 or self.picked(promised - 1) == picked:  # it fits, or never leaves anything out
+            return picked, rendered
+        # At `high` it does not fit; at `low` it does, or nothing is picked. Goes down in growing steps, then bisects.
+        high, low = promised, max(promised + left, -1)
+        best = self._tried(low)
+        while best[2] < 0 and low >= 0:
+            high, low = low, max(low - 2 * (high - low), -1)
+            best = self._tried(low)
+        while high - low > 1:
+            middle = (low + high) // 2
+            tried = self._tried(middle)
+            if tried[2] < 0:
+                high = middle
+            else:
+                low, best = middle, tried
+        return best[0], best[1]
+
+    def _tried(self, tokens_left: Tokens) -> tuple[list[int], Rendered, Tokens]:
+        picked = self.picked(tokens_left)
+        rendered = self.laid(picked)
+        return picked, rendered, self.writer.space.left(rendered) or 0
+
+    def refilled(self, tokens_left: Tokens, picked: list[int], rendered: Rendered) -> Choice:
+        """Fill the tokens that merging freed: choose again with more tokens left, then try neighbours one by one."""
+
+        def fitting(more: list[int]) -> Rendered | None:
+            found = self.laid(more)
+            left = self.writer.space.left(found)
+            return found if (left is None or left >= 0) and self.writer.cost(found) <= tokens_left else None
+
+        for _ in range(_REFILLS):
+            freed = tokens_left - self.writer.cost(rendered)
+            more = self.picked(self.cost(picked) + freed) if freed > 0 else picked
+            if not set(more) > set(picked) or (wider := fitting(more)) is None:
+                break
+            picked, rendered = more, wider
+        near = set[tuple[str, int]]().union(*(beside(self.sources[at]) for at in picked))
+        taken, tries = set(picked), 0
+        for at in self.allowed:
+            source = self.sources[at]
+            is_near = (str(source.origin), of(source.document, "chunk_index")) in near
+            if tries == _NEIGHBOURS or at in taken or not is_near:
+                continue
+            tries += 1
+            if (wider := fitting([*picked, at])) is not None:
+                picked, rendered = [*picked, at], wider
+                near |= beside(source)
+                taken.add(at)
+        return picked, rendered
+
+    def completed(
+        self, whole: Tokens | None, max_tokens: Tokens | None, picked: list[int], rendered: Rendered
+    ) -> Choice:
+        """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one.
+
+        `whole` is the tokens left for all sources, and `max_tokens` their limit; None for none.
+        """
+        left = self.writer.space.left(rendered)
+        if whole is None or left is None:
+            return picked, rendered
+        taken, saved, tries = set(picked), left + self.cost(picked) - whole, 0
+        for at in self.allowed:
+            if tries == _REFILLS:
+                break
+            if at in taken or self.cost([at]) > left + max(saved, _ROUNDED):
+                continue
+            tries += 1
+            more = self.picked(self.cost([*picked, at]))
+            if not set(more) > taken:
+                continue
+            wider = self.laid(more)
+            after = self.writer.space.left(wider)
+            if after is None or after < 0 or (max_tokens is not None and self.writer.cost(wider) > max_tokens):
+                continue
+            picked, rendered, left = more, wider, after
+            taken, saved = set(picked), left + self.cost(picked) - whole
+        return picked, rendered
