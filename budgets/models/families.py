@@ -64,7 +64,10 @@ _SPOKEN_AS_CHAT = compile_later(r"kimi|moonshot-|(chat)?glm-?\d|command-|c4ai-|p
 and Cohere, whose second chat API is similar (their API references, read 2026-11)."""
 _OPENAI_COMPATIBLE = ("openai", "deepseek", "meta", "qwen", "xai", "groq", "bedrock", "openrouter")
 
-_CLAUDE = compile_later(r"claude-(?:[a-z]+-)?v?(\d+)(?:[.-](\d{1,2})(?!\d))?")
+_CLAUDE = compile_later(
+    r"claude-(?!(?!opus|sonnet|haiku|instant)[a-z]{2,}-[1-4])(?:[a-z]+-)?v?(\d+)(?:[.-](\d{1,2})(?!\d))?"
+)
+"""A name with a new word, such as `claude-mythos-1`, begins its own count of versions: it is one of the newest."""
 _GEMINI = compile_later(r"gemini-(?:[a-z-]+-)?(\d+)(?:\.(\d+))?(?![\d])")
 
 

@@ -219,7 +219,7 @@ def test_unreadable_reasoning_is_estimated_if_it_is_billed() -> None:
         ("claude-opus-4-7", "claude-4.7"),
         ("claude-opus-4-8", "claude-4.8"),
         ("claude-sonnet-5", "claude-5"),
-        ("~anthropic/claude-sonnet-latest", "claude-5"),
+        ("~anthropic/claude-sonnet-latest", "claude-5-unrecorded"),
         ("claude-opus-6", "unknown"),
         ("glm-4.6", "unknown"),
         ("something-else", "unknown"),
