@@ -149,6 +149,7 @@ def test_one_file_and_one_line_in_the_table_of_its_kind_are_enough(tmp_path: Pat
         shutil.copytree(ROOT / package, tmp_path / package, copy_function=os.symlink)
     for path, text in FILES.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).unlink(missing_ok=True)  # it may be a link to a file of the sources
         (tmp_path / path).write_text(text)
     for path, (after, line) in LINES.items():
         source = (tmp_path / path).read_text()
