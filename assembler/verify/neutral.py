@@ -49,7 +49,7 @@ def wrong_messages(messages: Place, arguments: shape.Kind = shape.TEXT_OR_OBJECT
             yield from shape.must_be(call, shape.OBJECT)
             spelled = call.first("function", "custom") if call.at("name").absent else call
             yield from shape.must_be(spelled.at("name"), shape.TEXT)
-            yield from shape.must_be(spelled.first("arguments", "args", "input"), arguments)
+            yield from shape.must_be(spelled.first("arguments", "args", "input", "parameters"), arguments)
 
 
 def wrong_tools(tools: Place) -> Iterator[Violation]:

@@ -303,8 +303,15 @@ def _call(spelled: object, index: int) -> Call:
     new = spelled.get(str(spelled.get("type")))
     if _is_fields(new):  # an unknown kind of call: all of it counts as its arguments
         return call_of(new.get("name") or spelled["type"], new, id=spelled.get("id"), index=index)
-    # LangChain's own spelling: {"id", "name", "args"}.
-    return call_of(spelled.get("name"), spelled.get("args"), id=spelled.get("id"), index=index)
+    return call_of(spelled.get("name"), spelled.get(flat_arguments(spelled)), id=spelled.get("id"), index=index)
+
+
+_FLAT = ("args", "arguments", "input", "parameters")
+
+
+def flat_arguments(call: Raw) -> str:
+    """The key of the arguments in a call that has its name and arguments side by side, as LangChain writes it."""
+    return next((key for key in _FLAT if call.get(key) is not None), _FLAT[0])
 
 
 def pinned_among(raws: list[object]) -> list[int]:

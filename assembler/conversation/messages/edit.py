@@ -9,25 +9,26 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages.dicts import private_copy
+from assembler.conversation.messages.dicts import flat_arguments, private_copy
 from assembler.conversation.messages.extra_fields import REASONING, field_of, refusal_of
 from assembler.conversation.messages.kinds import ARGUMENTS
-from assembler.conversation.messages.message import Call, Message, Part
+from assembler.conversation.messages.message import Call, Media, Message, Part, Result
 from assembler.conversation.messages.objects import is_message_object
 from assembler.conversation.messages.parts import content_of_result, write_parts
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.messages.spelling import spelling_with
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.errors import MessageTypeError
 
 
 def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     """A copy of `message` with `parts` in place of its own, one for one; None leaves a part out. O(parts).
 
-    Texts, results and call arguments may be replaced, and anything may be left out; roles, names and ids stay. The new
-    `raw` is of the caller's own class if that can be copied, else a dict. Raises `MessageTypeError` if a part has
-    another type than the one it replaces, such as a text in place of a result.
+    Texts, results, media and call arguments may be replaced, and anything may be left out; roles, names and ids stay.
+    The new `raw` is of the caller's own class if that can be copied, else a dict. Raises `MessageTypeError` if a part
+    has another type than the one it replaces, such as a text in place of a result. Only a medium may become a text.
     """
     _refuse_other_kinds(message.parts, parts)
     seen = private_copy(message.seen)
@@ -56,15 +57,21 @@ def _refuse_other_kinds(old: Sequence[Part], new: Sequence[Part | None]) -> None
             f"edited(): the message has {len(old)} parts, got {len(new)}; pass None to leave one out"
         )
     for place, (before, after) in enumerate(zip(old, new, strict=True)):
-        if after is not None and type(after) is not type(before):
+        if after is None or type(after) is type(before):
+            continue
+        if not (type(before) is Media and type(after) is str):
             kind, got = type(before).__name__, type(after).__name__
-            another = f"attrs.evolve(part, {_EVOLVED[kind]})" if kind in _EVOLVED else f"another {kind}"
-            step = f"{another}, or None to leave it out"
+            step = f"{_REPLACED.get(kind, f'another {kind}')}, or None to leave it out"
             raise MessageTypeError(f"edited(): parts[{place}] is a {kind}, got a {got}; write {step}")
 
 
-_EVOLVED = {"Result": "parts=(text,)", "Call": "arguments=json_text"}
-"""What to write to change the content of a part."""
+_REPLACED = {
+    "Call": "attrs.evolve(part, arguments=json_text)",
+    "Media": "a text, another Media",
+    "Result": "attrs.evolve(part, parts=(text,))",
+    "str": "another text",
+}
+"""What may stand in place of a part."""
 
 
 def may_lose_id(message: Message) -> bool:
@@ -131,12 +138,17 @@ def write_like(raw: object, fields: dict[str, Any]) -> object:
     if made is None:
         raise MessageTypeError(f"the writer of {kind} returned None; return the new message")
     meant, read = read_message(fields, 0), read_message(made, 0)
-    if (meant.role, meant.parts) != (read.role, read.parts):
+    if meant.parts != read.parts or (meant.role != read.role and not _answers(meant)):
         raise MessageTypeError(
             f"the writer of {kind} made a message that its reader reads as another one; "
             "reader(writer(fields)) must equal fields"
         )
     return made
+
+
+def _answers(message: Message) -> bool:
+    """Whether a message has results alone. A class may give these the user's role, as Anthropic does, or the tool's."""
+    return {"tool", "user"}.issuperset([message.role]) and set(map(type, message.parts)) == {Result}
 
 
 def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> None:
@@ -185,7 +197,9 @@ def _block(item: Any, part: Part) -> object:
     if isinstance(item, str):
         return part
     if isinstance(part, str):
-        return {**item, "refusal" if item.get("type") == "refusal" else "text": part}
+        return _text_block(item, part)
+    if isinstance(part, Media):
+        return private_copy(part.raw)
     if isinstance(part, Call) and item.get("type") in ARGUMENTS:
         return {**item, ARGUMENTS[item["type"]]: part.arguments}
     if isinstance(part, Call):
@@ -201,6 +215,18 @@ def _block(item: Any, part: Part) -> object:
     return {**item, "content": content}
 
 
+def _text_block(item: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """A block with another text, or the text in place of a medium, spelled as its API spells texts."""
+    if item.get("type") == "refusal":
+        return {**item, "refusal": text}
+    if isinstance(item.get("text"), str):
+        return {**item, "text": text}
+    mark = {key: item[key] for key in MARK_KEYS if key in item}
+    if "type" not in item:  # Bedrock's blocks
+        return {"text": text, **mark}
+    return {"type": "input_text" if str(item["type"]).startswith("input_") else "text", "text": text, **mark}
+
+
 def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:
     arguments = cast(Call, part).arguments
     if "function" in item:
@@ -209,7 +235,8 @@ def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:
         return {**item, "custom": {**item["custom"], "input": arguments}}
     if _is_of_new_kind(item):
         return item  # its field for arguments is unknown
-    return {**item, "args": json.loads(arguments)}
+    key = flat_arguments(item)
+    return {**item, key: arguments if isinstance(item.get(key), str) else json.loads(arguments)}
 
 
 def _is_of_new_kind(call: Mapping[str, Any]) -> bool:

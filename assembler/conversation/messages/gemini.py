@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages.dicts import PIN, role_of
+from assembler.conversation.messages.dicts import PIN, private_copy, role_of
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.message import Call, Message, Part, Result
+from assembler.conversation.messages.message import Call, Media, Message, Part, Result
 from assembler.conversation.messages.parts import Raw, compact_json, gemini_part, text_of_result, write_parts
 from assembler.conversation.messages.spelling import DictSpelling
 from assembler.errors import ConversationError
@@ -66,7 +66,9 @@ def _as_object(part: Part | None) -> Part | None:
 
 def _write_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
     if isinstance(part, str):
-        return {**item, "text": part}
+        return {**item, "text": part} if "text" in item else {"text": part}
+    if isinstance(part, Media):
+        return private_copy(part.raw)
     if isinstance(part, Call):
         key = "function_call" if "function_call" in item else "functionCall"
         return {**item, key: {**item[key], "args": json.loads(part.arguments)}}

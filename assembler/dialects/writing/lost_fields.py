@@ -27,7 +27,7 @@ _CARRIED = frozenset(
     [
         *("type", "text", "refusal", "id", "name", "role", "content", "parts", "status", "index", "input", "output"),
         *("tool_use_id", "is_error", "call_id", "arguments", "function", "custom", "action", "actions", "operation"),
-        *("toolUse", "toolUseId", "toolResult", "json", "functionCall", "function_call", "args"),
+        *("toolUse", "toolUseId", "toolResult", "json", "functionCall", "function_call", "args", "parameters"),
         *("functionResponse", "function_response", "response", "image", "document", "image_url", "input_audio"),
         *("source", "title", "file", "file_id", "file_url", "file_data", "fileData", "filename", "detail", "format"),
         *("inline_data", "inlineData", "audio", "video", "url", "data", "mime_type", "mimeType", "displayName"),
