@@ -46,4 +46,6 @@ class Api(Value):
     caches: tuple[PrefixCache, ...] = ()
     """What the provider's cache serves, by model. The first row that matches decides."""
     usage: tuple[tuple[str, ...], ...] = ()
-    """The usage fields that hold the billed input tokens: one row a spelling, whose fields are added up."""
+    """The fields of a usage that hold the billed input tokens: one row for each naming, whose values are added up.
+    `"meter.in"` is the field `in` of the object under `meter`.
+    """

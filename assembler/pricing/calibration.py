@@ -291,6 +291,9 @@ def _input_tokens(usage: object, dialect: str) -> Tokens:
     return number
 
 
-def _field(usage: object, name: str) -> object:
-    fields = fields_of(usage)
-    return getattr(usage, name, None) if fields is None else fields.get(name)
+def _field(usage: object, path: str) -> object:
+    """What a usage holds under a name, or under names with dots between them."""
+    for name in path.split("."):
+        fields = fields_of(usage)
+        usage = getattr(usage, name, None) if fields is None else fields.get(name)
+    return usage

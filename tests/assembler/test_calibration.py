@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, Context, Overflow, TrimOldest
-from assembler.dialects import openai_chat, plain
+from assembler.dialects import Api, openai_chat, plain
+from assembler.pricing import calibration
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint, calibrate, input_tokens
 from budgets import Budget, Count, Grade, TokenCountError
 
@@ -164,6 +165,15 @@ def test_the_note_says_the_margin_and_whether_it_holds() -> None:
 )
 def test_the_usage_of_every_provider_is_understood_with_its_cached_tokens(usage: object, tokens: int) -> None:
     assert input_tokens(usage) == tokens
+
+
+def test_an_api_may_count_its_input_in_an_object_of_its_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = Api(usage=(("meter.in", "meter.cached"),))
+    monkeypatch.setattr(calibration, "_APIS", {"acme": api})
+    assert input_tokens({"meter": {"in": 700, "cached": 112}}, "acme") == 812
+    assert input_tokens(SimpleNamespace(meter={"in": 812}), "acme") == 812
+    with pytest.raises(TokenCountError):
+        input_tokens({"meter": 812}, "acme")
 
 
 @pytest.mark.parametrize(
