@@ -102,6 +102,28 @@ def test_a_class_that_is_read_already_or_another_value_gets_no_reader(kind: Any)
         register_reader(kind, dict)
 
 
+def test_an_instance_in_place_of_its_class_is_named_as_one() -> None:
+    with pytest.raises(MessageTypeError, match="a message class of your own, got an instance of Wrapped"):
+        register_reader(Wrapped({}), dict)  # type: ignore[arg-type,type-var]
+
+
+def test_a_class_may_give_its_results_the_users_role_when_repair_adds_one() -> None:
+    """A reader that follows docs/extending/messages.md for results of several calls."""
+
+    def as_the_users(wrapped: Wrapped) -> Any:
+        held = wrapped.held
+        if held["role"] != "tool":
+            return held
+        result = {"type": "tool_result", "tool_use_id": held["tool_call_id"], "content": held["content"]}
+        return {"role": "user", "content": [result]}
+
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "name": "look", "args": {}}]}
+    with reading(Wrapped, as_the_users, writer=Wrapped):
+        mended, _ = repair([Wrapped({"role": "user", "content": "q"}), Wrapped(call)])
+        assert isinstance(mended[2], Wrapped)
+        assert mended[2].held["tool_call_id"] == "c1"
+
+
 def test_a_reader_that_is_not_callable_or_returns_no_dict_is_refused_by_name() -> None:
     with pytest.raises(MessageTypeError, match="reader"):
         register_reader(Wrapped, "no function")  # type: ignore[arg-type]

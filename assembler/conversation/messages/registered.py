@@ -31,7 +31,9 @@ def register_reader(
     adds) is made by `writer`, or is a dict if there is none. Registering a class again replaces both. Raises
     `MessageTypeError` unless it gets a class and functions, and `BudgetError` for an async function.
     """
-    if not isinstance(cast(object, kind), type) or kind in (object, dict, list, tuple, str):
+    if not isinstance(cast(object, kind), type):
+        raise MessageTypeError(f"kind: expected a message class of your own, got an instance of {type(kind).__name__}")
+    if kind in (object, dict, list, tuple, str):
         raise MessageTypeError(wrong("kind", "a message class of your own", kind))
     if not callable(reader):
         raise MessageTypeError(wrong("reader", "a function from the message to its dict", reader))
