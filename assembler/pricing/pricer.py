@@ -153,7 +153,7 @@ class MergingPricer(Pricer, Protocol):
         return None
 
     def spares(self) -> Tokens:
-        """The most that a message may cost less than its price because it is sent in one turn with others."""
+        """The most tokens that a message can save by being sent in one turn with its neighbours."""
         return 2 * self.message(user_message("a")).upper
 
     def forgets_reasoning(self) -> bool:
