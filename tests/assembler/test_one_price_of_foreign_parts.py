@@ -86,3 +86,32 @@ def test_a_thought_beside_an_answer_costs_no_message_of_its_own(api: Api) -> Non
         {"role": "user", "parts": [thought, *answered("f")]},
     ]
     costs_what_it_is_sent_as(history, api)
+
+
+IN_A_SYSTEM_MESSAGE: dict[str, list[Dict]] = {
+    "a part that becomes a text": [{"type": "document", "source": {"type": "text", "data": "walrus"}}],
+    "a part that is left out": [{"type": "thinking", "thinking": "hm", "signature": "c2ln"}],
+    "one of each": [
+        {"type": "redacted_thinking", "data": "AAAA"},
+        {"type": "search_result", "title": "walrus", "source": "s", "content": []},
+    ],
+    "a cache mark": [{"cachePoint": {"type": "default"}}],
+}
+
+
+@pytest.mark.parametrize("parts", IN_A_SYSTEM_MESSAGE)
+@pytest.mark.parametrize("api", APIS, ids=str)
+def test_tools_cost_what_they_cost_beside_the_system_messages_that_are_sent(parts: str, api: Api) -> None:
+    """They cost less beside a system text. A message was taken for one before its parts were left out or made texts."""
+    given = {"role": "system", "content": IN_A_SYSTEM_MESSAGE[parts]}
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    for history in ([given, ASKED], [given, {"role": "system", "content": "Be brief."}, ASKED]):
+        for schema in (None, SCHEMA):
+            made = assembled(api, history, schema=schema).add_capability(tools)
+            costs_its_request(made.build(), api)
+
+
+@pytest.mark.parametrize("api", APIS, ids=str)
+def test_an_answer_of_cache_marks_alone_costs_nothing(api: Api) -> None:
+    marks = {"role": "assistant", "content": [{"cachePoint": {"type": "default"}}]}
+    costs_what_it_is_sent_as([ASKED, marks, ASKED], api)

@@ -61,20 +61,26 @@ class OpenAIBill(JoiningPricer, abc.ABC):
     def message(self, message: Message) -> Count:
         """Price one message with its framing."""
 
+    @abc.abstractmethod
+    def as_sent(self, message: Message) -> Message:
+        """Return the message with the parts that this API gets."""
+
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, the head, the tools, the primer, and once the slack of a request."""
         texts = [piece.text for piece in pieces]
         closing = "\n" if tools and self.family.system_newline_with_tools else ""
         if texts:
             texts[-1] += closing
-        first_in_head = closing if closing and not texts else ""
-        bill = price_tools(tools, self.family, self.count, Has.what(texts or head, tools)) if tools else NOTHING
+        spoken = list(map(self._speaks, head)) if head else []
+        first = spoken.index(True) if closing and not texts and True in spoken else None
+        beside = texts or True in spoken
+        bill = price_tools(tools, self.family, self.count, Has.what(beside, tools)) if tools else NOTHING
         each, tooling = split_framing(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
         framing = self.family.primer + (self.envelope if texts else 0)
         slack = self.family.text_slack + (self.family.tooled_slack if tools else self.family.untooled_slack)
         return FixedPrices(
             pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
-            head=tuple(self._head(message, first_in_head if place == 0 else "") for place, message in enumerate(head)),
+            head=tuple(self._head(message, closing if place == first else "") for place, message in enumerate(head)),
             tools=each,
             tooling=tooling,
             framing=Count(framing, self.family.text_grade, framing + slack),
@@ -84,7 +90,8 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         """Price a forced tool, serial calls and an output schema in a request with so many `answers`."""
         tools = layout.tools
         serial = layout.options.get("parallel_tool_calls") if tools else None
-        has = Has.what(layout.system is not None or layout.head, tools)
+        speaks = layout.system is not None or (layout.head and any(map(self._speaks, layout.head)))
+        has = Has.what(speaks, tools)
         return [
             price_tool_choice(choice, self.family, self.count, tools),
             price_parallel_tool_calls(serial, self.family),
@@ -110,9 +117,15 @@ class OpenAIBill(JoiningPricer, abc.ABC):
             return price_file(facts, self.count(facts.text))
         return price_media(facts, detail_of(part), self.model)
 
+    def _speaks(self, message: Message) -> bool:
+        """True if anything of a system message is sent."""
+        if message.text is not None or message.extra_fields:
+            return True
+        return not all(map(is_mark, self.as_sent(message).parts))
+
     def _head(self, message: Message, closing: str) -> Count:
         """Price a head message. Tools add a line break to the first system text."""
-        texts = [part for part in message.parts if type(part) is str] if closing else []
+        texts = [part for part in self.as_sent(message).parts if type(part) is str] if closing else []
         if not texts:
             return self.message(message)
         # A line break after blanks may save tokens: together they are one piece of the vocabulary.
@@ -147,6 +160,10 @@ class OpenAIChatPricer(OpenAIBill):
             if self.family.results_in_one:
                 return Count(self.envelope) + price_results(answers, self.family, self.count)
         return self._composed(message)
+
+    def as_sent(self, message: Message) -> Message:
+        """Return the message with the parts of other APIs as texts, or left out."""
+        return _as_sent(message)
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""

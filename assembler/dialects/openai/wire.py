@@ -41,7 +41,7 @@ def legal_name(name: str) -> str:
 
 
 def is_empty_for_chat(message: Message) -> bool:
-    """True for an assistant message without text and calls, and any other message of cache marks alone.
+    """True for a message of cache marks alone, and an assistant message without text and calls.
 
     No API accepts these, so they are left out of requests.
     """
@@ -50,7 +50,7 @@ def is_empty_for_chat(message: Message) -> bool:
     if message.role != "assistant":
         return bool(message.parts) and all(map(is_mark, message.parts))
     for part in message.parts:
-        if part and (type(part) is not Thinking or is_sent_in_content(part, message)):
+        if part and not is_mark(part) and (type(part) is not Thinking or is_sent_in_content(part, message)):
             return False
     return True
 

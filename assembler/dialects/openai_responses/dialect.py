@@ -149,7 +149,7 @@ class OpenAIResponsesPricer(OpenAIBill):
 
         An item of the server's, or of an unknown type, is estimated by its words, with a bound.
         """
-        message = as_responses_sends(adapt_message(message, RESPONSES))
+        message = self.as_sent(message)
         calls: list[Call] = []
         stretch: list[str | Media] = []
         bill = NOTHING
@@ -176,6 +176,10 @@ class OpenAIResponsesPricer(OpenAIBill):
             return bill
         replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(message) else 0
         return bill + Count(self.envelope + replayed) + price_calls(calls, self.family, self.count)
+
+    def as_sent(self, message: Message) -> Message:
+        """Return the message with the parts of other APIs as texts, or left out."""
+        return as_responses_sends(adapt_message(message, RESPONSES))
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""

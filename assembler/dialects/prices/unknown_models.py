@@ -151,7 +151,10 @@ class ForeignPricer(RuledPricer):
             loosened,
             tools=tuple(map(self._indented, loosened.tools, tools)),
             pieces=spoken[: len(pieces)],
-            head=tuple(price + Count(0, upper=AROUND_A_MESSAGE) for price in spoken[len(pieces) : -1]),
+            head=tuple(
+                price + Count(0, upper=AROUND_A_MESSAGE if alone.upper else 0)  # one that is not sent costs nothing
+                for price, alone in zip(spoken[len(pieces) : -1], prices.head, strict=True)
+            ),
             tooling=self._loosened(prices.tooling, AROUND_TOOLS if tools else 0),
             framing=spoken[-1] + Count(0, upper=AROUND_A_REQUEST + around_pieces),
         )
