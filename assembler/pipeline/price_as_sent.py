@@ -26,6 +26,7 @@ from budgets.count import total
 _OF_MODEL = frozenset({"assistant", "model", None})
 """Items of Responses have no role: right after words of the user they are the model's."""
 _OF_OTHERS = frozenset({"user", "tool"})
+_OF_CONVERSATION = _OF_OTHERS | {"assistant", "model"}
 _OF_HEAD = frozenset({"system", "developer"})
 
 _TRIES = 16
@@ -88,6 +89,8 @@ def price_request(
     listed: list[Any] = request[key]
     beside = {name: value for name, value in request.items() if name != key}
     heads = next((place for place, entry in enumerate(listed) if entry.get("role") not in _OF_HEAD), len(listed))
+    if heads < len(listed) and listed[heads].get("role") not in _OF_CONVERSATION:
+        heads = _end_of_head(dialect, listed)
     head, entries = listed[:heads], listed[heads:] if heads else listed
     if known is not None and known.head == head and known.beside == beside:
         fixed = known.fixed
@@ -120,6 +123,12 @@ def price_request(
     if steps:
         count += price_beginning(pricer, steps[0].messages)
     return PricedRequest(beside, head, fixed, entries, starts, steps, count)
+
+
+def _end_of_head(dialect: Dialect, listed: Sequence[Any]) -> int:
+    """The place after the system messages at the front, for an API with words of its own for roles."""
+    key = dialect.api.history
+    return next((place for place, entry in enumerate(listed) if not dialect.parse({key: [entry]}).head), len(listed))
 
 
 def _begins_step(entries: Sequence[Any], place: int) -> bool:

@@ -12,7 +12,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, FormattingPricer, MergingPricer, Piece, Pricer, is_joining
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
-from budgets import Count, Grade, TokenCounter
+from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.count import NOTHING, Difference, grade_of
 from budgets.counters.by_model import shared_vocabulary
 from budgets.counters.guard import name_of
@@ -110,6 +110,10 @@ class GradedMergingPricer(GradedPricer, MergingPricer):
         """Return the rules' difference, graded."""
         more = self.rules.difference_after(message, before)
         return None if more is None else grade_price(more, self.count)
+
+    def spares(self) -> Tokens:
+        """Delegate to the rules."""
+        return self.rules.spares()
 
     def forgets_reasoning(self) -> bool:
         """Delegate to the rules."""

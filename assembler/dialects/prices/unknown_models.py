@@ -22,7 +22,7 @@ from assembler.dialects.prices.families import ANOTHER_VOCABULARY
 from assembler.dialects.prices.graded import RuledPricer, counts_for_open_model, counts_for_openai
 from assembler.dialects.writing.fields import NO_PARAMETERS, object_schema
 from assembler.dialects.writing.media_in_results import adapt_with_media
-from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
+from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -103,7 +103,7 @@ def unknown_model_pricer(rules: Pricer, model: str | None, count: TokenCounter, 
     if model is None:
         return rules
     if counts_for_open_model(count):
-        return ForeignPricer(rules, parted, 1.0)
+        return foreign_pricer(rules, parted, 1.0)
     if not counts_for_openai(count):
         return rules
     from budgets.models import encoding_of, family_of
@@ -111,7 +111,7 @@ def unknown_model_pricer(rules: Pricer, model: str | None, count: TokenCounter, 
     if encoding_of(model) is not None:
         return rules
     farthest = FARTHEST if family_of(model) is None else ANOTHER_VOCABULARY
-    return ForeignPricer(rules, parted, farthest, indents=count)
+    return foreign_pricer(rules, parted, farthest, indents=count)
 
 
 def guessed_pricer(
@@ -129,7 +129,17 @@ def guessed_pricer(
     from budgets.models.families import model_within
 
     guess = model_within(model)
-    return None if guess is None else ForeignPricer(rules_of(guess, count), parted, ANOTHER_VOCABULARY)
+    return None if guess is None else foreign_pricer(rules_of(guess, count), parted, ANOTHER_VOCABULARY)
+
+
+def foreign_pricer(rules: Pricer, parted: Parted, farthest: float, indents: TokenCounter | None = None) -> Pricer:
+    """Return the rules as estimates with wider bounds. Rules that merge messages still merge them."""
+    if isinstance(rules, MergingPricer):
+        # where a dialect of the user's own merges messages
+        from assembler.dialects.prices.unknown_merging import ForeignMergingPricer
+
+        return ForeignMergingPricer(rules, parted, farthest, indents)
+    return ForeignPricer(rules, parted, farthest, indents)
 
 
 @attrs.frozen(eq=False)

@@ -36,15 +36,13 @@ from assembler.testing.conformance.checking import (
 )
 from assembler.testing.conformance.dialect_cases import (
     COMPLETE,
-    GROWING,
     STRANGER,
-    TOOL,
-    UNNAMED,
     Rules,
     SeldomCases,
     containers,
     strings,
 )
+from assembler.testing.conformance.dialect_histories import GROWING, TOOL, UNNAMED
 from assembler.testing.conversations import requests
 from assembler.text.fields import object_in
 from assembler.verify import DIALECTS as KNOWN
@@ -214,10 +212,14 @@ class _Held(Checked):
     def one(self, request: dict[str, Any], instruction: str | None) -> bool:
         history, tools = request["messages"], request.get("tools", [])
         before = copy.deepcopy((history, tools))
-        budget = None if self.model is None else Budget(AMPLE, model=self.model)
-        assembler = Assembler(budget, dialect=self.dialect).add_capability(tools).add_messages(history)
+
+        def built(model: str | None) -> Context[Any]:
+            budget = None if model is None else Budget(AMPLE, model=model)
+            assembler = Assembler(budget, dialect=self.dialect).add_capability(tools).add_messages(history)
+            return assembler.add_instruction(instruction or "").build()
+
         try:
-            context = assembler.add_instruction(instruction or "").build()
+            context = built(self.model)
         except ConversationError:
             return False
         layout = context.inside.layout
@@ -235,10 +237,12 @@ class _Held(Checked):
             raise self.broken("it shares no list or dict with the caller", "one in the request is the caller's own")
         self._complete(emission, layout)
         self._grows(emission, layout)
-        self._read_back(emission, context)
+        self._read_back(emission)
+        self._bills(context, self.model)
         broken = [] if self.rules is None else list(self.rules(context.request()))
         if broken:
             raise self.broken("its requests are valid", "; ".join(map(str, broken[:3])))
+        self._bills(built(STRANGER), STRANGER)
         return True
 
     def ordinary(self) -> dict[str, Any]:
@@ -342,15 +346,18 @@ class _Held(Checked):
             if grown is not None and (grown.request, grown.notes) != (emission.request, emission.notes):
                 raise self.broken("it grows as it emits", f"emit_after differs from emit, message {stop} on")
 
-    def _read_back(self, emission: Emission, context: Context[Any]) -> None:
+    def _read_back(self, emission: Emission) -> None:
         request = copy.deepcopy(emission.request)
         again = self.dialect.emit(self.dialect.parse(request)).request
         options = self.dialect.parse(request).options
         if {**options, **again} != {**options, **request}:
             raise self.broken("what it emits it reads, and emits again", "the second request differs from the first")
-        counted = count_request(request, dialect=self.dialect, model=self.model)
+
+    def _bills(self, context: Context[Any], model: str | None) -> None:
+        counted = count_request(context.request(), dialect=self.dialect, model=model)
         if context.count != counted:
-            raise self.broken("it bills what it emits", f"the context costs {context.count}, its request {counted}")
+            priced = f"the context costs {context.count}, its request {counted}"
+            raise self.broken("it bills what it emits", priced if model is self.model else f"for {model!r} {priced}")
 
 
 def _texts(message: Message) -> Iterator[str]:

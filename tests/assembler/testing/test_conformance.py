@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from assembler.conversation.messages import Call, Message, Thinking
-from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat
+from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, mistral, openai_chat
 from assembler.dialects.prices.graded import RuledPricer
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
@@ -193,6 +193,28 @@ class Knowing(Odd):
         return openai_chat.pricer("gpt-4o", count)
 
 
+class Unmerging(Odd):
+    """Mistral, whose neighbours are sent and billed as one, but by a price list that adds them up for other models."""
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        return mistral.parse(request)
+
+    def emit(self, layout: Layout) -> Emission:
+        return mistral.emit(layout)
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        return mistral.options(layout)
+
+    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
+        rules: Any = mistral
+        heard: bool = rules.sends_reasoning(thought, message)
+        return heard
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        rules = mistral.pricer(model, count)
+        return rules if model is None else PricingLess(rules, lambda message: message)
+
+
 def reading_anything(request: Mapping[str, Any]) -> Layout:
     return openai_chat.parse({"messages": [], **request})
 
@@ -340,6 +362,10 @@ FAULTS = {
         Odd(api=Api(shape="openai", sources=Passages("search_result"))),
     ),
     "any model is one that it knows": ("nobody knows.*unknown_model_pricer", Knowing()),
+    "neighbours are not merged for an unknown model": (
+        "for 'nobodys-model-1' the context costs",
+        Unmerging(api=Api(shape="mistral")),
+    ),
     "a custom call is priced as it came": (
         "calls a custom tool costs.*adapt_message",
         Odd(priced=lambda rules: PricingLess(rules, with_arguments_as_given)),
