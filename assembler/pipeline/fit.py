@@ -34,6 +34,10 @@ _ROUNDS = 8
 """How often to cut further when a plan does not fit as it is sent. Once or twice is enough."""
 
 
+_ROUNDS_OF_LIMITS = 3
+"""How often documents and tools give way at most. Twice is enough, unless floors keep them from it."""
+
+
 def fit(gathered: Gathered, measured: Measured) -> Planned:
     """The plan of a draft: the last decision if it still holds, else a new one. O(new messages) or, for policies that
     look no further back, O(messages that stay and one more turn).
@@ -100,15 +104,23 @@ def _everything(gathered: Gathered, measured: Measured) -> Planned:
 
 
 def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
-    """The plan by our own prices. `start` is kept if it fits; without it, everything is."""
-    overflow = None
+    """The plan by our own prices. `start` is kept if it fits; without it, everything is.
+
+    If the smallest conversation does not fit under the budget's limits, documents and tools give way: more of them
+    while it is still too large, since estimates of the rest are rounded up again.
+    """
     try:
         return _within_limits(everything, start, 0)
-    except TooLarge as caught:
-        if not _may_make_way(everything, caught):
-            raise
-        overflow = caught
-    return attrs.evolve(_within_limits(everything, start, overflow.costs.conversation), unsettled=True)
+    except TooLarge as overflow:
+        last, reserved = overflow, overflow.required - overflow.plan.fixed.upper
+    for _ in range(_ROUNDS_OF_LIMITS):
+        if not _may_make_way(everything, last):
+            break
+        try:
+            return attrs.evolve(_within_limits(everything, start, reserved), unsettled=True)
+        except TooLarge as overflow:
+            last, reserved = overflow, reserved + overflow.excess
+    raise last
 
 
 def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:

@@ -78,7 +78,7 @@ def share_out(
         "conversation": demand_of(ledger, limit),
     }
     given = allotments(max(limit, 0), demands, budget.limits)
-    _make_way(given, min(reserved, demands["conversation"]) - given["conversation"], budget, limit)
+    _make_way(given, reserved - given["conversation"], budget, limit)
     regions, omitted = draft.regions, list[Omitted]()
     for region in ("instruction", "capability", "knowledge"):
         select = budget.limits[region].select if region in budget.limits else None

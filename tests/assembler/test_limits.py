@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, Context, ContextLengthError, TrimOldest
+from assembler import Assembler, ChatRegions, Context, ContextLengthError, Placement, TrimOldest
 from assembler.dialects import openai_chat, openai_responses, plain
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Needs, Rendered
@@ -168,3 +168,21 @@ def test_if_the_server_holds_more_than_the_window_no_region_gets_a_token() -> No
     made = Assembler(budget, dialect=openai_responses).set_instruction("i").add_messages([("user", "q")])
     with pytest.raises(ContextLengthError, match=r"The instruction needs . tokens? and its limits leave it 0: "):
         made.hold(60).build()
+
+
+@pytest.mark.parametrize("placement", Placement)
+@pytest.mark.parametrize("model", ["gpt-4o", "some/unknown"])
+def test_a_document_gives_way_at_every_window_in_which_the_rest_fits(model: str, placement: Placement) -> None:
+    """By what the conversation may cost at most: by what it is expected to cost, too few gave way to an estimate."""
+    facts = [f"This is the fact of number {place}." for place in range(5)]
+
+    def built(window: int, given_facts: list[str]) -> Context:
+        budget = Budget(window, model=model, limits={"instruction": Limit(cap=0.9)})
+        made = Assembler(budget, dialect=openai_chat, strategy=ChatRegions(placement=placement))
+        for fact in given_facts:
+            made.add_knowledge(fact, type="rag")
+        return made.add_messages([("user", "And why is that so?")]).build()
+
+    least, most = (built(100_000, given_facts).count.upper for given_facts in (facts[:1], facts))
+    for window in range(least, most):
+        assert 0 < sum(fact in str(built(window, facts).request()) for fact in facts) < 5
