@@ -85,10 +85,10 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
         expected = plan.fixed.tokens
         estimated = alone == plan.fixed.upper and expected <= overflow.available
         bound = f" at most, {expected} expected" if estimated else ""
-        opening = f"Dropping turns cannot help: the fixed regions alone need {alone}{bound}. "
-        return (
-            f"{opening}Shorten {_list_regions(plan.costs)} by {in_tokens(excess)}{_advise_documents(overflow, trial)}."
-        )
+        alone_need = f"the fixed regions alone need {alone}{bound}. Shorten {_list_regions(plan.costs)}"
+        if 0 < plan.fixed.upper - plan.measured.prices.framing.upper < excess:  # they cannot give so many tokens
+            return f"Dropping turns is not enough: {alone_need}{_advise_both(overflow, trial)}."
+        return f"Dropping turns cannot help: {alone_need} by {in_tokens(excess)}{_advise_documents(overflow, trial)}."
     cure = next(_cures(overflow, trial), None)
     if cure is not None:
         return cure
@@ -96,6 +96,17 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
     if pinned is not None:
         return pinned
     return _advise_shortening(overflow, trial)
+
+
+def _advise_both(overflow: TooLarge, trial: Trial) -> str:
+    """By how much to shorten the fixed regions once all turns are gone that may go, or them and the newest turn."""
+    plan, excess, end = overflow.plan, overflow.excess, ""
+    least = trial.under((*map(stand_in, trial.settings.rungs), rung_of(TrimOldest())))
+    if isinstance(least, TooLarge) and least.excess < excess:
+        excess, end = least.excess, ", and let TrimOldest() drop the older turns"
+    fixed = plan.fixed.upper - plan.measured.prices.framing.upper
+    both = "" if excess <= fixed else " and the newest turn"
+    return f"{both} by {in_tokens(excess)}{end}"
 
 
 def _list_regions(costs: RegionCosts) -> str:

@@ -420,3 +420,24 @@ def test_an_error_tries_few_windows() -> None:
     limits = {"conversation": Limit(cap=0.05)}
     assert error_of(Draft(talk(*range(10, 400)), [Asked()], settings={"limits": limits}), 100) is not None
     assert len(asked) <= 40
+
+
+@pytest.mark.parametrize("ladder", [[Refuse()], [Truncate(1)], [TrimOldest(keep_turns=2)], [TrimOldest()]])
+@pytest.mark.parametrize("window", [20, 40, 60])
+@pytest.mark.parametrize("instruction", [45, 70, 130])
+@pytest.mark.parametrize("newest", [5, 15])
+def test_no_region_is_to_be_shortened_by_more_tokens_than_it_has(
+    ladder: list[Policy], window: int, instruction: int, newest: int
+) -> None:
+    """The fixed regions did not fit, nor did old turns that another policy drops: it named the sum of both."""
+    history = [{"role": "user", "content": "q" * size} for size in (90, 20, newest)]
+    draft = Draft(history, ladder, instruction="i" * instruction)
+    error = error_of(draft, window)
+    if error is None or "fixed regions alone" not in error.advice:
+        return
+    less = re.search(
+        r"Shorten the instruction by (\d+) tokens?(, and let TrimOldest\(\) drop the older turns)?", error.advice
+    )
+    assert less is not None
+    rung = [TrimOldest()] if less[2] else []
+    assert draft.builds(window, instruction="i" * (instruction - int(less[1])), ladder=[*ladder, *rung]) is not None

@@ -27,6 +27,7 @@ SHORTENED = "shorten its messages by {} tokens; Truncate({}) at the end of on_ov
 NEWEST = "The newest turn alone needs {} and {} are left for it: "
 PINNED = "The turns of the pinned messages 0 need 20 beside the newest: pin fewer of them. "
 ALONE = "Dropping turns cannot help: the fixed regions alone need {}. "
+BESIDE = "Dropping turns is not enough: the fixed regions alone need {}. "
 FEWER = (
     ", or let documents go: Budget(…, limits={{'knowledge': Limit(cap={})}}) keeps those that fit, "
     "and strategy=CitedSources() the best of them. "
@@ -103,6 +104,23 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         {"context_window": 25},
         {"instruction": 30},
         ALONE.format(30) + "Shorten the instruction by 15 tokens. Or choose a context_window of 40.",
+    ),
+    (
+        turns(100, 5),
+        Refuse(),
+        {"context_window": 25},
+        {"instruction": 30},
+        BESIDE.format(30)
+        + "Shorten the instruction by 10 tokens, and let TrimOldest() drop the older turns. "
+        + "Or choose a context_window of 135.",
+    ),
+    (
+        turns(100),
+        Refuse(),
+        {"context_window": 25},
+        {"instruction": 30},
+        BESIDE.format(30)
+        + "Shorten the instruction and the newest turn by 105 tokens. Or choose a context_window of 130.",
     ),
     (
         [],
