@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from assembler.conversation.messages.foreign_parts import is_mark
+from assembler.conversation.messages.foreign_parts import is_mark, text_for_other_apis
 from assembler.conversation.messages.message import Media, Opaque, Part, Result
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
@@ -31,6 +31,7 @@ __all__ = [
     "price_lasting",
     "price_opaque",
     "price_pages",
+    "price_wordless",
     "read_opaque",
     "sealed_tokens",
 ]
@@ -179,6 +180,15 @@ def price_opaque(part: Opaque, count: TokenCounter) -> Count:
     return Count(tokens, upper=tokens + tokens // 4) + found.beyond
 
 
+def price_wordless(parts: Sequence[Part], count: TokenCounter) -> Count:
+    """The price of the parts that are sent to their own API and have no words for another maker's list. O(parts)."""
+    return total(price_opaque(part, count) for part in parts if isinstance(part, Opaque) and _is_wordless(part))
+
+
+def _is_wordless(part: Opaque) -> bool:
+    return not (is_mark(part) or lasts(part)) and text_for_other_apis(part) is None
+
+
 def _shown(value: object, found: _Found) -> Any:
     """The value without what no model reads as text, which is recorded in `found`."""
     match value:
@@ -204,7 +214,9 @@ def _shown_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
     for key, held in fields.items():
         if key in MARK_KEYS:  # where to cache is never in the prompt
             continue
-        if isinstance(held, str) and key in _SEALED:
+        if key == "image" and "source" in (fields_of(held) or ()):  # as Converse has it in a block of its own
+            found.pictures += 1
+        elif isinstance(held, str) and key in _SEALED:
             found.sealed += len(held)
         elif isinstance(held, str) and key in _HIDDEN:
             found.hidden += len(held) // 2 if _BASE64.fullmatch(held) else len(held)

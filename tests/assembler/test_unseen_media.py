@@ -179,3 +179,60 @@ def test_a_pdf_whose_pages_cannot_be_read_is_bounded_by_its_bytes(kilobytes: int
     facts = MediaFacts(kind="document", mime="application/pdf", bytes=kilobytes * 1_000, source=Source.INLINE)
     price = claude.price_media(facts, claude.STANDARD, 10_000_000)
     assert (price.tokens, price.upper) == (tokens, most)
+
+
+# ── Parts without words for another maker's list
+
+ITEMS: list[Part] = [
+    {"type": "item_reference", "id": "msg_1"},
+    {"type": "compaction", "encrypted_content": "A" * 400, "id": "cmp_1"},
+    {"type": "mcp_list_tools", "id": "m", "server_label": "s", "tools": [{"name": "look", "input_schema": {"a": 1}}]},
+    {
+        "type": "mcp_approval_request",
+        "id": "m",
+        "server_label": "s",
+        "name": "look",
+        "arguments": '{"a": "some words"}',
+    },
+    {"type": "file_search_call", "id": "f", "status": "completed", "queries": ["some words to look for"]},
+    {"type": "image_generation_call", "id": "i", "status": "completed", "result": "iVBORw0KGgo" * 30},
+]
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item["type"])
+@pytest.mark.parametrize("maker", ["anthropic/claude-sonnet-4-5", "google/gemini-2.5-pro", "mistralai/mistral-large"])
+def test_a_servers_item_is_not_free_for_another_makers_model_on_responses(item: Part, maker: str) -> None:
+    """Only its words were counted, and an item without words was sent and cost nothing."""
+    asked = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "ho"},
+        {"role": "user", "content": "go on"},
+    ]
+    without, count = (
+        count_request({"input": items}, dialect="openai_responses", model=f"openrouter/{maker}")
+        for items in (asked[-1:], [item, asked[-1]])
+    )
+    assert (count.tokens, count.upper) > (without.tokens, without.upper + 20)
+    assert count.grade is Grade.ESTIMATED
+
+
+@pytest.mark.parametrize(
+    "model", ["meta.llama3-1-70b-instruct-v1:0", "cohere.command-r-v1:0", "mistral.mistral-large-2402-v1:0"]
+)
+@pytest.mark.parametrize(
+    ("block", "least"),
+    [
+        ({"guardContent": {"image": {"format": "png", "source": {"bytes": b"\x89PNG\r\n\x1a\n"}}}}, 1_600),
+        ({"toolAddition": {"tool": {"name": "get_weather", "description": "The weather of a city."}}}, 5),
+        ({"toolRemoval": {"tool": {"name": "get_weather"}}}, 5),
+    ],
+)
+def test_a_block_without_words_is_not_free_for_another_makers_model_on_converse(
+    model: str, block: Part, least: int
+) -> None:
+    words = {"text": "hi"}
+    without, count = (
+        count_request({"messages": [{"role": "user", "content": content}]}, dialect="bedrock", model=model)
+        for content in ([words], [words, block])
+    )
+    assert least <= count.tokens - without.tokens <= count.upper - without.upper

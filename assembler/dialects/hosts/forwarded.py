@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages import Message, Opaque, Thinking
 from assembler.conversation.messages.extra_fields import field_of
 from assembler.conversation.messages.items_in_content import is_sent_thought
 from assembler.conversation.messages.parts import NEUTRAL
@@ -15,6 +15,7 @@ from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import is_empty_for_chat
 from assembler.dialects.prices.graded import GradedMergingPricer
 from assembler.dialects.prices.message_fields import FRAMING, bound_fields, price_reasoning
+from assembler.pricing.opaque import price_wordless
 from budgets import Count, Grade
 from budgets.count import NOTHING
 
@@ -23,13 +24,19 @@ from budgets.count import NOTHING
 class ForwardedPricer(GradedMergingPricer):
     """The maker's prices, with reasoning in the bound as the format of OpenAI's carries it.
 
-    Chat carries it in fields of a message, and Responses in items. A gateway may pass it on in the maker's own form.
+    Chat carries it in fields of a message, and Responses in items. A gateway may pass on both in the maker's own
+    form, and a server's items that have no words for another API.
     """
 
     api: OpenAIApi = attrs.field(kw_only=True)
 
     def message(self, message: Message) -> Count:
         """Price one message by the maker's list, without the reasoning that the format has no place for."""
+        if self.api == "responses" and Opaque in map(type, message.parts):
+            return self._message(message) + price_wordless(message.parts, self.count)
+        return self._message(message)
+
+    def _message(self, message: Message) -> Count:
         reasons = Thinking in map(type, message.parts)
         if not reasons and not message.extra_fields:
             return super().message(message)
