@@ -207,8 +207,10 @@ def _advise_pins(overflow: TooLarge) -> str | None:
 def _advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     """Which region is over its limit, and which limits to change."""
     needed, limits = _tokens_of(overflow, region), trial.budget.limits
-    opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - overflow.excess}: "
-    opening += f"shorten it by {in_tokens(overflow.excess)}"
+    less, beside = overflow.excess, overflow.required - trial.budget.input_limit
+    opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - less}: "
+    # Shortened to its limits, it may still leave the newest turn too few tokens.
+    opening += f"shorten it by {in_tokens(beside if less < beside < needed else less)}"
     if region in limits:
         wider = {**limits, region: attrs.evolve(limits[region], cap=None, floor=0)}
         if _allows(trial, wider):

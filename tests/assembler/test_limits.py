@@ -186,3 +186,19 @@ def test_a_document_gives_way_at_every_window_in_which_the_rest_fits(model: str,
     least, most = (built(100_000, given_facts).count.upper for given_facts in (facts[:1], facts))
     for window in range(least, most):
         assert 0 < sum(fact in str(built(window, facts).request()) for fact in facts) < 5
+
+
+@pytest.mark.parametrize("limits", [{"knowledge": Limit(cap=0.9)}, {"instruction": Limit(cap=48)}])
+def test_a_region_over_its_limit_is_to_be_shortened_until_the_newest_turn_fits_beside_it(
+    limits: dict[str, Limit],
+) -> None:
+    """It was told to shrink to its limit, which leaves the turn too little; and more was free than the window holds."""
+
+    def made(instruction: int) -> Assembler:
+        assembler = Assembler(Budget(50, counter=len, limits=limits), dialect=plain)
+        return assembler.set_instruction("i" * instruction).add_messages([("user", "qqq")])
+
+    with pytest.raises(ContextLengthError, match="shorten it by 15 tokens") as caught:
+        made(62).build()
+    assert (caught.value.required, caught.value.available, caught.value.excess) == (65, 50, 15)
+    made(62 - 15).build()

@@ -298,7 +298,7 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         TrimOldest(),
         {"context_window": 100, "limits": {"conversation": Limit(floor=60)}},
         {"instruction": 50},
-        "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens. "
+        "The instruction needs 50 tokens and its limits leave it 40: shorten it by 30 tokens. "
         "Or choose a context_window of 130.",
     ),
     (
