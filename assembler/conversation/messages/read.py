@@ -13,7 +13,7 @@ from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.objects import is_message_object, read_object, spell_object
 from assembler.conversation.messages.registered import registered_fields
 from assembler.conversation.messages.sdk_objects import dump_of, plain_fields
-from assembler.conversation.messages.spelling import spelling_of
+from assembler.conversation.messages.spelling import spelling_of, spelling_of_dialect
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
 
 
@@ -62,7 +62,10 @@ def _read(raw: object, index: int) -> Message:
 
 
 def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
-    if (spelling := spelling_of(fields)) is not None:
+    spelling = spelling_of(fields)
+    if spelling is None and fields.get("role") not in ROLES:
+        spelling = spelling_of_dialect(fields)
+    if spelling is not None:
         message = spelling.read(fields, index)
         return message if fields is raw else attrs.evolve(message, raw=raw)
     if fields.get("role") is None and (step := _what_to_pass(fields)):

@@ -1,4 +1,8 @@
-"""What a spelling of message dicts declares: how it is recognised, read, edited and answered."""
+"""What a spelling of message dicts declares: how it is recognised, read, edited and answered.
+
+A line in `spellings.pyi` declares one that several APIs share. An API's own is `SPELLING` in the `messages.py` of its
+dialect's folder, and its shape is the dialect's name.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages.message import Call, Message, Part
-from budgets.lazy_names import in_order
+from budgets.lazy_names import FromFolders, in_order
 
 
 @attrs.frozen(kw_only=True)
@@ -35,11 +39,20 @@ def _declared() -> tuple[DictSpelling, ...]:
     return (*in_order(spellings),)
 
 
+_OF_DIALECTS: Mapping[str, DictSpelling] = FromFolders("assembler.dialects", "messages", "SPELLING")
+
+
 def spelling_of(fields: Mapping[str, Any]) -> DictSpelling | None:
     """The declared spelling of a dict: the first that recognises it. None for a role and a content."""
     return next((each for each in _declared() if each.recognises(fields)), None)
 
 
+def spelling_of_dialect(fields: Mapping[str, Any]) -> DictSpelling | None:
+    """The spelling of a dict without a usual role: the first in a dialect's folder that recognises it. O(dialects)."""
+    return next((each for each in _OF_DIALECTS.values() if each.recognises(fields)), None)
+
+
 def spelling_with(shape: str) -> DictSpelling | None:
-    """The declared spelling whose messages have this shape, or None."""
-    return next((each for each in _declared() if each.shape == shape), None)
+    """The spelling whose messages have this shape, or None."""
+    declared = next((each for each in _declared() if each.shape == shape), None)
+    return declared or _OF_DIALECTS.get(shape)

@@ -1,4 +1,7 @@
-"""Reads tool definitions in the dicts of all providers."""
+"""Reads tool definitions in the dicts of all providers.
+
+An API whose definitions have another form has a `read_tool` in the `tools.py` of its dialect's folder.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, TypeAlias, cast
 from assembler.regions.tools.hosted import read_hosted
 from assembler.regions.tools.reading import Reading
 from assembler.regions.tools.refusal import kind_of, shown, tool_error
+from budgets.lazy_names import FromFolders
 
 Definition: TypeAlias = Mapping[str, object]
 
@@ -19,7 +23,8 @@ def read_definition(tool: object) -> tuple[Reading, ...] | None:
     """Read a dict of OpenAI (nested or flat), Anthropic, MCP, Bedrock (`toolSpec`) or Gemini (a list of declarations).
 
     A tool that a provider defines (web search, code execution, computer use, bash) has no schema and is only for its
-    own API. Returns None for anything but a dict.
+    own API. A definition without the usual name and schema is tried by the readers in the folders of dialects. Returns
+    None for anything but a dict.
     """
     if not isinstance(tool, Mapping):
         return None
@@ -27,6 +32,10 @@ def read_definition(tool: object) -> tuple[Reading, ...] | None:
     for word, read in _WRAPPED.items():
         if definition.get(word) is not None:
             return read(definition, word)
+    if "name" not in definition or _OF_FUNCTIONS.isdisjoint(definition):
+        for read_own in _OF_DIALECTS.values():
+            if (own := read_own(definition)) is not None:
+                return own
     hosted = read_hosted(definition)
     return (_flat(definition) if hosted is None else hosted,)
 
@@ -86,6 +95,11 @@ def _keys(definition: Mapping[Any, object]) -> str:
     # Five are enough to recognise it by.
     return ", ".join(shown(key) for key in list(definition)[:5]) or "none"
 
+
+_OF_FUNCTIONS = frozenset(SCHEMA_WORDS)
+_OF_DIALECTS: Mapping[str, Callable[[Definition], tuple[Reading, ...] | None]] = FromFolders(
+    "assembler.dialects", "tools", "read_tool"
+)
 
 _WRAPPED: dict[str, Callable[[Definition, str], tuple[Reading, ...]]] = {
     "function": _nested,  # OpenAI Chat, Mistral

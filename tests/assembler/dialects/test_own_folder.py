@@ -1,0 +1,83 @@
+"""The folder of a dialect may hold the readers of its API's own tools and messages, which need no further line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import assembler.dialects
+from assembler import Assembler, ConversationError, Truncate
+from assembler.conversation.messages import spelling
+from assembler.errors import ToolError
+from assembler.regions.tools import definitions, read_tool
+from budgets import Budget
+
+TOOLS = """
+from assembler.regions.tools.reading import Reading
+
+def read_tool(definition):
+    if "fn" not in definition:
+        return None
+    properties = {name: {"type": "string"} for name in definition["takes"]}
+    return (Reading(definition["fn"], definition["does"], {"type": "object", "properties": properties}),)
+"""
+MESSAGES = """
+from assembler.conversation.messages.message import Message
+from assembler.conversation.messages.spelling import DictSpelling
+
+def edit(fields, old, new):
+    fields["says"] = new[0]
+    return new
+
+SPELLING = DictSpelling(
+    shape="bots",
+    recognises=lambda fields: "says" in fields,
+    read=lambda fields, index: Message("user", (fields["says"],), fields, "bots", dict(fields)),
+    edit=edit,
+    answer=lambda call, message, text: {"says": text},
+)
+"""
+LOOK = {"fn": "look", "does": "Looks around.", "takes": ["where"]}
+
+
+@pytest.fixture
+def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder of a dialect `bots` with both files."""
+    folder = tmp_path / "bots"
+    folder.mkdir()
+    for name, text in (("__init__", ""), ("tools", TOOLS), ("messages", MESSAGES)):
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    for found in (definitions._OF_DIALECTS, spelling._OF_DIALECTS):
+        monkeypatch.setattr(found, "_listed", None)
+    assembler.dialects.__path__.append(str(tmp_path))
+    yield
+    assembler.dialects.__path__.remove(str(tmp_path))
+    for name in [name for name in sys.modules if name.startswith("assembler.dialects.bots")]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("bots")
+def test_a_tool_in_the_form_of_a_dialect_s_own_api_is_read_by_the_reader_in_its_folder() -> None:
+    tool = read_tool(LOOK)
+    assert (tool.name, tool.description, [*tool.parameters["properties"]]) == ("look", "Looks around.", ["where"])
+    usual = {"name": "look", "description": "", "parameters": {"type": "object", "properties": {}}, "fn": "other"}
+    assert read_tool(usual).name == "look"
+
+
+@pytest.mark.usefixtures("bots")
+def test_a_message_in_the_form_of_a_dialect_s_own_api_is_read_and_shortened_by_the_spelling_in_its_folder() -> None:
+    history = [{"says": "one " * 99}, {"role": "assistant", "content": "two"}, {"role": "user", "content": "three"}]
+    chat = Assembler(Budget(99, counter=len), dialect="openai_chat", on_overflow=Truncate(40))
+    short = chat.add_messages(history).build().messages[0]
+    assert short.keys() == {"says"}
+    assert len(short["says"]) <= 40
+
+
+def test_without_such_a_folder_both_are_refused() -> None:
+    with pytest.raises(ToolError, match="without a name"):
+        read_tool(LOOK)
+    with pytest.raises(ConversationError, match="without a role"):
+        Assembler().add_message({"says": "one"}).build()
