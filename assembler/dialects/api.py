@@ -37,6 +37,10 @@ class Api(Value):
     """The request's keys that make the server add stored content, such as an earlier answer."""
     priced: tuple[str, ...] = ()
     """The request's keys beside its regions that the price list reads. Text under unknown keys is in the bound."""
+    vocabulary: str = ""
+    """The one vocabulary by which every model of the API is billed, such as `o200k_base`. Empty if an unknown model may
+    have another: then its count is an estimate.
+    """
     history: str = "messages"
     """The request's key of the conversation."""
     marks: Marks | None = None

@@ -77,7 +77,8 @@ def check_dialect(
     in the request either. `emit_after` gives the same request as `emit`.
 
     A key of no region stays in a fitted request, a body of another API raises `ConversationError`, and no price has a
-    better grade than its counter. An unknown model's count is an estimate, unless the dialect has its own tokenizer.
+    better grade than its counter. Every conversation is also priced for an unknown model. Its count is an estimate,
+    unless the dialect has its own tokenizer, or declares the one vocabulary of its API.
     Parts of other APIs, such as calls of custom tools, are billed as they are sent. A block for a source, if the API
     declares any, is sent unchanged, and billed.
 
@@ -306,12 +307,19 @@ class _Held(Checked):
             raise self.broken("its prices are graded no higher than their counter", problem)
 
     def guesses_for_a_stranger(self, body: Mapping[str, Any]) -> None:
-        """Check that an unknown model's count is an estimate with another model's counter."""
+        """Check that an unknown model's count is an estimate with another model's counter, or the one of all models."""
+        law = "it guesses for a model that nobody knows"
         counted = count_request(body, dialect=self.dialect, model=STRANGER)
+        if vocabulary := self.dialect.api.vocabulary:
+            usual = count_request(body, dialect=self.dialect)
+            if counted != usual:
+                problem = f"its count for one is {counted}, without a model {usual}; declare no Api.vocabulary"
+                raise self.broken(f"{vocabulary!r} is the vocabulary of every model, as it declares", problem)
+            return
         asks = counted.tokens != count_request(body, dialect=self.dialect, counter=len).tokens
         if asks and counted.grade is not Grade.ESTIMATED:  # else it has a tokenizer of its own
-            problem = f"its count for one is {counted.grade}; return unknown_model_pricer(rules, model, count)"
-            raise self.broken("it guesses for a model that nobody knows", problem)
+            step = "return unknown_model_pricer(rules, model, count), or declare Api.vocabulary if all models have one"
+            raise self.broken(law, f"its count for one is {counted.grade}; {step}")
 
     def _plain(self, request: Mapping[str, Any]) -> None:
         try:

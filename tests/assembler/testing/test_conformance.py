@@ -362,6 +362,10 @@ FAULTS = {
         Odd(api=Api(shape="openai", sources=Passages("search_result"))),
     ),
     "any model is one that it knows": ("nobody knows.*unknown_model_pricer", Knowing()),
+    "a vocabulary is said to be of every model": (
+        "'o200k_base' is the vocabulary of every model, as it declares; its count for one is",
+        Odd(api=Api(shape="openai", vocabulary="o200k_base")),
+    ),
     "neighbours are not merged for an unknown model": (
         "for 'nobodys-model-1' the context costs",
         Unmerging(api=Api(shape="mistral")),
@@ -389,6 +393,10 @@ def test_a_seeded_fault_of_a_dialect_is_found(fault: str) -> None:
     with pytest.raises(ContractError, match=said) as raised:
         check_dialect(dialect, max_examples=25)
     assert raised.value.subject == "odd"
+
+
+def test_an_api_whose_models_have_one_vocabulary_may_be_exact_for_any() -> None:
+    check_dialect(Knowing(api=Api(shape="openai", vocabulary="o200k_base")), model="gpt-4o", max_examples=2)
 
 
 def test_an_invalid_request_is_found_by_the_rules_that_are_given() -> None:
