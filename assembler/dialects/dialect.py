@@ -30,6 +30,8 @@ class Emission:
     notes: tuple[str, ...] = ()
     call_ids: frozenset[str] = attrs.field(default=frozenset(), repr=False)
     """The call ids in the request, if the API needs them to be unique: `emit_after` continues from them."""
+    noted: Sequence[object] = attrs.field(default=(), repr=False)
+    """What was left out with a note of its own, such as surplus cache marks: it is not noted once more as lost."""
 
 
 class Dialect(Protocol):

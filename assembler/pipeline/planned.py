@@ -374,7 +374,8 @@ class Planned:
     @found_once
     def _whole(self) -> set[int]:
         """The indexes of the messages after the head that are sent unchanged and in full."""
-        return sent_whole(self.settings.dialect, self.kept_messages) - self.trimmed.changed.keys()
+        whole = sent_whole(self.settings.dialect, self.kept_messages, lambda: self.can_be_sent and self.emission)
+        return whole - self.trimmed.changed.keys()
 
     @found_once
     def dropped(self) -> list[Dropped]:

@@ -49,7 +49,7 @@ def texts_of_extra_fields(message: Message, target: str) -> dict[str, str]:
 
     A chat template is given the fields, but no template prints them.
     """
-    if not message.extra_fields or target in ("openai", "plain"):
+    if not message.extra_fields or message.role != "assistant" or target in ("openai", "plain"):
         return {}
     value = {key: message.seen.get(key) for key in message.extra_fields if key in OF_ANSWERS}
     audio = value.get("audio")

@@ -384,16 +384,13 @@ def _adapt_held(part: Part, shape: str, target: str) -> Part | None:
 def _written_in(part: Media, target: str) -> str | None:
     """The text of a plain-text document, for an API other than its own; None for any other medium."""
     home = "anthropic" if "type" in part.raw else "bedrock"
-    if part.kind != "document" or target == home:
+    return None if target == home else text_of_document(part)
+
+
+def text_of_document(part: Media) -> str | None:
+    """The text for other APIs of a plain-text document, headed by its title; None for any other medium."""
+    source = fields_in(part.raw, "source") or fields_in(part.raw, "document", "source")
+    text = source.get("data") if source.get("type") == "text" else source.get("text")
+    if part.kind != "document" or not text:
         return None
-    block: object = part.raw if home == "anthropic" else part.raw.get("document")
-    source: object = cast(_Raw, block).get("source") if isinstance(block, Mapping) else None
-    if not isinstance(source, Mapping):
-        return None
-    fields = cast(_Raw, source)
-    text: object = fields.get("data") if fields.get("type") == "text" else fields.get("text")
-    return (
-        text_for_other_apis(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}}))
-        if text
-        else None
-    )
+    return text_for_other_apis(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}}))

@@ -15,7 +15,7 @@ matches them to the end:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import attrs
@@ -91,8 +91,8 @@ Part: TypeAlias = str | Call | Result | Thinking | Media | Opaque
 class Message:
     """A role, its parts, and the caller's own object (`raw`) with a private copy of what was read from it (`seen`).
 
-    Never changed, except for `sent`. Not frozen, because there are many, and a frozen value takes twice as long to
-    make. `shape` names the spelling of `seen`: a dialect with that spelling may emit `seen` unchanged.
+    Never changed, except for `sent` and `side_fields`. Not frozen, because there are many, and a frozen value takes
+    twice as long to make. `shape` names the spelling of `seen`: a dialect with that spelling may emit `seen` unchanged.
     """
 
     role: Role
@@ -108,6 +108,8 @@ class Message:
     """The fields of a Chat message that are not read here. They are sent only to APIs of that spelling."""
     sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False)
     """The Chat Completions message for it, once known, if that is a single message. All threads compute the same."""
+    side_fields: Sequence[Any] | None = attrs.field(default=None, init=False, repr=False)
+    """The fields beside what its parts hold, once a dialect has asked for them. All threads compute the same."""
     text: str | None = attrs.field(init=False, repr=False)
     """Its text, if that is its only part, as of most messages."""
 
@@ -134,6 +136,7 @@ class Message:
         self.shallow = shallow
         self.extra_fields = extra_fields
         self.sent = None
+        self.side_fields = () if shallow and not extra_fields and shape != "responses" else None
         self.text = parts[0] if len(parts) == 1 and type(parts[0]) is str else None
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:

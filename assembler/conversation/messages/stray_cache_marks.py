@@ -62,27 +62,25 @@ def stray_marks_of(part: Mapping[str, Any], target: str) -> Found:
             yield from _strays(fields, kept)
 
 
-def drop_marks(message: dict[str, Any], target: str) -> int:
-    """Remove the stray marks from a message. Returns how many there were."""
-    return _drop(stray_marks(message, target))
+def drop_marks(message: dict[str, Any], target: str) -> None:
+    """Remove the stray marks from a message."""
+    _drop(stray_marks(message, target))
 
 
-def drop_marks_of(part: Mapping[str, Any], target: str) -> int:
-    """Remove the stray marks from a part. Returns how many there were."""
-    return _drop(stray_marks_of(part, target))
+def drop_marks_of(part: Mapping[str, Any], target: str) -> None:
+    """Remove the stray marks from a part."""
+    _drop(stray_marks_of(part, target))
 
 
-def drop_marks_of_tool(definition: Mapping[str, Any], target: str) -> int:
+def drop_marks_of_tool(definition: Mapping[str, Any], target: str) -> None:
     """Remove the marks from a tool's definition that the API `target` does not have there."""
     held = (definition, *(inner for key in _INNER if (inner := fields_of(definition.get(key))) is not None))
-    return _drop(found for fields in held for found in _strays(fields, _OF_TOOLS.get(target, _NO_KEYS)))
+    _drop(found for fields in held for found in _strays(fields, _OF_TOOLS.get(target, _NO_KEYS)))
 
 
-def _drop(found: Iterable[tuple[Mapping[str, Any], str]]) -> int:
-    listed = [*found]
-    for held, key in listed:
+def _drop(found: Iterable[tuple[Mapping[str, Any], str]]) -> None:
+    for held, key in [*found]:
         del cast("dict[str, Any]", held)[key]
-    return len(listed)
 
 
 def _strays(fields: Mapping[str, Any], kept: frozenset[str]) -> Found:

@@ -11,10 +11,8 @@ from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.stray_cache_marks import CONTROL, MARK_KEYS, drop_marks_of_tool
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
-from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
+from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of, parts_as_they_came
 from assembler.dialects.writing.fields import named_tool, object_schema, own_fields
-from assembler.dialects.writing.lost_fields import parts_as_they_came
-from assembler.dialects.writing.notes import MARKS
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of, items_of
@@ -80,7 +78,6 @@ class AnthropicWriter(Writer):
             content = self._answer(result, None)
             if marks := _marks_in(raw):  # the API caches whole results, not the texts in them
                 block[CONTROL] = own_fields(marks[-1])
-                self.notes[MARKS] += len(marks) - 1
         if content is None and result.error:
             content = NO_ERROR_TEXT
         if content is not None:

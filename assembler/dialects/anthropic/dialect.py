@@ -141,9 +141,10 @@ class Anthropic:
         request = self.thinking_as_allowed(asked)
         writer.notes[BEGAN_WITHOUT] += request is not asked
         _rstrip_prefill(request["messages"][-1], writer.notes)
-        _drop_surplus_marks(request, writer.notes)
+        surplus = _drop_surplus_marks(request)
+        writer.notes[SURPLUS_MARKS] += len(surplus)
         _refuse_mixed(writer.citing)
-        return Emission(request, writer.notes.lines(), writer.ids.taken)
+        return Emission(request, writer.notes.lines(), writer.ids.taken, surplus)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """Append the turns of the added messages; None if the whole request must be written again."""
@@ -207,14 +208,14 @@ def _rstrip_prefill(message: Block, notes: Notes) -> None:
         notes["trailing whitespace of the assistant's prefill left out"] += 1
 
 
-def _drop_surplus_marks(request: dict[str, Any], notes: Notes) -> None:
+def _drop_surplus_marks(request: dict[str, Any]) -> Sequence[Block]:
+    """Keep four cache marks, and return the others."""
     system = request.get("system", ())
     in_system = [] if isinstance(system, str) else _marked(system)
     listed = [content for message in request["messages"] if type(content := message["content"]) is not str]
     in_messages = [block for content in listed for block in _marked(content)]
-    for block in surplus_marks(_marked(request.get("tools", ())), in_system, in_messages):
-        del block["cache_control"]
-        notes[SURPLUS_MARKS] += 1
+    surplus = surplus_marks(_marked(request.get("tools", ())), in_system, in_messages)
+    return [{"cache_control": block.pop("cache_control")} for block in surplus]
 
 
 def _marked(blocks: str | Sequence[Block]) -> list[Block]:

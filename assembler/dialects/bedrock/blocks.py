@@ -15,7 +15,6 @@ from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
 from assembler.dialects.writing.fields import object_schema, own_fields
-from assembler.dialects.writing.notes import MARKS
 from assembler.pricing.opaque import lasts
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -93,10 +92,7 @@ class BedrockWriter(Writer):
             return own_fields(raw)
         if isinstance(part, str):
             return self.text(part, raw, NEUTRAL)
-        if is_mark(part):
-            self.notes[MARKS] += 1
-            return None
-        return self.other(part, NEUTRAL)
+        return None if is_mark(part) else self.other(part, NEUTRAL)
 
 
 def tool_spec(tool: Tool) -> list[Block]:

@@ -26,7 +26,7 @@ from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages, system_in
 from assembler.dialects.writing.fields import asked_choice, bare_schema
-from assembler.dialects.writing.notes import SURPLUS_MARKS, Notes
+from assembler.dialects.writing.notes import SURPLUS_MARKS
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
@@ -113,8 +113,9 @@ class Bedrock:
         asked = request | options
         request = self.thinking_as_allowed(asked)
         writer.notes[BEGAN_WITHOUT] += request is not asked
-        _drop_surplus_points(request, writer.notes)
-        return Emission(request, writer.notes.lines(), writer.ids.taken)
+        surplus = _drop_surplus_points(request)
+        writer.notes[SURPLUS_MARKS] += len(surplus)
+        return Emission(request, writer.notes.lines(), writer.ids.taken, surplus)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """Append the turns of the added messages; None if the whole request must be written again."""
@@ -157,19 +158,17 @@ def _system(blocks: str | Sequence[Any]) -> tuple[str | None, list[Message]]:
     return None, [read_message({"role": "system", "content": list(blocks)}, 0)] if blocks else []
 
 
-def _drop_surplus_points(request: dict[str, Any], notes: Notes) -> None:
-    """Keep four cache points. No turn becomes empty: none consists of a cache point alone."""
+def _drop_surplus_points(request: dict[str, Any]) -> Sequence[Block]:
+    """Keep four cache points, and return the others. No turn becomes empty: none consists of a cache point alone."""
     lists: list[list[Block]] = [message["content"] for message in request["messages"]]
     tools = _points(request.get("toolConfig", {}).get("tools", []))
     system = _points(request.get("system", []))
     in_messages = [point for blocks in lists for point in _points(blocks)]
     surplus = surplus_marks(tools, system, in_messages)
-    if not surplus:
-        return
     gone = {id(point) for point in surplus}
-    for blocks in (request.get("toolConfig", {}).get("tools", []), request.get("system", []), *lists):
+    for blocks in (request.get("toolConfig", {}).get("tools", []), request.get("system", []), *lists) if gone else ():
         blocks[:] = [block for block in blocks if id(block) not in gone]
-    notes[SURPLUS_MARKS] += len(surplus)
+    return surplus
 
 
 def _points(blocks: Sequence[Block]) -> list[Block]:

@@ -18,9 +18,8 @@ from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.conversation.turns import opens_turn, unanswered_error
-from assembler.dialects.blocks.writer import Block, Writer
+from assembler.dialects.blocks.writer import Block, Writer, parts_as_they_came
 from assembler.dialects.dialect import Dialect, Emission
-from assembler.dialects.writing.lost_fields import parts_as_they_came
 from assembler.dialects.writing.notes import Notes
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout

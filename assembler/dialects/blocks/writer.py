@@ -15,10 +15,9 @@ from assembler.conversation.messages.parts import NEUTRAL, compact_json
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, drop_marks_of
 from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.dialects.writing.fields import own_fields
-from assembler.dialects.writing.lost_fields import note_lost_fields, parts_as_they_came
 from assembler.dialects.writing.notes import REASONING, RENAMED, Notes
 from assembler.errors import UnsupportedContentError
-from assembler.text.fields import fields_of
+from assembler.text.fields import fields_of, items_of
 
 Raw: TypeAlias = Mapping[str, Any]
 Block: TypeAlias = dict[str, Any]
@@ -91,14 +90,12 @@ class Writer(abc.ABC):
                 assert_never(never)
 
     def adapt(self, messages: Iterable[Message]) -> list[Message]:
-        """Return the messages with foreign parts adapted to this API, and note what is lost."""
-        listed = [*messages]
-        note_lost_fields(listed, self.shape, self.notes)
+        """Return the messages with foreign parts adapted to this API, and note what is left out."""
         return [
             message  # most messages are one text and need no adapting
             if message.text is not None and not message.extra_fields
             else adapt_and_note(message, self.shape, self.notes)
-            for message in listed
+            for message in messages
         ]
 
     def frame(self, message: Message) -> Block:
@@ -162,6 +159,14 @@ def _no_text(part: Call | Result | Thinking | Media) -> UnsupportedContentError:
     return UnsupportedContentError(
         f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
     )
+
+
+def parts_as_they_came(message: Message) -> Sequence[object]:
+    """Return the caller's own parts, one for each of `message.parts`; empty if the content is not a list of parts."""
+    seen = fields_of(message.seen)
+    if seen is None or (message.role == "tool" and message.shape != "gemini"):
+        return ()
+    return items_of(seen.get("parts" if message.shape == "gemini" and "parts" in seen else "content"))
 
 
 def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import TemplateMessage
 from assembler.dialects.chat_template.traits import Traits
 from assembler.dialects.openai.wire import tool_definition
-from assembler.dialects.writing.lost_fields import note_lost_fields
+from assembler.dialects.writing.lost_fields import missing, side_fields
 from assembler.dialects.writing.notes import ANSWERS_FIRST, FAILED, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
@@ -64,10 +64,8 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
     waiting: _Waiting = CallQueue()
     found: list[Line] = []
     notes[ANSWERS_FIRST] += count_messages_between_results(messages)
-    note_lost_fields(messages, CHAT_TEMPLATE, notes)
     for place, came in enumerate(results_first(in_steps(messages))):
         message = came if came.shape == CHAT_TEMPLATE else adapt_and_note(came, CHAT_TEMPLATE, notes)
-        notes[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.extra_fields)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
             _wait(waiting, [part for part in message.parts if type(part) is Call])
@@ -76,6 +74,11 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
             notes[FAILED] += sum(part.error for part in message.parts if type(part) is Result)
             sent = list(_respell(message, waiting, traits))
         found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in sent]
+    came = side_fields(message for message in messages if message.shape != CHAT_TEMPLATE)
+    lost = missing(came, [line.sent for line in found])
+    for field in lost:
+        notes[field.word] += field.times
+    notes[FIELDS_GIVEN] += len(came) - len(lost)
     return found
 
 

@@ -9,13 +9,12 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.stray_cache_marks import drop_marks_of_tool
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
 from assembler.dialects.writing.fields import named_tool, object_schema, own_fields
-from assembler.dialects.writing.lost_fields import note_lost_fields
 from assembler.dialects.writing.media_in_results import all_with_media_after_results
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.regions.tools import Tool
@@ -51,12 +50,7 @@ class GeminiWriter(Writer):
 
     def adapt(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages adapted to this API, with pictures and files of answers after them."""
-        came = [*messages]
-        shown = all_with_media_after_results(came, _SHAPE, self.notes)
-        if shown is came:
-            return super().adapt(came)
-        note_lost_fields(came, _SHAPE, self.notes)  # of the messages as they came: moved, they have no fields
-        return [adapt_and_note(message, _SHAPE, self.notes) for message in shown]
+        return super().adapt(all_with_media_after_results([*messages], _SHAPE, self.notes))
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """Return a text part; an empty one only with a thought signature, which Gemini 3 wants back."""

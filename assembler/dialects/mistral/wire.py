@@ -25,7 +25,6 @@ from assembler.dialects.openai.wire import (
 )
 from assembler.dialects.writing.call_ids import nine
 from assembler.dialects.writing.fields import NO_PARAMETERS, own_fields
-from assembler.dialects.writing.lost_fields import note_lost_fields
 from assembler.dialects.writing.notes import BRIDGE, BRIDGED, REASONING, SILENT, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.reading import GIVEN
@@ -122,7 +121,6 @@ def is_empty(message: Message) -> bool:
 
 def _in_chat_shape(message: Message, notes: Notes) -> Message:
     """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
-    note_lost_fields([message], "mistral", notes)
     if texts_of_extra_fields(message, "mistral"):
         return adapt_and_note(message, "mistral", notes)
     thoughts = [part for part in message.parts if type(part) is Thinking]

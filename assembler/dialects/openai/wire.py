@@ -135,9 +135,6 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
             notes[SILENT] += message.role == "assistant"
             notes[REASONING] += sum(map(is_foreign_thought, message.parts))
         else:
-            from assembler.dialects.writing.lost_fields import note_rewritten  # to write a request, not to price it
-
-            note_rewritten(original, message, own, notes)
             yield from _respell(message, waiting, notes)
 
 
@@ -282,8 +279,11 @@ def _refuse_media(message: Message) -> None:
 
 def _write_extra_fields(message: Message) -> dict[str, Any]:
     """Return the fields of a Chat message other than its content, from a dict or an object."""
-    fields = [field for part in message.parts if (field := field_of(part)) is not None]
-    return {field: private_copy(message.seen[field]) for field in (*fields, *sent_extra_fields(message))}
+    thoughts = [part for part in message.parts if isinstance(part, Thinking) and field_of(part) is not None]
+    return private_copy(
+        {field: held for part in thoughts for field, held in part.raw.items()}
+        | {field: message.seen[field] for field in sent_extra_fields(message)}
+    )
 
 
 def _write_part(part: Part) -> str | dict[str, Any] | None:

@@ -32,7 +32,6 @@ from assembler.dialects.prices.graded import graded_pricer
 from assembler.dialects.prices.unknown_models import guessed_pricer, in_chat, unknown_model_pricer
 from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages
 from assembler.dialects.writing.fields import choice_of, named_schema
-from assembler.dialects.writing.lost_fields import note_lost_fields
 from assembler.dialects.writing.notes import SILENT, Notes
 from assembler.errors import ConversationError
 from assembler.pricing.hosted import price_in_name
@@ -87,7 +86,6 @@ class OpenAIChat:
             messages.append({"role": "system", "content": layout.system})
         notes = Notes()
         spoken = [*layout.head, *layout.messages]
-        note_lost_fields(spoken, "openai", notes)
         messages += wire_messages(spoken, notes)
         if not messages:
             raise ConversationError("Chat Completions needs at least one message; add an instruction or a message")

@@ -19,8 +19,7 @@ from assembler.dialects.blocks.media import Link, content_of, without_given
 from assembler.dialects.openai.wire import legal_name, media_part
 from assembler.dialects.writing.call_ids import legal_id
 from assembler.dialects.writing.fields import NO_PARAMETERS, named_tool, object_schema, own_fields
-from assembler.dialects.writing.lost_fields import note_lost_fields
-from assembler.dialects.writing.notes import FAILED, MARKS, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.writing.notes import FAILED, REASONING, RENAMED, SILENT, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -58,7 +57,7 @@ def _as_they_came(message: Message, notes: Notes) -> Iterator[Item]:
     for given in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = given.copy() if message.shallow else private_copy(given)
         item.pop(PIN, None)
-        notes[MARKS] += drop_marks(item, RESPONSES)
+        drop_marks(item, RESPONSES)
         for key in ("content", "output"):
             if isinstance(item.get(key), list):
                 item[key] = [_without_hints(part) for part in item[key]]
@@ -139,7 +138,6 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     message = adapt_and_note(original, RESPONSES, notes)
     notes[SILENT] += message.role == "assistant" and not any(message.parts)
     notes[NAMES] += message.name is not None
-    note_lost_fields([original], RESPONSES, notes)
     items = call_items(message)
     for part in message.parts:
         match part:
@@ -183,7 +181,7 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
 def _item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
     """Return an item that was found in a message's content, without what callers write beside it."""
     item = own_fields(raw)
-    notes[MARKS] += drop_marks(item, RESPONSES)
+    drop_marks(item, RESPONSES)
     return _settled(item, ids, notes)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -12,10 +12,11 @@ from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import assign_unknown_parts
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
-from assembler.dialects.writing.lost_fields import fields_of_tools, marks_of_tools
-from assembler.dialects.writing.notes import Notes
+from assembler.dialects.writing.lost_fields import fields_of_tools, lost_fields, missing
+from assembler.dialects.writing.notes import MARKS, Notes
 from assembler.regions.layout import Layout
 from assembler.regions.tools.tool import as_function
+from assembler.text.fields import fields_in
 
 LEFT_OUT = "tool(s) of another provider left out"
 TOOL_MARKS = "cache mark(s) of another API on tools left out"
@@ -31,13 +32,25 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
     foreign = len(spelled) - len(kept)
     custom = sum(1 for new, old in zip(spelled, layout.tools, strict=True) if new is not old)
     messages = _without_custom_calls(layout.messages, shape)
-    marks = 0 if shape in _OF_NO_API else marks_of_tools(kept, shape)
-    fields = 0 if shape in _OF_NO_API else fields_of_tools(kept, shape)
-    if not (foreign or custom or marks or fields) and messages is layout.messages:
-        return dialect.emit(layout)
-    emission = dialect.emit(attrs.evolve(layout, tools=kept, messages=messages))
-    notes = Notes({LEFT_OUT: foreign, AS_FUNCTIONS: custom, TOOL_MARKS: marks, TOOL_FIELDS: fields})
+    if foreign or custom or messages is not layout.messages:
+        emission = dialect.emit(attrs.evolve(layout, tools=kept, messages=messages))
+    else:
+        emission = dialect.emit(layout)
+    notes = Notes({LEFT_OUT: foreign, AS_FUNCTIONS: custom})
+    if (key := dialect.api.history) in emission.request:
+        for field in lost_fields((*layout.head, *layout.messages), emission.request, key, emission.noted):
+            notes[field.word] += field.times
+    of_tools = [] if shape in _OF_NO_API else fields_of_tools(kept)
+    for field in missing(of_tools, [*_tools_in(emission.request), *emission.noted]) if of_tools else ():
+        notes[TOOL_MARKS if field.word == MARKS else TOOL_FIELDS] += 1
+    if not any(notes.values()):
+        return emission
     return attrs.evolve(emission, notes=(*emission.notes, *notes.lines()))
+
+
+def _tools_in(request: Mapping[str, Any]) -> list[object]:
+    """Return the lists of tools in a request. Some APIs have them in a configuration."""
+    return [tools for fields in (request, *map(fields_in, request.values())) if (tools := fields.get("tools"))]
 
 
 def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:
@@ -65,8 +78,18 @@ def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> 
     if not _grows(type(dialect)):
         return None
     growing: Any = dialect
-    emission: Emission | None = growing.emit_after(before, _without_custom_calls(added, dialect.api.shape))
-    return emission
+    grown: Emission | None = growing.emit_after(before, _without_custom_calls(added, dialect.api.shape))
+    for message in added:
+        if message.side_fields != ():
+            return grown if grown is None or not _loses_fields(added, dialect.api.history, before, grown) else None
+    return grown
+
+
+def _loses_fields(added: Sequence[Message], key: str, before: Emission, grown: Emission) -> bool:
+    """True if the end of a request does not hold all fields of the messages added. The whole request notes them."""
+    if key not in grown.request:
+        return False
+    return bool(lost_fields(added, {key: grown.request[key][len(before.request[key]) :]}, key))
 
 
 def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[Message]:

@@ -1,61 +1,29 @@
-"""Notes the extra fields of parts and messages that other APIs do not get: citations, signatures, cache marks, others.
+"""Notes the fields that came with messages and tools and are not sent: citations, signatures, cache marks, others.
 
-A part goes to another API as its text, its call or its file. This module finds the fields that are lost on the way, for
-all dialects. Its tables say which parts and fields an API takes unchanged.
+A part goes to another API as its text, its call or its file. What else its dict holds is a side field. One rule finds
+the lost ones for every API: a side field is sent if the request holds the same key with the same value, as many times
+as it came. No table says what an API takes, because the request shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+import attrs
+
+from assembler.conversation.messages import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN
-from assembler.conversation.messages.extra_fields import OF_ANSWERS, sent_extra_fields, texts_of_extra_fields, unread
-from assembler.conversation.messages.foreign_parts import is_mark, is_native_part
-from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
-from assembler.conversation.messages.responses import RESPONSES
-from assembler.conversation.messages.stray_cache_marks import CONTROL, MARK_KEYS, POINT, stray_marks, stray_marks_of
-from assembler.dialects.writing.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
+from assembler.conversation.messages.extra_fields import field_of
+from assembler.conversation.messages.foreign_parts import text_of_document
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
+from assembler.dialects.writing.notes import CITATIONS, FIELDS, MARKS, SIGNATURES
 from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool
 from assembler.text.fields import fields_in, fields_of, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
-
-_CARRIED = frozenset(
-    [
-        *("type", "text", "refusal", "id", "name", "role", "content", "parts", "status", "index", "input", "output"),
-        *("tool_use_id", "is_error", "call_id", "arguments", "function", "custom", "action", "actions", "operation"),
-        *("toolUse", "toolUseId", "toolResult", "json", "functionCall", "function_call", "args", "parameters"),
-        *("functionResponse", "function_response", "response", "image", "document", "image_url", "input_audio"),
-        *("source", "title", "file", "file_id", "file_url", "file_data", "fileData", "filename", "detail", "format"),
-        *("inline_data", "inlineData", "audio", "video", "url", "data", "mime_type", "mimeType", "displayName"),
-        *("display_name", "file_uri", "fileUri", *GIVEN),
-    ]
-)
-"""The keys whose content other APIs get in their own form, and those that only name a part."""
-
-_PARTS = frozenset(["content", "output"])
-"""The keys that hold further parts."""
-
-_NESTED = frozenset(
-    [
-        *("toolUse", "toolResult", "function", "custom"),
-        *("functionCall", "function_call", "functionResponse", "function_response"),
-        *("image", "document", "audio", "video", "image_url", "inline_data", "inlineData", "file_data", "fileData"),
-        *("file", "input_audio"),
-    ]
-)
-"""The keys that hold a part's own fields in a dict, where `type` does not name the kind."""
-
-_OF_A_MESSAGE = frozenset(
-    [
-        *("container", "context_management", "id", "model", "stop_details", "stop_reason", "stop_sequence", "usage"),
-        *("content", "parts", PIN),
-    ]
-)
-"""The keys of a message's parts, and those of an answer's metadata, which no API is sent."""
 
 _WORD = {
     **dict.fromkeys(MARK_KEYS, MARKS),
@@ -66,248 +34,237 @@ _WORD = {
     "thoughtSignature": SIGNATURES,
     "thought_signature": SIGNATURES,
 }
+"""The notes on fields with these keys. All others are noted as fields."""
 
+_ALWAYS = frozenset(["id", "index", "status", "type"])
+"""The keys that name or number whatever has them. Each API has ids and states of its own."""
 
-_CITATIONS = frozenset(key for key, word in _WORD.items() if word == CITATIONS)
-
-_TAKEN: Mapping[str, tuple[str, ...]] = {
-    "anthropic": ("anthropic", NEUTRAL),
-    "bedrock": ("bedrock",),
-    "chat_template": ("chat_template",),
-    "gemini": ("gemini",),
-    "openai": (NEUTRAL, "openai"),
-}
-"""The shapes whose parts an API takes with all of their fields."""
-
-_KEPT: Mapping[str, frozenset[str]] = {"anthropic": frozenset([CONTROL, "citations"])}
-"""The fields that an API takes with a text of the type `text`, in a message of any shape."""
-
-
-_WHOLE: Mapping[str, frozenset[str]] = {
-    "anthropic": frozenset(["tool_use", "tool_result", "image", "document"]),
-    "bedrock": frozenset(["toolUse", "toolResult"]),
-    "gemini": frozenset(["functionCall", "function_call", "functionResponse", "function_response"]),
-}
-"""The parts that an API is sent unchanged, in a message of any shape."""
-
-
-def note_lost_fields(messages: Iterable[Message], target: str, notes: Notes) -> None:
-    """Note the fields in the messages that the API `target` does not get.
-
-    A message of plain texts costs nothing, nor one that Chat Completions was sent as it came.
-    """
-    taken = _TAKEN.get(target, ())
-    for message in messages:
-        whole = message.shallow or (target == "openai" and message.sent is message.seen is not None)
-        if message.extra_fields or not whole or message.shape == RESPONSES:
-            notes[FIELDS] += _lost_fields(message, target)
-            notes[MARKS] += _stray_marks(message, target)
-            if message.shape not in taken:
-                _note_message(message, target, notes)
-
-
-def note_rewritten(message: Message, anew: Message, target: str, notes: Notes) -> None:
-    """Note what a Chat message loses if Chat Completions is sent it as `anew`, which is written from its parts.
-
-    `note_lost_fields` takes it for a message that is sent as it came, and notes only its stray marks.
-    """
-    if target != "openai" or message.shape not in _TAKEN[target]:
-        return
-    lost = Notes()
-    for part, fields in _with_originals(message):
-        if type(part) is Media:  # is sent with its own fields
-            lost[MARKS] += len(MARK_KEYS & fields.keys())
-        else:
-            _note_fields(fields, lost)
-    notes.update(lost)
-    notes[MARKS] += len(MARK_KEYS & fields_in(message.seen).keys()) - _stray_marks(message, target)
-    notes[FIELDS] += len(message.extra_fields) - len(sent_extra_fields(anew))
-
-
-def _stray_marks(message: Message, target: str) -> int:
-    """Return how many cache marks are keys where the API has none. Those that `_note_message` finds are left to it."""
-    fields = fields_of(message.seen)
-    if fields is None or target == "chat_template":
-        return 0
-    taken = message.shape in _TAKEN.get(target, ())
-    if not taken and message.shape in _WITH_KEYS:
-        return 0
-    if message.shape == RESPONSES and "role" not in fields:
-        return 0
-    return sum(1 for _ in stray_marks(fields, target)) if taken else len(MARK_KEYS & fields.keys())
-
-
-def loses_citations(message: Message, target: str) -> bool:
-    """True if the API `target` does not get the message's citations or annotations. O(parts)."""
-    if message.shape == target or target in ("chat_template", "plain"):
-        return False
-    notes = Notes()
-    note_lost_fields([message], target, notes)
-    return notes[CITATIONS] > 0
-
-
-def _lost_fields(message: Message, target: str) -> int:
-    """Return how many fields of a Chat message are lost. Chat and chat templates get them."""
-    if target == "chat_template" or (target == "openai" and message.shape in _TAKEN[target]):
-        return 0
-    sent_fields = texts_of_extra_fields(message, target)
-    return sum(
-        field not in sent_fields and (target != "openai" or field not in OF_ANSWERS) for field in message.extra_fields
-    )
-
-
-def marks_of_tools(tools: Iterable[Tool], target: str) -> int:
-    """Return how many cache marks on tools the API `target` does not get."""
-    return sum(
-        not _takes_mark(mark, tool, target)
-        for tool in tools
-        if tool.api is None
-        for mark in MARK_KEYS & tool.extra.keys()
-    )
-
-
-def fields_of_tools(tools: Iterable[Tool], target: str) -> int:
-    """Return how many fields of tools in another API's form the API `target` does not get."""
-    return sum(
-        bool(held) and key not in _NOT_LOST.get(target, _OF_ANY_TOOL)
-        for tool in tools
-        if tool.api is None and tool.extra and tool.form is not None and not tool.is_in_form_of(target)
-        for key, held in tool.extra.items()
-    )
-
-
-_OF_ANY_TOOL = MARK_KEYS | {"type"}
-_NOT_LOST: Mapping[str, frozenset[str]] = dict.fromkeys(("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"})
-"""The fields of a definition that an API has too, or that are noted as marks."""
-
-
-def _takes_mark(mark: str, tool: Tool, target: str) -> bool:
-    """True if a definition is sent with its mark, as one in the API's own form is."""
-    if target == "bedrock":
-        return mark == POINT
-    in_form = target == "anthropic" or (target == "openai" and "function" in fields_in(tool.seen))
-    return in_form and mark == CONTROL
-
-
-def parts_as_they_came(message: Message) -> Sequence[object]:
-    """Return the caller's own parts, one for each of `message.parts`; empty if the content is not a list of parts."""
-    seen = fields_of(message.seen)
-    if seen is None or (message.role == "tool" and message.shape != "gemini"):
-        return ()
-    return items_of(seen.get("parts" if message.shape == "gemini" and "parts" in seen else "content"))
-
-
-def _note_message(message: Message, target: str, notes: Notes) -> None:
-    notes[MARKS] += 0 if target == "bedrock" else _marks(message.parts)
-    for folded in _folded(message.parts, message.shape, target):
-        for held in _held_under(_CITATIONS, folded.raw):
-            _note_citations(held, notes)
-        notes[FIELDS] += bool(fields_in(folded.raw, "document").get("context"))  # Converse's, of a document in blocks
-        notes[MARKS] += sum(held is not None for held in _held_under(MARK_KEYS, folded.raw))
-        notes[FIELDS] += bool(fields_in(folded.raw, "toolResult").get("type"))  # Nova's name for its search
-    for part, fields in _with_originals(message):
-        if _goes_whole(fields, target):
-            notes[MARKS] += sum(1 for _ in stray_marks_of(fields, target))
-        else:
-            is_text = isinstance(part, str) and fields.get("type") == "text"
-            _note_fields(fields, notes, _KEPT.get(target, _NO_KEYS) if is_text else _NO_KEYS)
-    if message.shape == FOREIGN and "role" in (seen := fields_in(message.seen)):
-        notes[FIELDS] += len({*unread(seen)} - _OF_A_MESSAGE.union(OF_ANSWERS))
-    if message.shape in _WITH_KEYS:
-        _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.extra_fields))
-
-
-_WITH_KEYS = ("anthropic", "bedrock", "gemini")
-"""The shapes whose messages go to their own API with all of their keys."""
-
-
-def _goes_whole(fields: _Raw, target: str) -> bool:
-    """True if a part has the form of the API `target`. Anthropic names the type in `type`; the others in a key."""
-    if target == "anthropic":
-        return _kind(fields) in _WHOLE[target]
-    return "type" not in fields and not _WHOLE.get(target, _NO_KEYS).isdisjoint(fields)
-
-
-def _kind(fields: _Raw) -> str | None:
-    """Return the part's `type` if it is a text: models make up calls with other types."""
-    kind = fields.get("type")
-    return kind if isinstance(kind, str) else None
-
-
-_NO_KEYS = frozenset[str]()
-
-
-def _held_under(keys: Container[str], value: object) -> Iterator[object]:
-    """Yield what a value holds under these keys, at any depth."""
-    fields = fields_of(value)
-    for held in items_of(value) if fields is None else ():
-        yield from _held_under(keys, held)
-    for key, held in (fields or {}).items():
-        yield from [held] if key in keys else _held_under(keys, held)
-
-
-def _folded(parts: Iterable[Part], shape: str, target: str) -> Iterator[Opaque]:
-    """Yield the parts that become texts for the API `target`, or are left out. Marks of Bedrock are not."""
-    for part in parts:
-        if type(part) is Result:
-            yield from _folded(part.parts, shape, target)
-        elif type(part) is Opaque and not is_native_part(part, shape, target) and not is_mark(part):
-            yield part
-
-
-def _marks(parts: Iterable[Part]) -> int:
-    return sum(_marks(part.parts) if type(part) is Result else is_mark(part) for part in parts)
-
-
-def _with_originals(message: Message) -> Iterator[tuple[Part, _Raw]]:
-    """Yield the dicts that the message's texts, calls, results and media were read from."""
-    seen = fields_of(message.seen)
-    originals, held = parts_as_they_came(message), message.parts
-    if message.shape == RESPONSES and (seen is None or "role" not in seen):
-        originals = items_of(message.seen) if seen is None else [seen]
-    elif seen is not None and message.role == "tool" and message.shape != "gemini":
-        originals = items_of(seen.get("content"))
-        held = tuple(inner for part in message.parts if type(part) is Result for inner in part.parts)
-    for part, raw in zip(held, originals, strict=False):
-        if type(part) not in (Opaque, Thinking) and (fields := fields_of(raw)) is not None:
-            yield part, fields
-    calls = [part for part in message.parts if type(part) is Call]
-    for part, call in zip(calls, items_of((seen or {}).get("tool_calls")), strict=False):
-        yield part, fields_of(call) or {}
-
-
-def _note_fields(fields: _Raw, notes: Notes, kept: frozenset[str] = _NO_KEYS) -> None:
-    for key, held in fields.items():
-        if held in _NOTHING or key in kept:
-            continue
-        if key in _NESTED and (inner := fields_of(held)) is not None:
-            _note_fields(inner, notes)
-            notes[FIELDS] += bool(inner.get("type"))
-        elif key in _PARTS:
-            alone = fields_of(held)
-            for part in items_of(held) if alone is None else [alone]:
-                known = fields_in(part)
-                if known.keys() != _POINTS and ("type" not in known or _kind(known) in _READ):
-                    _note_fields(known, notes)
-        elif key not in _CARRIED:
-            word = _WORD.get(key, FIELDS)
-            if word == CITATIONS:
-                _note_citations(held, notes)
-            else:
-                notes[word] += len(items_of(held)) or 1
-
-
-def _note_citations(held: object, notes: Notes) -> None:
-    """Note citations, or the setting that asks for them."""
-    number = len(items_of(held))
-    notes[CITATIONS if number else FIELDS] += number or held not in _NOTHING
-
-
-_POINTS = {POINT}
-"""The keys of a part that is only a mark. It is counted among the parts."""
-
-_NOTHING: tuple[object, ...] = (None, False, [], ())
-_READ = frozenset(
-    ["text", "image", "document", "input_text", "output_text", "input_image", "input_file", "image_url", "file"]
+_OF_A_MESSAGE = _ALWAYS | frozenset(
+    [
+        *("content", "function_call", "name", "parts", "refusal", "role", "tool_call_id", "tool_calls"),
+        *("container", "context_management", "model", "stop_details", "stop_reason", "stop_sequence", "usage"),
+    ]
 )
-"""The kinds of parts inside a result that are read; any other is sent or noted as a whole."""
+"""The keys of messages that are read, and those of a dumped answer's metadata, which no API is sent."""
+
+_OF_A_TEXT = _ALWAYS | frozenset(["refusal", "text"])
+
+_ARGUMENTS = frozenset(
+    [
+        *("action", "actions", "args", "arguments", "input", "json", "operation", "parameters", "response", "tools"),
+    ]
+)
+"""The keys of what a call asks and of what a result answers. All that is under them is sent, as text or as JSON."""
+
+_CALLS = frozenset(["custom", "function", "functionCall", "function_call", "toolUse"])
+_RESULTS = frozenset(["functionResponse", "function_response", "toolResult"])
+_ANSWERED = frozenset(["call_id", "output", "toolUseId", "tool_use_id"])
+_TOLD_BY = _ARGUMENTS | _CALLS | _RESULTS | _ANSWERED
+"""The keys that tell a call or a result from a file."""
+
+_OF_A_CALL = _ALWAYS | _TOLD_BY | frozenset(["content", "is_error", "name", "parts"])
+
+_FILES = frozenset(
+    [
+        *("audio", "document", "file", "fileData", "file_data", "image", "image_url", "inlineData", "inline_data"),
+        *("input_audio", "video"),
+    ]
+)
+_OF_A_FILE = (
+    _ALWAYS
+    | _FILES
+    | frozenset(
+        [
+            *("bytes", "data", "fileUri", "file_id", "file_uri", "file_url", "format", "media_type", "mimeType"),
+            *("mime_type", "source", "url", *GIVEN),
+        ]
+    )
+)
+
+_BODIES = _CALLS | _RESULTS | _FILES
+"""The keys of a part's own fields that name its kind. A `type` among those says something else."""
+_HOLDERS = _BODIES | frozenset(["content", "output", "parts", "source", "tool_calls"])
+"""The keys of dicts and lists that hold parts, or the fields of one part."""
+
+_IN_UNREAD = frozenset([*MARK_KEYS, "annotations", "citations", "context"])
+"""The side fields of a part that is not read. Its others are noted with the part."""
+
+
+@attrs.frozen(eq=False)
+class SideField:
+    """A field that came with a message or a tool, beside what its parts hold."""
+
+    key: str
+    held: object = attrs.field(repr=False)
+
+    @property
+    def cited(self) -> int:
+        """How many citations it holds."""
+        return len(items_of(self.held)) if _WORD.get(self.key) == CITATIONS else 0
+
+    @property
+    def word(self) -> str:
+        """The note on its loss. A setting that asks for citations is a field."""
+        word = _WORD.get(self.key, FIELDS)
+        return FIELDS if word == CITATIONS and not self.cited else word
+
+    @property
+    def times(self) -> int:
+        """How many notes its loss deserves: one for each citation."""
+        return self.cited or 1
+
+
+def lost_fields(
+    messages: Iterable[Message], request: _Raw, history: str, noted: Iterable[object] = ()
+) -> list[SideField]:
+    """Return the side fields of the messages that a request does not hold, whose messages are under the key `history`.
+
+    `noted` is what was left out with a note of its own. Messages of texts, and those that are sent as they came, cost
+    next to nothing. O(what was sent) if any other has a side field.
+    """
+    apart = [message for message in messages if message.side_fields != ()]
+    if not apart:
+        return []
+    written = items_of(request[history])
+    unchanged = {id(message.seen) for message in apart}.intersection(map(id, written))
+    came = side_fields(message for message in apart if id(message.seen) not in unchanged)
+    if not came:
+        return []
+    sent = [each for each in written if id(each) not in unchanged]
+    return missing(came, [sent, *(held for key, held in request.items() if key != history), *noted])
+
+
+def side_fields(messages: Iterable[Message]) -> list[SideField]:
+    """Return the side fields of the messages. O(values) of each message that is asked for the first time."""
+    found: list[SideField] = []
+    for message in messages:
+        if message.side_fields is None:
+            message.side_fields = tuple(_in_message(message))
+        if message.side_fields:
+            found += message.side_fields
+    return found
+
+
+def fields_of_tools(tools: Iterable[Tool]) -> list[SideField]:
+    """Return the fields of functions beside what the library reads.
+
+    Those of a form that is no API's, such as MCP's, are not meant for one, except for cache marks.
+    """
+    found: list[SideField] = []
+    for tool in tools:
+        for key, held in tool.extra.items() if tool.api is None else ():
+            if key in MARK_KEYS or (tool.form is not None and key != "type"):
+                _add(key, held, found)
+    return found
+
+
+def missing(came: Sequence[SideField], sent: object) -> list[SideField]:
+    """Return the fields that `sent`, a request or a part of it, does not hold. O(what was sent)."""
+    held = Counter(_held_under({field.key for field in came}, sent))
+    lost: list[SideField] = []
+    for field in came:
+        found = (field.key, repr(field.held))
+        if held[found]:
+            held[found] -= 1
+        else:
+            lost.append(field)
+    return lost
+
+
+def losing_citations(messages: Iterable[tuple[int, Message]], sent: object) -> set[int]:
+    """Return the indexes of the messages with citations that the request `sent` does not hold. O(what was sent)."""
+    cited = [(index, field) for index, message in messages for field in side_fields([message]) if field.cited]
+    lost = set(map(id, missing([field for _, field in cited], sent)))
+    return {index for index, field in cited if id(field) in lost}
+
+
+def has_citations(message: Message) -> bool:
+    """True if there are citations or annotations in a message."""
+    return any(field.cited for field in side_fields([message]))
+
+
+def _held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:
+    """Yield what is under these keys in a request, at any depth, printed."""
+    waiting = [sent]
+    while waiting:
+        holder = waiting.pop()
+        if (fields := fields_of(holder)) is None:
+            waiting += items_of(holder)
+            continue
+        for key, held in fields.items():
+            if key in keys:
+                yield key, repr(held)
+            if key not in _ARGUMENTS and type(held) in (dict, list):
+                waiting.append(held)
+
+
+def _in_message(message: Message) -> list[SideField]:
+    found: list[SideField] = []
+    unread = {repr(raw) for part in _every(message.parts) if (raw := _unread(part)) is not None}
+    said = {PIN, *map(field_of, message.parts)}
+    if message.role == "assistant" and fields_in(message.seen, "audio").get("transcript"):
+        said.add("audio")
+    seen = fields_of(message.seen)
+    for fields in map(fields_in, items_of(message.seen) if seen is None else [seen]):
+        beside = {key: held for key, held in fields.items() if key not in said}
+        if "role" in fields or "parts" in fields:
+            _find(beside, _OF_A_MESSAGE, unread, found)
+        else:  # an item of Responses
+            _find_in_part(beside, unread, found)
+    return found
+
+
+def _every(parts: Iterable[Part]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        if type(part) is Result:
+            yield from part.parts
+
+
+def _unread(part: Part) -> _Raw | None:
+    """Return the dict of a part that other APIs get as a text or not at all: there its fields need no note."""
+    if isinstance(part, Opaque | Thinking) or (isinstance(part, Media) and text_of_document(part) is not None):
+        return part.raw
+    return None
+
+
+def _find_in_part(part: _Raw, unread: Set[str], found: list[SideField]) -> None:
+    if unread and repr(part) in unread:
+        _find_in_unread(part, found)
+    elif isinstance(part.get("text"), str) or "refusal" in part:
+        _find(part, _OF_A_TEXT, unread, found)
+    else:
+        _find(part, _OF_A_FILE if _TOLD_BY.isdisjoint(part) else _OF_A_CALL, unread, found)
+
+
+def _find(fields: _Raw, read: Set[str], unread: Set[str], found: list[SideField]) -> None:
+    """Find the fields that are not among those that are read, and those of the parts under the others."""
+    for key, held in fields.items():
+        if key not in read:
+            _add(key, held, found)
+        elif key in _HOLDERS:
+            inner = fields_of(held)
+            if inner is not None and key in _BODIES:
+                _add("type", inner.get("type"), found)
+            for each in map(fields_in, items_of(held) if inner is None else [inner]):
+                if key != "output" or "type" in each:  # a shell's output has no parts: it is sent as JSON
+                    _find_in_part(each, unread, found)
+
+
+def _find_in_unread(held: object, found: list[SideField]) -> None:
+    fields = fields_of(held)
+    for item in items_of(held) if fields is None else ():
+        _find_in_unread(item, found)
+    for key, value in (fields or {}).items():
+        if key in _IN_UNREAD:
+            _add(key, value, found)
+        else:
+            _find_in_unread(value, found)
+
+
+def _add(key: str, held: object, found: list[SideField]) -> None:
+    if held is not None and held is not False and held not in _NOTHING:
+        found.append(SideField(key, held))
+
+
+_NOTHING: Sequence[object] = ([], ())

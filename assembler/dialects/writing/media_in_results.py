@@ -71,12 +71,9 @@ def all_with_media_after_results(
         return messages
     moved = [with_media_after_results(message, target) for message in messages]
     if notes is not None:
-        from assembler.dialects.writing.lost_fields import note_rewritten  # to write a request, not to price it
-
         for old, new in zip(messages, moved, strict=True):
             if new is not old:
                 notes[MEDIA_MOVED] += count_media_in_results(old)
-                note_rewritten(old, new, target, notes)
     return moved
 
 
