@@ -22,7 +22,6 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
-from assembler.integrations.llama_answering import answering
 from assembler.integrations.llama_messages import message_fields, rewrite_message
 from assembler.integrations.retries import Retries
 from assembler.pipeline.draft import Draft
@@ -104,7 +103,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
 
         Up to three times. The memory keeps what the refusals said.
         """
-        return answering(llm, self._retries)
+        return _answering(llm, self._retries)
 
     @classmethod
     def class_name(cls) -> str:
@@ -175,12 +174,12 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         return self._answered(history, fields)
 
     def _laid_out(self, history: Sequence[ChatMessage], fields: Any, state: State | None) -> list[ChatMessage]:
-        return self._kept(self._fitting.fit(fields, Asked(), state=state), history, fields)
+        return self._sent(self._fitting.fit(fields, Asked(), state=state), history, fields)
 
     async def _alaid_out(self, history: Sequence[ChatMessage], fields: Any, state: State | None) -> list[ChatMessage]:
-        return self._kept(await self._fitting.afit(fields, Asked(), state=state), history, fields)
+        return self._sent(await self._fitting.afit(fields, Asked(), state=state), history, fields)
 
-    def _kept(self, context: Context, history: Sequence[ChatMessage], fields: Any) -> list[ChatMessage]:
+    def _sent(self, context: Context, history: Sequence[ChatMessage], fields: Any) -> list[ChatMessage]:
         _remember(self.states, _OWN, context.state())
         sent = _with_system(context.inside, history)
         self._retries.add(
@@ -349,3 +348,25 @@ def _kept(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return kept_objects(
         plan, messages, rewritten=rewrite_message, of_summary=lambda text: ChatMessage(text, role="user")
     )
+
+
+def _answering(llm: Any, retries: Retries) -> Any:
+    """Return a copy of the LLM that makes a call again, smaller, after a refusal as too long."""
+    kind = cast("Any", type(llm))
+
+    class Answering(kind):  # type: ignore[misc,valid-type,unused-ignore]
+        def chat(self, messages: Any, **more: Any) -> Any:
+            return retries.call(messages, lambda given: kind.chat(self, given, **more))
+
+        async def achat(self, messages: Any, **more: Any) -> Any:
+            return await retries.acall(messages, lambda given: kind.achat(self, given, **more))
+
+        def stream_chat(self, messages: Any, **more: Any) -> Any:
+            return retries.stream(messages, lambda given: kind.stream_chat(self, given, **more))
+
+        async def astream_chat(self, messages: Any, **more: Any) -> Any:
+            return await retries.astream(messages, lambda given: kind.astream_chat(self, given, **more))
+
+    copied = llm.model_copy()
+    copied.__class__ = Answering
+    return copied

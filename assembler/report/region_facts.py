@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from assembler.pipeline.measure import Measured
 from assembler.text.invisible import Invisible
 from budgets import Count
@@ -16,18 +18,16 @@ if TYPE_CHECKING:
     from assembler.report.rows import Row
 
 
+@attrs.define(eq=False)
 class FixedFacts:
     """Facts of the fixed regions; None before the first report."""
 
-    __slots__ = ("framing", "invisible", "prefix", "rows", "volatile")
-
-    def __init__(self) -> None:
-        self.rows: tuple[Row, ...] | None = None
-        self.framing: Row | None = None
-        self.invisible: tuple[Invisible, ...] | None = None
-        self.volatile: tuple[Volatile, ...] | None = None
-        self.prefix: Count | None = None
-        """The price of system text, head and tools."""
+    rows: tuple[Row, ...] | None = None
+    framing: Row | None = None
+    invisible: tuple[Invisible, ...] | None = None
+    volatile: tuple[Volatile, ...] | None = None
+    prefix: Count | None = None
+    """The price of system text, head and tools."""
 
 
 def fixed_facts(measured: Measured) -> FixedFacts:

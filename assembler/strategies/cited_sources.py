@@ -86,10 +86,6 @@ def _whole(_owner: object, field: attrs.Attribute[int | None], value: int | None
         whole_tokens(value, field.name)
 
 
-def _int_or_none(value: int | None) -> int | None:
-    return None if value is None else as_int(value)
-
-
 @attrs.frozen
 class CitedSources:
     """Sources numbered from 1 in the order in which they are read: `[Source 1]`, with document, section and page.
@@ -121,15 +117,15 @@ class CitedSources:
         default=None, validator=Is((MergeNeighbours, type(None)), "MergeNeighbours() or None")
     )
     reliability: Reliability = attrs.field(default=_EQUALLY, validator=_weights)
-    per_document: int | None = attrs.field(default=None, converter=_int_or_none, validator=_whole)
-    max_tokens: Tokens | None = attrs.field(default=None, converter=_int_or_none, validator=_whole)
+    per_document: int | None = attrs.field(default=None, converter=attrs.converters.optional(as_int), validator=_whole)
+    max_tokens: Tokens | None = attrs.field(default=None, converter=attrs.converters.optional(as_int), validator=_whole)
     layout: SourceLayout = attrs.field(default=_PLAIN, validator=Does("body", "a layout such as PlainSources()"))
     template: QuestionTemplate = attrs.field(default=SINGLE_HOP, validator=A_TEMPLATE)
     placement: Placement = attrs.field(default=Placement.SYSTEM, validator=_a_place)
     compress: Callable[[str], str] | None = attrs.field(
         default=None, validator=attrs.validators.optional(Does("__call__", "a function from text to text, or None"))
     )
-    top_k: int | None = attrs.field(default=None, converter=_int_or_none, validator=_whole)
+    top_k: int | None = attrs.field(default=None, converter=attrs.converters.optional(as_int), validator=_whole)
 
     @property
     def needs(self) -> Needs:
