@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -45,8 +45,8 @@ class ProviderRows:
     """The field that holds the request."""
     id: str
     """The field with the line's id, which the answer will have. It must be unique."""
-    dialect: Callable[[Row], str]
-    """Returns the dialect of a line. Raises `RowError` for an API without one."""
+    dialect: str | None
+    """The dialect of the requests; None if each line has a url that says it."""
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class ProviderRows:
             )
         if not isinstance(row.get(self.id), str):
             raise RowError(f"{self.id}: expected a text; the provider names the answer by it")
-        spoken = read_dialect(self.dialect(row))
+        spoken = read_dialect(self.dialect or _dialect_by_url(row))
         fitted = built(fit_steps(RawRequest.of(cast(Row, body), spoken), base))
         budget = base.budget
         counted = count_request(
@@ -91,7 +91,7 @@ _WRITTEN = ("row", "request", "tokens", "upper", "grade", "dropped")
 _URLS = {"/v1/chat/completions": "openai_chat", "/v1/responses": "openai_responses"}
 
 
-def _by_url(row: Row) -> str:
+def _dialect_by_url(row: Row) -> str:
     url: object = row.get("url")
     if not isinstance(url, str) or url not in _URLS:
         raise RowError(f"url: expected one of {', '.join(_URLS)}")
@@ -100,20 +100,12 @@ def _by_url(row: Row) -> str:
     return _URLS[url]
 
 
-def _anthropic(_: Row) -> str:
-    return "anthropic"
-
-
-def _gemini(_: Row) -> str:
-    return "gemini"
-
-
 OWN = OwnRows()
 FORMATS: Mapping[str, Format] = {
     "rows": OWN,
-    "openai": ProviderRows("openai", body="body", id="custom_id", dialect=_by_url),
-    "anthropic": ProviderRows("anthropic", body="params", id="custom_id", dialect=_anthropic),
-    "gemini": ProviderRows("gemini", body="request", id="key", dialect=_gemini),
+    "openai": ProviderRows("openai", body="body", id="custom_id", dialect=None),
+    "anthropic": ProviderRows("anthropic", body="params", id="custom_id", dialect="anthropic"),
+    "gemini": ProviderRows("gemini", body="request", id="key", dialect="gemini"),
 }
 """Every format, by its name on the command line. All of them are pickled for worker processes."""
 

@@ -71,7 +71,8 @@ def batch(
         with _files(rows, output) as (source, target):
             ended = _assembled(source, target, spec, kind, order, workers)
             if output == STANDARD:
-                _print(target)
+                with target.open("rb") as file:
+                    shutil.copyfileobj(file, sys.stdout.buffer)
                 _warn(ended, target if _is_its_own_log(kind, order) else log_of(target))
                 return _code(ended)
     except OSError as error:
@@ -136,11 +137,6 @@ def _assembled(source: Path, target: Path, spec: Path, kind: Format, order: Orde
 
 def _is_its_own_log(kind: Format, order: Order) -> bool:
     return kind is OWN and order == "given"
-
-
-def _print(path: Path) -> None:
-    with path.open("rb") as file:
-        shutil.copyfileobj(file, sys.stdout.buffer)
 
 
 def _warn(ended: Progress, log: Path) -> None:

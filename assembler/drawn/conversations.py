@@ -178,7 +178,7 @@ def said(
     `fewest_answers` is the least number of parts of an answer: with 0 the user may continue without one.
     `fewest_steps`, 0 or 1, is the least number of steps in an exchange if there is a tool to call.
     """
-    tools = st.lists(definitions(), min_size=fewest_tools, max_size=max(_PICKS), unique_by=_name)
+    tools = st.lists(definitions(), min_size=fewest_tools, max_size=max(_PICKS), unique_by=lambda tool: tool.name)
     return _conversations(tools, _Words.of(words), turns, (fewest_answers, fewest_steps))
 
 
@@ -195,10 +195,6 @@ def _conversations(
     exchanges = draw(st.lists(_exchanges(tools, words, *least), min_size=fewest, max_size=most))
     exchanges[-1] = attrs.evolve(exchanges[-1], answer=(), thinking=None)
     return Conversation(draw(words.maybe), tuple(_numbered(exchanges)), tools)
-
-
-def _name(tool: Definition) -> str:
-    return tool.name
 
 
 def _numbered(exchanges: list[Exchange]) -> Iterator[Exchange]:

@@ -295,11 +295,10 @@ class Fitting:
         step = await asyncio.to_thread(advance, steps, None)
         while isinstance(step, Assembler):
             try:
-                outcome = await step.abuild()
+                outcome: Context | ContextLengthError = await step.abuild()
             except ContextLengthError as error:
-                step = await asyncio.to_thread(advance, steps, error)
-            else:
-                step = await asyncio.to_thread(advance, steps, outcome)
+                outcome = error
+            step = await asyncio.to_thread(advance, steps, outcome)
         self._remember(_Known(run, None, same, step.assembler, step.context), known)
         return step
 

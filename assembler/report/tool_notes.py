@@ -7,7 +7,7 @@ notes hold only names that an API would accept.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
 from assembler.regions.tools.reading import NAME
@@ -42,9 +42,8 @@ def _alike(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _listed(names: Collection[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(islice(_legal_names(names), _NAMED)) + more
-
-
-def _legal_names(names: Collection[str]) -> Iterator[str]:
-    for name in names:
-        yield name if NAME.fullmatch(name) else f"a name of {len(name)} characters that no API takes"
+    shown = (
+        name if NAME.fullmatch(name) else f"a name of {len(name)} characters that no API takes"
+        for name in islice(names, _NAMED)
+    )
+    return ", ".join(shown) + more

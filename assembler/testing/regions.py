@@ -78,8 +78,7 @@ def _any_budget(draw: DrawFn) -> Budget:
 
 @st.composite
 def _edges(draw: DrawFn, subject: Assembler[Tokens | None] | Draft) -> Budget:
-    held = subject if isinstance(subject, Assembler) else _holding(subject)
-    draft, settings = held.inside
+    draft, settings = subject.inside if isinstance(subject, Assembler) else (subject, Assembler().inside[1])
     asked = settings.budget or Budget(1)
     roomy = Assembler(_with_limit(asked, _AMPLE), dialect=settings.dialect, strategy=settings.strategy)
     ample = Assembler.around(draft, roomy.inside[1])
@@ -89,10 +88,6 @@ def _edges(draw: DrawFn, subject: Assembler[Tokens | None] | Draft) -> Budget:
     ample.add_messages([*draft.history.raws(0, view.head), *draft.history.raws(start)])
     edge = ample.plan().count.upper + draw(st.integers(-_NUDGE, _NUDGE))
     return _with_limit(asked, max(1, edge))
-
-
-def _holding(draft: Draft) -> Assembler:
-    return Assembler.around(draft, Assembler().inside[1])
 
 
 def _with_limit(budget: Budget, tokens_left: Tokens) -> Budget:

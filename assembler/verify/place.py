@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard, cast
+from typing import TypeGuard
 
 import attrs
 
@@ -84,8 +84,4 @@ class Place:
 
 def request_place(request: Mapping[str, object]) -> Place:
     """Return the root of a request, with an empty path. Any mapping is read as a dict."""
-    return Place("", request if is_object(request) else _opened(request))
-
-
-def _opened(request: object) -> object:
-    return dict(cast("Mapping[object, object]", request)) if isinstance(request, Mapping) else request
+    return Place("", dict(request) if isinstance(request, Mapping) else request)
