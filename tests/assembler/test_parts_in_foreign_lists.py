@@ -106,6 +106,8 @@ OF_LANG_CHAIN: list[Part] = [
     {"type": "invalid_tool_call", "id": "i1", "name": "look", "args": "{", "error": "not JSON"},
     {"type": "non_standard", "value": {"of": "another"}},
     {"type": "text-plain", "text": "walrus", "mime_type": "text/plain"},
+    {"type": "executable_code", "executable_code": "print('walrus')", "language": 1},
+    {"type": "code_execution_result", "code_execution_result": "walrus", "outcome": 1},
 ]
 LOOKED: Part = {"type": "tool_call", "id": "c1", "name": "look", "args": {"at": "the sea"}}
 
@@ -123,8 +125,58 @@ def test_an_answer_in_langchains_own_content_is_sent_as_the_api_writes_it(name: 
     assert verify(request, dialect=name) == []
     assert count_request(request, dialect=name, model=APIS[name]) == context.count
     written = json.dumps(request)
-    assert (written.count("walrus"), written.count("the sea"), written.count("waves")) == (2, 1, 1)
+    assert (written.count("walrus"), written.count("the sea"), written.count("waves")) == (4, 1, 1)
     small = Budget(context.count.upper - 1, model=APIS[name])
     cut = Assembler(small, dialect=name, on_overflow=ClearToolResults(keep=0)).set_tools([TOOL]).set_messages(history)
     assert "the sea" not in json.dumps(cut.build().request())
     assert answer.content[-1] == LOOKED
+
+
+OF_MESSAGES_ALONE: dict[str, list[Part]] = {
+    "anthropic": [
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "sea"}},
+        {"type": "compaction", "content": "walrus"},
+        {"type": "container_upload", "file_id": "f1"},
+    ],
+    "bedrock": [
+        {"guardContent": {"text": {"text": "walrus"}}},
+        {"citationsContent": {"content": [{"text": "walrus"}], "citations": []}},
+    ],
+    "gemini": [{"executableCode": {"code": "walrus"}}, {"codeExecutionResult": {"output": "walrus"}}],
+    "mistral": [{"type": "reference", "reference_ids": [1]}, {"type": "resource_link", "uri": "walrus"}],
+}
+OF_NO_SYSTEM: dict[str, list[Part]] = {
+    **OF_MESSAGES_ALONE,
+    "anthropic": [*OF_MESSAGES_ALONE["anthropic"], {"type": "search_result", "source": "s", "title": "walrus"}],
+    "bedrock": [OF_MESSAGES_ALONE["bedrock"][1], {"searchResult": {"source": "s", "title": "walrus"}}],
+}
+
+
+@pytest.mark.parametrize("name", OF_NO_SYSTEM)
+def test_a_part_of_the_apis_own_that_its_system_text_may_not_hold_is_a_text_there(name: str) -> None:
+    """Claude and Bedrock were sent it at no price; for Gemini it was a KeyError."""
+    for part in OF_NO_SYSTEM[name]:
+        for beside in ([], [{"type": "text", "text": "Be brief."}]):
+            history = [{"role": "system", "content": [*beside, part]}, {"role": "user", "content": "Look."}]
+            context = Assembler(Budget(10_000, model=APIS[name]), dialect=name).set_messages(history).build()
+            request = context.request()
+            assert verify(request, dialect=name) == []
+            assert count_request(request, dialect=name, model=APIS[name]) == context.count
+            assert json.dumps(request).count("walrus") == str(part).count("walrus")
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock"])
+def test_a_part_of_the_apis_own_that_a_result_may_not_hold_is_a_text_there(name: str) -> None:
+    for part in OF_MESSAGES_ALONE[name]:
+        call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        history = [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "waves"}, part]},
+        ]
+        budget = Budget(10_000, model=APIS[name])
+        context = Assembler(budget, dialect=name).set_tools([TOOL]).set_messages(history).build()
+        request = context.request()
+        assert verify(request, dialect=name) == []
+        assert count_request(request, dialect=name, model=APIS[name]) == context.count
+        assert json.dumps(request).count("walrus") == str(part).count("walrus")

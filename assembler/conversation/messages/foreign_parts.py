@@ -3,141 +3,31 @@
 A part of one API is sent to that API byte for byte. Any other API would refuse it, so its content is sent as a text:
 the results of a search, the output of code, a summary. A part without content for other APIs is left out: a reference
 to a stored item, an encrypted text, a setting.
-
-The kinds and their fields: openai 3.54.0, anthropic 2.12.0, google-genai 3.4.0, botocore 1.44.5, read 2026-11.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, texts_of_extra_fields
-from assembler.conversation.messages.kinds import ARGUMENTS, stands_alone
+from assembler.conversation.messages.kinds import ARGUMENTS, IN_RESULTS, OF_ANTHROPIC, OF_BEDROCK, stands_alone
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, compact_json
+from assembler.conversation.messages.part_as_text import SAYS, text_for_other_apis
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.text.fields import fields_in, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
-
-_WORDS = frozenset(
-    [
-        *("text", "title", "url", "uri", "source", "filename", "document_name", "document_url", "code", "summary"),
-        *("output", "result", "logs", "stdout", "stderr", "stdOut", "stdErr", "content", "error", "message", "data"),
-    ]
-)
-"""The keys whose texts a model of another API can read."""
-
-_ADDRESSES = frozenset(["document_url", "uri", "url"])
-"""The keys whose text may be a data URL with the file itself."""
-
-_SAYS: Mapping[str, tuple[str, ...]] = {
-    "advisor_tool_result": ("content",),
-    "bash_code_execution_tool_result": ("content",),
-    "citationsContent": ("citationsContent",),
-    "codeExecutionResult": ("codeExecutionResult",),
-    "code_execution_result": ("code_execution_result",),
-    "code_execution_tool_result": ("content",),
-    "code_interpreter_call": ("code", "outputs"),
-    "compaction": ("content",),
-    "document": ("title", "source", "document"),
-    "document_url": ("document_name", "document_url"),
-    "executableCode": ("executableCode",),
-    "executable_code": ("executable_code",),
-    "file_search_call": ("results",),
-    "guardContent": ("guardContent",),
-    "mcp_call": ("output", "error"),
-    "mcp_tool_result": ("content",),
-    "program": ("code",),
-    "program_output": ("result",),
-    "resource": ("resource",),
-    "resource_link": ("title", "uri"),
-    "searchResult": ("searchResult",),
-    "search_result": ("title", "source", "content"),
-    "text_editor_code_execution_tool_result": ("content",),
-    "toolResponse": ("toolResponse",),
-    "toolResult": ("toolResult",),
-    "tool_response": ("tool_response",),
-    "web_fetch_tool_result": ("content",),
-    "web_search_call": ("results", "action"),
-    "web_search_tool_result": ("content",),
-}
-"""The known kinds with content, and the fields that hold it."""
-
-_SILENT = frozenset(
-    [
-        *("additional_tools", "browser_state", "compaction_trigger", "configuration_update", "container_upload"),
-        *("fallback", "image_generation_call", "item_reference", "mcp_approval_request", "mcp_approval_response"),
-        *("mcp_list_tools", "mcp_tool_listing", "mcp_tool_use", "reasoning", "reasoning_content", "reasoningContent"),
-        *("redacted_thinking", "reference", "server_tool_use", "thinking", "tool_addition", "tool_reference"),
-        *("tool_removal", "tool_search_call", "tool_search_output", "tool_search_tool_result", "toolUse"),
-    ]
-)
-"""The known kinds without content for another API."""
-
-_USUAL = ("text", "content", "output", "outputs", "result", "results")
-"""The fields of an unknown kind that probably hold its content."""
-
-_UNSAID = "[HIDDEN]"
-"""What Bedrock writes in place of the pages that Nova has found."""
-
-_BLOB = re.compile(r"[A-Za-z0-9+/_=-]{200,}")
-"""No language has a word of 200 letters, so this is not text."""
-
-
-_OWN_WORDS = frozenset(["citationsContent", "guardContent"])
-"""The kinds that are a message's own text, with something of their API's around it. They need no heading elsewhere."""
-
-_CITATIONS = ("annotations", "citations")
-"""The keys of the citations of a text. Only its own API gets them."""
 
 
 def is_mark(part: Part) -> bool:
     """Whether a part is a cache mark of Bedrock, which has no content."""
     return type(part) is Opaque and part.kind == "cachePoint"
-
-
-def text_for_other_apis(part: Opaque) -> str | None:
-    """The part as a text for another API, headed by its kind unless it is a text itself. O(its values).
-
-    None if it has no content there.
-    """
-    if part.kind in _SILENT:
-        return None
-    keyed = () if "type" in part.raw else (part.kind,)
-    words = [word for key in _SAYS.get(part.kind, (*_USUAL, *keyed)) for word in _words(part.raw.get(key), key)]
-    heading = [] if part.kind in _OWN_WORDS else [f"[{part.kind}]"]
-    return "\n".join([*heading, *words]) if words else None
-
-
-def _words(value: object, key: str) -> Iterator[str]:
-    if isinstance(value, str):
-        if key in _WORDS and _is_said(value, key):
-            yield value
-    elif key == "json" and isinstance(value, Mapping | list):
-        yield compact_json(cast(object, value))
-    elif isinstance(value, Mapping):
-        fields = cast(_Raw, value)
-        if fields.get("type") == "base64":  # a source whose data is not text
-            return
-        for inner, held in fields.items():
-            if inner not in _CITATIONS:
-                yield from _words(held, inner)
-    elif isinstance(value, Sequence) and not isinstance(value, bytes):
-        for held in cast("Sequence[object]", value):
-            yield from _words(held, key)
-
-
-def _is_said(text: str, key: str) -> bool:
-    if text.strip() in ("", _UNSAID) or _BLOB.fullmatch(text):
-        return False
-    return not (key in _ADDRESSES and text.startswith("data:"))
 
 
 _TYPED: Mapping[str, tuple[str, ...]] = {
@@ -149,12 +39,21 @@ _TYPED: Mapping[str, tuple[str, ...]] = {
 """The APIs whose parts have a `type`, and the shapes that each accepts."""
 
 
+_SYSTEM = "system"
+"""In place of the shape of a message that becomes the system text."""
+
+_WITH_SYSTEM_TEXTS = frozenset(["anthropic", "bedrock", "gemini", "mistral"])
+"""The APIs in whose system text no part but a text has a place."""
+
+
 def is_native_part(part: Opaque, shape: str, target: str) -> bool:
     """Whether a part of a message in this shape is sent unchanged to the API `target`.
 
     True if the part is of that API. For an unknown kind the shape of the message decides; if several APIs share that
-    shape, the caller's choice of the dialect does.
+    shape, the caller's choice of the dialect does. In a system text only Bedrock has parts other than texts.
     """
+    if shape == _SYSTEM:
+        return part.kind == "guardContent" and part.api == target
     if part.api != NEUTRAL:
         return part.api == target
     return shape in (NEUTRAL, FOREIGN, *_TYPED.get(target, ())) and target in _TYPED
@@ -215,8 +114,9 @@ def adapt_message(message: Message, target: str) -> Message:
         return message
     drawn = message.role == "assistant" and not _is_spelled_by(message, target)
     again = _repeated_calls(message)
+    shape = _SYSTEM if message.role in _OF_THE_SYSTEM and target in _WITH_SYSTEM_TEXTS else message.shape
     parts = [
-        None if place in again or (drawn and type(part) is Media) else _adapt_part(part, message.shape, target)
+        None if place in again or (drawn and type(part) is Media) else _adapt_part(part, shape, target)
         for place, part in enumerate(message.parts)
     ]
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):
@@ -226,6 +126,9 @@ def adapt_message(message: Message, target: str) -> Message:
     if role == "tool" and Result not in map(type, kept):  # not a result for a call of the caller's tools
         role = "user" if any(map(_is_the_callers, message.parts)) else "assistant"
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
+
+
+_OF_THE_SYSTEM = ("system", "developer")
 
 
 def _repeated_calls(message: Message) -> frozenset[int]:
@@ -263,7 +166,7 @@ def _with_places(seen: _Raw, at: int, number: int) -> _Raw:
 
 def _is_the_callers(part: Part) -> bool:
     """Whether an item is the caller's output for a call of an unknown kind. Outputs of servers are known by kind."""
-    return type(part) is Opaque and part.kind not in _SAYS and isinstance(part.raw.get("call_id"), str)
+    return type(part) is Opaque and part.kind not in SAYS and isinstance(part.raw.get("call_id"), str)
 
 
 _TOLD = frozenset([Opaque, Media])
@@ -374,9 +277,12 @@ def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
             return part
 
 
+_IN_MESSAGES = frozenset([*OF_ANTHROPIC, *OF_BEDROCK]) - IN_RESULTS
+
+
 def _adapt_held(part: Part, shape: str, target: str) -> Part | None:
-    """A part of a result. An item of Responses is a text there, for Responses too, which takes no item in an output."""
-    if type(part) is Opaque and part.api == "responses" and stands_alone(part.kind):
+    """A part of a result. One that its own API takes only in a message is a text there, as are items of Responses."""
+    if type(part) is Opaque and (part.kind in _IN_MESSAGES or (part.api == "responses" and stands_alone(part.kind))):
         return text_for_other_apis(part)
     return _adapt_part(part, shape, target)
 

@@ -10,8 +10,18 @@ import attrs
 
 from assembler.conversation.messages.dicts import PIN, private_copy, role_of
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.message import Call, Media, Message, Part, Result
-from assembler.conversation.messages.parts import Raw, compact_json, gemini_part, text_of_result, write_parts
+from assembler.conversation.messages.kinds import OF_BEDROCK, OF_GEMINI, is_item
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.parts import (
+    FOREIGN,
+    Raw,
+    compact_json,
+    gemini_part,
+    is_kind_of_part,
+    read_part,
+    text_of_result,
+    write_parts,
+)
 from assembler.conversation.messages.spelling import DictSpelling
 from assembler.errors import ConversationError
 
@@ -47,7 +57,30 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
 def _part(item: object, index: int) -> Part:
     if not isinstance(item, Mapping):
         raise ConversationError(f"a Gemini part must be a dict, got {type(item).__name__}", index=index)
-    return gemini_part(cast(Raw, item), index)
+    fields = cast(Raw, item)
+    if not _is_of_another_api(fields):
+        return gemini_part(fields, index)
+    part, _ = read_part(fields, index=index)
+    if isinstance(part, str | Call | Result):
+        raise ConversationError("a Gemini content with a part of another API; put it under 'content'", index=index)
+    return part if isinstance(part, Media) else Opaque(_kind_of(part, fields), fields, FOREIGN)
+
+
+_BY_KEY = frozenset([*OF_BEDROCK, "audio", "document", "image", "reasoningContent", "toolResult", "toolUse", "video"])
+
+
+def _kind_of(part: Opaque | Thinking, fields: Raw) -> str:
+    return part.kind if isinstance(part, Opaque) else str(fields.get("type", "thinking"))
+
+
+def _is_of_another_api(part: Raw) -> bool:
+    """Whether a part is spelled as another API spells it: with a known type, or by a key of Bedrock's."""
+    if "text" in part or not OF_GEMINI.isdisjoint(part):
+        return False
+    kind: object = part.get("type")
+    if kind is None:
+        return not _BY_KEY.isdisjoint(part)
+    return isinstance(kind, str) and (is_kind_of_part(kind) or is_item(kind, part))
 
 
 def _edit(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:

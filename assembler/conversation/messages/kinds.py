@@ -29,11 +29,22 @@ OF_ANTHROPIC = (
 """Blocks that only Anthropic's API has and that are not read (anthropic 2.12.0, types, read 2026-11)."""
 OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval")
 """The same of Converse (botocore 1.44.5, service model, read 2026-11)."""
+IN_RESULTS = frozenset(["browser_state", "cachePoint", "searchResult", "search_result", "tool_reference"])
+"""Those of both that a tool's result may hold."""
 OF_MISTRAL = ("document_url", "reference", "resource", "resource_link")
 """The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
 
-OF_LANG_CHAIN = ("invalid_tool_call", "non_standard", "server_tool_call", "server_tool_result", "text-plain")
-"""The same of LangChain's own content, which no API accepts (langchain-core 1.7.2, content.py, read 2026-11)."""
+OF_LANG_CHAIN = (
+    "code_execution_result",
+    "executable_code",
+    "invalid_tool_call",
+    "non_standard",
+    "server_tool_call",
+    "server_tool_result",
+    "text-plain",
+)
+"""The same of LangChain's own content, which no API accepts (langchain-core 1.7.2, content.py; for the first two
+langchain-google-genai 4.2; read 2026-11)."""
 
 OF_GEMINI = frozenset(
     [
