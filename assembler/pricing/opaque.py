@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from assembler.conversation.messages.foreign_parts import is_mark, text_for_other_apis
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Media, Opaque, Part, Result
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
@@ -186,6 +186,8 @@ def price_wordless(parts: Sequence[Part], count: TokenCounter) -> Count:
 
 
 def _is_wordless(part: Opaque) -> bool:
+    from assembler.conversation.messages.part_as_text import text_for_other_apis  # few requests hold such parts
+
     return not (is_mark(part) or lasts(part)) and text_for_other_apis(part) is None
 
 

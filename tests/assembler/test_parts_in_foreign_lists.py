@@ -180,3 +180,74 @@ def test_a_part_of_the_apis_own_that_a_result_may_not_hold_is_a_text_there(name:
         assert verify(request, dialect=name) == []
         assert count_request(request, dialect=name, model=APIS[name]) == context.count
         assert json.dumps(request).count("walrus") == str(part).count("walrus")
+
+
+WORDS: list[Any] = [
+    "walrus",
+    {"text": "walrus"},
+    {"type": "text", "text": "walrus"},
+    {"type": "input_text", "text": "walrus"},
+    {"type": "output_text", "text": "walrus", "annotations": []},
+    {"type": "refusal", "refusal": "walrus"},
+    {"type": "resource", "resource": {"uri": "file:///a", "text": "walrus"}},
+]
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_the_words_of_an_answer_are_sent_as_the_api_writes_them_in_whatever_parts_they_came(name: str) -> None:
+    """MCP's blocks as the output of an item, for one, were sent to Responses as they came, which refuses them."""
+    function = {"type": "function", "id": "c1", "function": {"name": "look", "arguments": "{}"}}
+    for words in WORDS:
+        for asked, answer in (
+            (
+                {"role": "assistant", "content": None, "tool_calls": [function]},
+                {"role": "tool", "tool_call_id": "c1", "content": [words]},
+            ),
+            (
+                {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c1", "output": [words]},
+            ),
+        ):
+            history = [{"role": "user", "content": "Look."}, asked, answer]
+            budget = Budget(10_000, model=APIS[name])
+            context = Assembler(budget, dialect=name).set_tools([TOOL]).set_messages(history).build()
+            request = context.request()
+            assert verify(request, dialect=name) == []
+            assert count_request(request, dialect=name, model=APIS[name]) == context.count
+            assert json.dumps(request).count("walrus") == 1
+
+
+OF_OTHERS_IN_GEMINI: list[Part] = [
+    {"type": "thinking", "thinking": "walrus", "signature": "c2ln"},
+    {"type": "reasoning", "reasoning": "walrus"},
+    {"reasoningContent": {"reasoningText": {"text": "walrus"}}},
+    {"type": "search_result", "source": "s", "title": "walrus", "content": []},
+    {"searchResult": {"source": "s", "title": "walrus", "content": []}},
+    {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "walrus"}},
+    {"cachePoint": {"type": "default"}},
+]
+
+
+@pytest.mark.parametrize("part", OF_OTHERS_IN_GEMINI, ids=lambda part: str(part.get("type", next(iter(part)))))
+@pytest.mark.parametrize("name", APIS)
+def test_a_part_of_another_api_in_a_gemini_content_is_sent_to_no_api_as_it_came(name: str, part: Part) -> None:
+    for role in ("user", "model"):
+        history: list[Any] = [
+            {"role": "user", "parts": [{"text": "Look."}]},
+            {"role": role, "parts": [{"text": "So."}, part]},
+            {"role": "user", "parts": [{"text": "And?"}]},
+        ]
+        budget = Budget(10_000, model=APIS[name])
+        context = Assembler(budget, dialect=name).set_messages(history).build()
+        request = context.request()
+        assert verify(request, dialect=name) == []
+        assert count_request(request, dialect=name, model=APIS[name]) == context.count
+        assert "walrus" not in str(part) or "walrus" in str(request) or "left out" in str(context.report)
+
+
+def test_a_call_of_another_api_in_a_gemini_content_is_refused_with_advice() -> None:
+    call = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
+    with pytest.raises(ConversationError, match="part of another API; put it under 'content'"):
+        Assembler(dialect="gemini").add_message({"role": "model", "parts": [call]}).build()

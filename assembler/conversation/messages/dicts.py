@@ -269,7 +269,13 @@ def _is_of_blocks(content: object) -> bool:
 
 
 def _is_typed(part: object) -> bool:
-    return isinstance(part, Mapping) and "type" in part
+    """Whether a part of an answer may be of Chat's form. The texts of Responses and refusals may not."""
+    return isinstance(part, Mapping) and cast(Raw, part).get("type") not in (
+        None,
+        "input_text",
+        "output_text",
+        "refusal",
+    )
 
 
 _TEXTS_ALONE = {str}

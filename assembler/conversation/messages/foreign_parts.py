@@ -18,7 +18,6 @@ from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, texts_of_extra_fields
 from assembler.conversation.messages.kinds import ARGUMENTS, IN_RESULTS, OF_ANTHROPIC, OF_BEDROCK, stands_alone
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.part_as_text import SAYS, text_for_other_apis
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.text.fields import fields_in, items_of
 
@@ -166,6 +165,8 @@ def _with_places(seen: _Raw, at: int, number: int) -> _Raw:
 
 def _is_the_callers(part: Part) -> bool:
     """Whether an item is the caller's output for a call of an unknown kind. Outputs of servers are known by kind."""
+    from assembler.conversation.messages.part_as_text import SAYS  # as in `_as_text`
+
     return type(part) is Opaque and part.kind not in SAYS and isinstance(part.raw.get("call_id"), str)
 
 
@@ -265,7 +266,7 @@ def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
 def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
     match part:
         case Opaque():
-            return part if is_mark(part) or is_native_part(part, shape, target) else text_for_other_apis(part)
+            return part if is_mark(part) or is_native_part(part, shape, target) else _as_text(part)
         case Media():
             return _written_in(part, target) or part
         case Result() if not _TOLD.isdisjoint(map(type, part.parts)):
@@ -277,13 +278,19 @@ def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
             return part
 
 
+def _as_text(part: Opaque) -> str | None:
+    from assembler.conversation.messages.part_as_text import text_for_other_apis  # few requests hold such parts
+
+    return text_for_other_apis(part)
+
+
 _IN_MESSAGES = frozenset([*OF_ANTHROPIC, *OF_BEDROCK]) - IN_RESULTS
 
 
 def _adapt_held(part: Part, shape: str, target: str) -> Part | None:
     """A part of a result. One that its own API takes only in a message is a text there, as are items of Responses."""
     if type(part) is Opaque and (part.kind in _IN_MESSAGES or (part.api == "responses" and stands_alone(part.kind))):
-        return text_for_other_apis(part)
+        return _as_text(part)
     return _adapt_part(part, shape, target)
 
 
@@ -299,4 +306,4 @@ def text_of_document(part: Media) -> str | None:
     text = source.get("data") if source.get("type") == "text" else source.get("text")
     if part.kind != "document" or not text:
         return None
-    return text_for_other_apis(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}}))
+    return _as_text(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}}))

@@ -215,18 +215,25 @@ def sendable(message: Message) -> bool:
 
 
 _OF_THE_MODEL = frozenset(["output_text", "refusal"])
-_OF_OTHERS = frozenset(["input_text", "input_image", "input_file", "input_audio"])
+_OF_OUTPUTS = frozenset(["input_text", "input_image", "input_file"])
+_OF_OTHERS = _OF_OUTPUTS | {"input_audio"}
 
 
 def _in_its_parts(message: Message) -> bool:
-    content: object = message.seen.get("content") if "role" in message.seen else None
+    seen = message.seen
+    content: object = seen.get("content") if "role" in seen else _listed_output(seen)
     if not isinstance(content, list):
         return True
-    allowed = _OF_THE_MODEL if message.role == "assistant" else _OF_OTHERS
+    allowed = _OF_THE_MODEL if message.role == "assistant" else _OF_OTHERS if "role" in seen else _OF_OUTPUTS
     return all(
         isinstance(part, Mapping) and _may_stand(cast(Raw, part).get("type"), allowed)
         for part in cast("list[object]", content)
     )
+
+
+def _listed_output(item: Raw) -> object:
+    """The output of a function or a custom tool. Those of a provider's own tools have forms of their own."""
+    return item.get("output") if item.get("type") in ("custom_tool_call_output", "function_call_output") else None
 
 
 def _may_stand(kind: object, allowed: frozenset[str]) -> bool:
