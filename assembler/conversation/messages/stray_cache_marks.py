@@ -19,17 +19,6 @@ BREAKPOINT = "prompt_cache_breakpoint"
 MARK_KEYS = frozenset([BREAKPOINT, CONTROL, POINT, "cacheControl", "cache_point"])
 """The keys of cache marks. The last two are how libraries of the other case spell Anthropic's and Bedrock's."""
 
-_NO_KEYS = frozenset[str]()
-_OF_PARTS: Mapping[str, frozenset[str]] = {
-    "anthropic": frozenset([CONTROL]),
-    "openai": frozenset([CONTROL, BREAKPOINT]),
-    "responses": frozenset([BREAKPOINT]),
-}
-"""The marks that an API has as keys of a part."""
-_OF_CALLS: Mapping[str, frozenset[str]] = {"openai": frozenset([CONTROL])}
-"""Those that it has as keys of a message or a call."""
-_OF_TOOLS: Mapping[str, frozenset[str]] = {"anthropic": frozenset([CONTROL]), "openai": frozenset([CONTROL])}
-"""Those that it has as keys of a tool's definition."""
 
 _PARTS = ("content", "output", "parts")
 _ANSWERS = ("toolResult", "functionResponse", "function_response")
@@ -40,42 +29,47 @@ _INNER = ("function", "toolSpec")
 Found = Iterator[tuple[Mapping[str, Any], str]]
 
 
-def stray_marks(message: Mapping[str, Any], target: str) -> Found:
-    """Yield each mark in a message that the API `target` does not have there, with the dict that holds it.
+class TakenMarks:
+    """The cache marks that an API has as keys of parts, of tools, and of messages and calls.
 
-    It looks at the message, its calls, its parts, and the parts of answers. A part that is only a mark, as Bedrock has
-    it, is not yielded. O(parts).
+    Each dialect declares its own; all others are stray there. No attrs class: that takes longer to make than to import.
     """
-    for held in (message, *_dicts(message.get("tool_calls"))):
-        yield from _strays(held, _OF_CALLS.get(target, _NO_KEYS))
-    for part in _parts_in(message):
-        yield from stray_marks_of(part, target)
+
+    def __init__(self, *, in_parts: Iterable[str] = (), in_calls: Iterable[str] = (), in_tools: Iterable[str] = ()):
+        self.in_parts, self.in_calls, self.in_tools = map(frozenset, (in_parts, in_calls, in_tools))
+
+    def strays(self, message: Mapping[str, Any]) -> Found:
+        """Yield each stray mark of a message, with the dict that holds it.
+
+        It looks at the message, its calls, its parts, and the parts of answers. A part that is only a mark, as Bedrock
+        has it, is not yielded. O(parts).
+        """
+        for held in (message, *_dicts(message.get("tool_calls"))):
+            yield from _strays(held, self.in_calls)
+        for part in _parts_in(message):
+            yield from self._strays_of(part)
+
+    def drop(self, message: Mapping[str, Any]) -> None:
+        """Remove the stray marks from a message."""
+        _drop(self.strays(message))
+
+    def drop_from_part(self, part: Mapping[str, Any]) -> None:
+        """Remove the stray marks from a part or a block, and from the answer in it."""
+        _drop(self._strays_of(part))
+
+    def drop_from_tool(self, definition: Mapping[str, Any]) -> None:
+        """Remove the stray marks from a tool's definition."""
+        held = (definition, *(inner for key in _INNER if (inner := fields_of(definition.get(key))) is not None))
+        _drop(found for fields in held for found in _strays(fields, self.in_tools))
+
+    def _strays_of(self, part: Mapping[str, Any]) -> Found:
+        inner = [answer for key in _ANSWERS if (answer := fields_of(part.get(key))) is not None]
+        for fields in (part, *inner, *(deep for holder in (part, *inner) for deep in _parts_in(holder))):
+            if len(fields) > 1:
+                yield from _strays(fields, self.in_parts)
 
 
-def stray_marks_of(part: Mapping[str, Any], target: str) -> Found:
-    """`stray_marks` of a part or a block, and of the answer in it."""
-    kept = _OF_PARTS.get(target, _NO_KEYS)
-    inner = [answer for key in _ANSWERS if (answer := fields_of(part.get(key))) is not None]
-    held = [part, *inner, *(deep for holder in (part, *inner) for deep in _parts_in(holder))]
-    for fields in held:
-        if len(fields) > 1:
-            yield from _strays(fields, kept)
-
-
-def drop_marks(message: dict[str, Any], target: str) -> None:
-    """Remove the stray marks from a message."""
-    _drop(stray_marks(message, target))
-
-
-def drop_marks_of(part: Mapping[str, Any], target: str) -> None:
-    """Remove the stray marks from a part."""
-    _drop(stray_marks_of(part, target))
-
-
-def drop_marks_of_tool(definition: Mapping[str, Any], target: str) -> None:
-    """Remove the marks from a tool's definition that the API `target` does not have there."""
-    held = (definition, *(inner for key in _INNER if (inner := fields_of(definition.get(key))) is not None))
-    _drop(found for fields in held for found in _strays(fields, _OF_TOOLS.get(target, _NO_KEYS)))
+NONE_TAKEN = TakenMarks()
 
 
 def _drop(found: Iterable[tuple[Mapping[str, Any], str]]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import NEUTRAL
-from assembler.conversation.messages.stray_cache_marks import CONTROL, MARK_KEYS, drop_marks_of_tool
+from assembler.conversation.messages.stray_cache_marks import CONTROL, MARK_KEYS, TakenMarks
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of, parts_as_they_came
@@ -18,6 +18,7 @@ from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of, items_of
 
 _SHAPE = "anthropic"
+_MARKS = TakenMarks(in_parts=[CONTROL], in_tools=[CONTROL])
 _SEALS = {"thinking": "signature", "redacted_thinking": "data"}
 _TEXT_KEYS = frozenset(["type", "text", "cache_control", "citations"])
 """Keys of a text block (Messages API reference, TextBlockParam): others are kept only in a message of Anthropic's."""
@@ -29,6 +30,7 @@ class AnthropicWriter(Writer):
     """Writes Anthropic's blocks."""
 
     shape = _SHAPE
+    marks = _MARKS
     id_rule = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
     tool_name = re.compile(r"[a-zA-Z0-9_-]{1,128}")
     """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
@@ -192,7 +194,7 @@ def tool_definition(tool: Tool) -> Block:
     if "input_schema" in fields:
         own = own_fields(fields)
         own["input_schema"] = object_schema(own["input_schema"] or {})
-        drop_marks_of_tool(own, _SHAPE)
+        _MARKS.drop_from_tool(own)
         return own
     block: Block = {**named_tool(tool), "input_schema": object_schema(tool.parameters)}
     if (mark := fields_of(tool.extra.get(CONTROL))) is not None:

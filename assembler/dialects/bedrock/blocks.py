@@ -9,7 +9,7 @@ from assembler.conversation.messages import Call, Media, Opaque, Part, Result, T
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import NEUTRAL
-from assembler.conversation.messages.stray_cache_marks import POINT, drop_marks_of_tool
+from assembler.conversation.messages.stray_cache_marks import NONE_TAKEN, POINT
 from assembler.dialects.anthropic.blocks import sends as anthropic_sends
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
@@ -104,7 +104,7 @@ def tool_spec(tool: Tool) -> list[Block]:
         block = own_fields(fields)
         given = fields_in(block["toolSpec"], "inputSchema").get("json")
         block["toolSpec"]["inputSchema"] = {"json": object_schema(given or {})}
-        drop_marks_of_tool(block, "bedrock")
+        NONE_TAKEN.drop_from_tool(block)
     else:
         spec: Block = {"name": tool.name}
         if tool.description.strip():

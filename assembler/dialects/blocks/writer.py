@@ -12,7 +12,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
-from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, drop_marks_of
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, NONE_TAKEN, TakenMarks
 from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.dialects.writing.fields import own_fields
 from assembler.dialects.writing.notes import REASONING, RENAMED, Notes
@@ -41,6 +41,8 @@ class Writer(abc.ABC):
     """The name of the API's own shape of messages."""
     content: ClassVar[str] = "content"
     """The key of a message's parts."""
+    marks: ClassVar[TakenMarks] = NONE_TAKEN
+    """The cache marks that the API has as keys."""
     id_rule: ClassVar[IdRule]
     tool_name: ClassVar[re.Pattern[str]]
     """The pattern of legal tool names."""
@@ -134,7 +136,7 @@ class Writer(abc.ABC):
 
     def unmarked(self, block: Block) -> Block:
         """Remove from a written block, and from a result's parts, the cache marks that the API does not have there."""
-        drop_marks_of(block, self.shape)
+        self.marks.drop_from_part(block)
         return block
 
     def named(self, call: Call) -> str:

@@ -10,7 +10,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import is_mark
-from assembler.conversation.messages.stray_cache_marks import drop_marks_of_tool
+from assembler.conversation.messages.stray_cache_marks import NONE_TAKEN
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
@@ -205,7 +205,7 @@ def _own_list(raw: Raw) -> Block:
     """Copy a list of declarations, with `type: object` in each schema, which Gemini demands."""
     own = own_fields(raw)
     for declared in items_of(either(own, "function_declarations")):
-        drop_marks_of_tool(fields_in(declared), _SHAPE)
+        NONE_TAKEN.drop_from_tool(fields_in(declared))
         for key, schema in fields_in(declared).items():
             fields = fields_of(schema) if key in _SCHEMAS else None
             if fields and "type" not in fields:

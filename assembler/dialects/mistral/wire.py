@@ -16,7 +16,7 @@ from assembler.conversation.messages.extra_fields import REASONING as REASONING_
 from assembler.conversation.messages.extra_fields import refusal_of, texts_of_extra_fields
 from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import FOREIGN
-from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, drop_marks_of_tool
+from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, NONE_TAKEN
 from assembler.dialects.openai.wire import (
     is_empty_for_chat,
     is_sent_alone,
@@ -231,7 +231,7 @@ def definition(tool: Tool) -> dict[str, Any]:
     if tool.api is not None:
         return own_definition(tool)
     nested = cast("dict[str, Any]", private_copy(tool_definition(tool)))
-    drop_marks_of_tool(nested, "mistral")
+    NONE_TAKEN.drop_from_tool(nested)
     function = nested["function"]
     if not function.get("parameters"):
         function["parameters"] = own_fields(NO_PARAMETERS)

@@ -18,13 +18,7 @@ from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mar
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
-from assembler.conversation.messages.stray_cache_marks import (
-    CONTROL,
-    MARK_KEYS,
-    drop_marks,
-    drop_marks_of_tool,
-    stray_marks,
-)
+from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, CONTROL, MARK_KEYS, TakenMarks
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.writing.call_ids import legal_id
 from assembler.dialects.writing.fields import named_tool, object_schema, own_fields
@@ -33,6 +27,9 @@ from assembler.dialects.writing.notes import ANSWERS_FIRST, FAILED, REASONING, R
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of
+
+_MARKS = TakenMarks(in_parts=[BREAKPOINT, CONTROL], in_calls=[CONTROL], in_tools=[CONTROL])
+"""Those of Chat Completions: OpenAI's own, and Anthropic's, which gateways take."""
 
 
 def legal_name(name: str) -> str:
@@ -151,7 +148,7 @@ def _goes_as_it_came(message: Message) -> bool:
 def _has_strays(message: Message) -> bool:
     """True if a message has a cache mark that this API does not have there: written apart, so that it is noted."""
     fields = fields_of(message.seen)
-    return fields is not None and any(True for _ in stray_marks(fields, "openai"))
+    return fields is not None and any(True for _ in _MARKS.strays(fields))
 
 
 def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
@@ -209,7 +206,7 @@ def _needs_no_change(seen: dict[str, Any]) -> bool:
     return bool(calls)
 
 
-_OF_NO_CALL = MARK_KEYS - {CONTROL}
+_OF_NO_CALL = MARK_KEYS - _MARKS.in_calls
 """The cache marks that this API has neither in a message nor in a call."""
 
 
@@ -221,7 +218,7 @@ def _says_custom(call: Mapping[str, Any]) -> bool:
 def _as_it_came(message: Message) -> dict[str, Any]:
     fields = without_nothing(message.seen.copy() if message.shallow else private_copy(message.seen))
     fields.pop(PIN, None)
-    drop_marks(fields, "openai")
+    _MARKS.drop(fields)
     if fields.get("content") == []:
         fields["content"] = "" if message.role == "tool" else None
     if any(isinstance(part, Media) for part in message.parts):
@@ -280,10 +277,9 @@ def _refuse_media(message: Message) -> None:
 def _write_extra_fields(message: Message) -> dict[str, Any]:
     """Return the fields of a Chat message other than its content, from a dict or an object."""
     thoughts = [part for part in message.parts if isinstance(part, Thinking) and field_of(part) is not None]
-    return private_copy(
-        {field: held for part in thoughts for field, held in part.raw.items()}
-        | {field: message.seen[field] for field in sent_extra_fields(message)}
-    )
+    fields = {field: held for part in thoughts for field, held in part.raw.items()}
+    fields |= {field: message.seen[field] for field in sent_extra_fields(message)}
+    return cast("dict[str, Any]", private_copy(fields))
 
 
 def _write_part(part: Part) -> str | dict[str, Any] | None:
@@ -390,7 +386,7 @@ def _definition(tool: Tool) -> dict[str, Any]:
         schema = given["function"].get("parameters")
         if schema and "type" not in schema:
             given["function"]["parameters"] = {"type": "object", **schema}
-        drop_marks_of_tool(given, "openai")
+        _MARKS.drop_from_tool(given)
         return given
     function = named_tool(tool)
     if tool.parameters:

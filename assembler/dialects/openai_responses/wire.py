@@ -13,7 +13,7 @@ from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mar
 from assembler.conversation.messages.items_in_content import is_sent_item
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable, unfollowed_reasoning
-from assembler.conversation.messages.stray_cache_marks import drop_marks, drop_marks_of_tool
+from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, TakenMarks
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import Link, content_of, without_given
 from assembler.dialects.openai.wire import legal_name, media_part
@@ -27,6 +27,7 @@ from assembler.text.fields import fields_in, fields_of
 
 CALL_ID_LIMIT = 64
 """Characters of a call_id: 9router#393, read 2026-11."""
+_MARKS = TakenMarks(in_parts=[BREAKPOINT])
 _ID_RULE = IdRule(re.compile(rf"(?s).{{0,{CALL_ID_LIMIT}}}"), needed=True)
 
 Item = dict[str, Any]
@@ -57,7 +58,7 @@ def _as_they_came(message: Message, notes: Notes) -> Iterator[Item]:
     for given in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = given.copy() if message.shallow else private_copy(given)
         item.pop(PIN, None)
-        drop_marks(item, RESPONSES)
+        _MARKS.drop(item)
         for key in ("content", "output"):
             if isinstance(item.get(key), list):
                 item[key] = [_without_hints(part) for part in item[key]]
@@ -181,7 +182,7 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
 def _item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
     """Return an item that was found in a message's content, without what callers write beside it."""
     item = own_fields(raw)
-    drop_marks(item, RESPONSES)
+    _MARKS.drop(item)
     return _settled(item, ids, notes)
 
 
@@ -281,7 +282,7 @@ def flat_definition(tool: Tool) -> Item:
     fields = fields_in(tool.seen)
     if fields.get("type") == "function" and "name" in fields:
         own = own_fields(fields) | ({"parameters": object_schema(tool.parameters)} if tool.parameters else {})
-        drop_marks_of_tool(own, RESPONSES)
+        _MARKS.drop_from_tool(own)
         return own
     schema = object_schema(tool.parameters or NO_PARAMETERS)
     strict = tool.extra.get("strict") is True
