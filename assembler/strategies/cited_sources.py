@@ -167,6 +167,8 @@ class CitedSources:
             if len(chosen) < len(allowed):
                 whole = self._left_around(regions, shelf.sources, writer)
                 chosen, rendered = shelf.completed(whole, self.max_tokens, chosen, rendered)
+            if allowed and not chosen and self._asks_nothing(writer):  # such a message is only sent with a source
+                chosen, rendered = shelf.cheapest()
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
         return attrs.evolve(rendered, omitted=(*gone, *_left_out(sources, candidates, reasons, chosen)))
 
@@ -197,6 +199,11 @@ class CitedSources:
             ]
             sources = [source for at, source in enumerate(sources) if at not in gone]
         return sources, omitted
+
+    def _asks_nothing(self, writer: SourceWriter) -> bool:
+        """Whether the message of the question is blank without sources."""
+        at_question = self.placement is Placement.QUESTION and writer.blocks(()) is not None
+        return at_question and not (writer.space.question or "").strip()
 
     def _left_around(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
         """The tokens left for the prices of sources, besides what stands around them."""

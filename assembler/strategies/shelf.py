@@ -130,20 +130,23 @@ class Shelf:
         left = self.writer.space.left(rendered)
         if whole is None or left is None:
             return picked, rendered
-        taken, saved, tries = set(picked), left + self.cost(picked) - whole, 0
+        saved, tries = left + self.cost(picked) - whole, 0
         for at in self.allowed:
             if tries == _REFILLS:
                 break
-            if at in taken or self.cost([at]) > left + max(saved, _ROUNDED):
+            if at in picked or self.cost([at]) > left + max(saved, _ROUNDED):
                 continue
             tries += 1
-            more = self.picked(self.cost([*picked, at]))
-            if not set(more) > taken:
-                continue
+            more = [*picked, at]
             wider = self.laid(more)
             after = self.writer.space.left(wider)
             if after is None or after < 0 or (max_tokens is not None and self.writer.cost(wider) > max_tokens):
                 continue
             picked, rendered, left = more, wider, after
-            taken, saved = set(picked), left + self.cost(picked) - whole
+            saved = left + self.cost(picked) - whole
         return picked, rendered
+
+    def cheapest(self) -> Choice:
+        """The source that costs least, and its layout."""
+        picked = [min(self.allowed, key=lambda at: self.candidates[at].cost)]
+        return picked, self.laid(picked)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 import attrs
 import pytest
 from hypothesis import given
@@ -9,7 +12,11 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, CitedSources, Context, ContextLengthError, Placement, Refuse
 from assembler.dialects import DIALECTS
+from assembler.pricing.pricer import Piece
 from assembler.rag import Best, Greedy
+from assembler.regions.knowledge import Document
+from assembler.regions.regions import Regions
+from assembler.strategies import Rendered
 from assembler.strategies.sources.selection import Everything
 from budgets import Budget
 from tests.scaled import scaled
@@ -84,3 +91,22 @@ def test_two_small_sources_do_not_push_out_a_better_one_that_fills_their_place()
     alone = built(("plain", None), 100_000, CitedSources(), {0: facts[0]}).count.upper
     assert kept(built(("plain", None), alone, CitedSources(), facts), facts) == {0}
     assert kept(built(("plain", None), alone, CitedSources(selection=Best()), facts), facts) == {1, 2}
+
+
+class Bounded:
+    """The better of two sources costs more in the request than alone, and the other does not."""
+
+    question, takes_blocks = "Which?", False
+    _left: ClassVar[dict[tuple[str, ...], int]] = {(): 43, ("better",): -7, ("other",): 0}
+
+    def price(self, pieces: Sequence[Piece]) -> list[int]:
+        return [{"better": 38, "other": 39}.get(piece.text.split()[-1], 0) for piece in pieces]
+
+    def left(self, rendered: Rendered) -> int:
+        return self._left.get(tuple(source.text for source in rendered.sources), -50)
+
+
+def test_a_source_is_tried_on_its_own_where_a_better_one_of_a_lower_price_does_not_fit() -> None:
+    documents = tuple(Document(text, "rag", score=score) for text, score in (("better", 1.0), ("other", 0.5)))
+    chosen = CitedSources(placement=Placement.QUESTION).choose(Regions(documents=documents), Bounded())
+    assert [source.text for source in chosen.sources] == ["other"]
