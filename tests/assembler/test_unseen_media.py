@@ -119,6 +119,13 @@ CASES: dict[str, tuple[str, str, Part, int, int]] = {
         60 * 263,
         1_050_000,
     ),
+    "an unknown model, film": (
+        "openai_chat",
+        "my-own-vl",
+        {"type": "video_url", "video_url": {"url": URL}},
+        60 * 263,
+        2_310_000,  # what an unknown model's prices are multiplied by, 2.2, times the window
+    ),
     "plain": ("plain", "", {"type": "document", "source": {"type": "url", "url": URL}}, 10_000, 1_050_000),
     "plain, picture": ("plain", "", {"type": "image_url", "image_url": {"url": URL}}, 1_000, 16_384),
 }

@@ -10,13 +10,14 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages import Media, Message, Opaque, Part, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.extra_fields import refusal_of, texts_of_extra_fields
 from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, NONE_TAKEN
+from assembler.dialects.blocks.media import Link, content_of
 from assembler.dialects.openai.wire import (
     is_empty_for_chat,
     is_sent_alone,
@@ -30,7 +31,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
-from assembler.text.fields import items_of
+from assembler.text.fields import fields_in, items_of
 
 _KEYS = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "prefix"])
 """Keys of a message: Mistral forbids all others (mistral-common 1.13.1, protocol/instruct/messages, read 2026-11)."""
@@ -121,12 +122,30 @@ def is_empty(message: Message) -> bool:
 
 def _in_chat_shape(message: Message, notes: Notes) -> Message:
     """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
+    message = _with_addressed_documents(message)
     if texts_of_extra_fields(message, "mistral"):
         return adapt_and_note(message, "mistral", notes)
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
         return attrs.evolve(message, shape="openai")
     return attrs.evolve(message, shape=FOREIGN) if _is_openais_own(message) else message
+
+
+def _with_addressed_documents(message: Message) -> Message:
+    """Return the message with another API's documents at an address as chunks of this API; Chat has none."""
+    if Media not in map(type, message.parts) or message.shape == "openai":
+        return message
+    return attrs.evolve(message, parts=tuple(map(_addressed, message.parts)))
+
+
+def _addressed(part: Part) -> Part:
+    content = content_of(part) if type(part) is Media and part.kind == "document" else None
+    if not isinstance(content, Link):
+        return part
+    return Opaque(_DOCUMENT, {"type": _DOCUMENT, _DOCUMENT: content.url}, "mistral")
+
+
+_DOCUMENT = "document_url"
 
 
 def _is_openais_own(message: Message) -> bool:
@@ -193,6 +212,8 @@ def _part(part: object, notes: Notes) -> object | None:
             return {"type": "input_audio", "input_audio": cast("dict[str, Any]", sound).get("data")}
         case str(kind) if kind in _CHUNKS and "file" not in chunk:
             return {key: value for key, value in chunk.items() if key not in MARK_KEYS and key not in GIVEN}
+        case "file" if isinstance(data := fields_in(chunk, "file").get("file_data"), str) and ":" in data[:12]:
+            return {"type": _DOCUMENT, _DOCUMENT: data}
         case "file" | "image" | "document" | "input_image" | "input_file":  # as other APIs spell them
             raise UnsupportedContentError(
                 f"mistral cannot carry a part of kind {chunk['type']!r}; leave it out of the conversation",

@@ -18,11 +18,13 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.claude import PAGE_TEXT, PAGE_TEXT_UPPER  # OpenAI says nothing of the same pages
 from assembler.pricing.media.facts import MediaFacts, Source
 from assembler.pricing.media.lengths import AUDIO
+from assembler.pricing.media.open_models import price_medium
 from assembler.pricing.media.openai_images import LONGEST_SIDE, PATCH, SHORTEST_SIDE, Detail, price_image
 from assembler.pricing.media.refusal import a_part, unpriced
 from assembler.pricing.media.unseen import price_pages, window_of, within
 from assembler.text.fields import fields_in
 from budgets import Count, Grade, Tokens
+from budgets.models.families import family_of
 
 AUDIO_SECOND: Tokens = 10
 AUDIO_SLACK = 1.25
@@ -55,6 +57,8 @@ def price_media(facts: MediaFacts, detail: Detail | Literal["original"], model: 
             if facts.seconds is not None:
                 return Count(ceil(typical), Grade.ESTIMATED, upper=ceil(longest * AUDIO_SLACK))
             return within(window_of(model), ceil(typical), ceil(longest * AUDIO_SLACK))
+        case "video" if model is not None and family_of(model) is None:
+            return price_medium(facts)  # a model of another maker behind this format, as vLLM serves it
         case _:
             raise unpriced(facts, "OpenAI")
 

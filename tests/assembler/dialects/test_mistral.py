@@ -284,6 +284,35 @@ def test_without_tools_the_request_has_no_key_for_them_and_without_messages_ther
     assert assembler.add_instruction("rules").build().request() == {"messages": [{"role": "user", "content": "rules"}]}
 
 
+PDF_AT = "https://a.example/f.pdf"
+PDF_IN = "data:application/pdf;base64,JVBERi0xLjQ="
+
+
+@pytest.mark.parametrize(
+    ("part", "address"),
+    [
+        ({"type": "document", "source": {"type": "url", "url": PDF_AT}}, PDF_AT),
+        ({"type": "input_file", "file_url": PDF_AT}, PDF_AT),
+        ({"type": "file", "url": PDF_AT}, PDF_AT),
+        ({"type": "input_file", "filename": "f.pdf", "file_data": PDF_IN}, PDF_IN),
+        ({"type": "file", "file": {"filename": "f.pdf", "file_data": PDF_IN}}, PDF_IN),
+        (
+            {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQ="}},
+            PDF_IN,
+        ),
+    ],
+)
+@pytest.mark.parametrize("said", [{}, {"pages": 3}], ids=["unseen", "declared"])
+def test_another_apis_document_is_sent_as_a_document_at_an_address(part: Any, address: str, said: Any) -> None:
+    asked = {"role": "user", "content": [{**part, **said}, {"type": "text", "text": "What is it?"}]}
+    context = Assembler(Budget(400_000, model="mistral-large-latest"), dialect="mistral").add_message(asked).build()
+    sent = context.request()
+    assert sent["messages"][0]["content"][0] == {"type": "document_url", "document_url": address}
+    assert not verify(sent, dialect="mistral")
+    if not said:
+        assert count_request(sent, dialect="mistral", model="mistral-large-latest") == context.count
+
+
 def test_a_film_in_a_tools_answer_is_refused_with_its_place() -> None:
     film = {"type": "video_url", "video_url": {"url": "https://a.example/f.mp4"}}
     history = [{"role": "user", "content": "q"}, *step("a")]
