@@ -15,7 +15,7 @@ import attrs
 
 from assembler.conversation.messages import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN
-from assembler.conversation.messages.extra_fields import field_of
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of
 from assembler.conversation.messages.foreign_parts import text_of_document
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.dialects.writing.notes import CITATIONS, FIELDS, MARKS, SIGNATURES
@@ -109,6 +109,11 @@ class SideField:
         return FIELDS if word == CITATIONS and not self.cited else word
 
     @property
+    def says_more(self) -> bool:
+        """True if it belongs to what the model said: citations, annotations, audio."""
+        return self.cited > 0 or self.key in OF_ANSWERS
+
+    @property
     def times(self) -> int:
         """How many notes its loss deserves: one for each citation."""
         return self.cited or 1
@@ -171,16 +176,18 @@ def missing(came: Sequence[SideField], sent: object) -> list[SideField]:
     return lost
 
 
-def losing_citations(messages: Iterable[tuple[int, Message]], sent: object) -> set[int]:
-    """Return the indexes of the messages with citations that the request `sent` does not hold. O(what was sent)."""
-    cited = [(index, field) for index, message in messages for field in side_fields([message]) if field.cited]
-    lost = set(map(id, missing([field for _, field in cited], sent)))
-    return {index for index, field in cited if id(field) in lost}
+def has_more_to_say(message: Message) -> bool:
+    """True if a message has citations, annotations or audio beside its parts: without them it is shortened."""
+    return any(field.says_more for field in side_fields([message]))
 
 
-def has_citations(message: Message) -> bool:
-    """True if there are citations or annotations in a message."""
-    return any(field.cited for field in side_fields([message]))
+def saying_less(messages: Iterable[tuple[int, Message]], written: object) -> set[int]:
+    """Return the indexes of the messages whose citations or audio are not in what was `written`. O(what was sent)."""
+    unchanged = set(map(id, items_of(written)))
+    changed = [(index, message) for index, message in messages if id(message.seen) not in unchanged]
+    came = [(index, field) for index, message in changed for field in side_fields([message]) if field.says_more]
+    lost = set(map(id, missing([field for _, field in came], written) if came else ()))
+    return {index for index, field in came if id(field) in lost}
 
 
 def _held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:

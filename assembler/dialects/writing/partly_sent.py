@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
 
 from assembler.conversation.messages import Message, Thinking
-from assembler.conversation.messages.extra_fields import loses_fields_of_answers, sends_fields_of_answers
+from assembler.conversation.messages.extra_fields import sends_fields_of_answers
 from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_left_out_for, is_sent_whole
 from assembler.conversation.messages.responses import RESPONSES, unfollowed_reasoning
 from assembler.dialects.dialect import Dialect, Emission, ReasoningDialect
-from assembler.dialects.writing.lost_fields import has_citations, losing_citations
+from assembler.dialects.writing.lost_fields import has_more_to_say, saying_less
 
 Placed: TypeAlias = Iterable[tuple[int, Message]]
 """Messages with their indexes in the history."""
@@ -20,19 +20,19 @@ Placed: TypeAlias = Iterable[tuple[int, Message]]
 def sent_whole(dialect: Dialect, messages: Placed, emission: Callable[[], Emission | Literal[False]]) -> set[int]:
     """Return the indexes of the messages that the request has in full. O(parts).
 
-    `emission` is called if a message has citations. If it returns False, as there is no request yet, none is lost.
+    `emission` is called if a message has citations, or audio. If it is False, as there is no request yet, none is lost.
     """
     whole: set[int] = set()
-    cited: list[tuple[int, Message]] = []
+    more: list[tuple[int, Message]] = []
     for index, message in _without_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages:
         if message.text is not None and message.shallow and not message.extra_fields:  # most by far
             whole.add(index)
         elif _sends_all(dialect, message):
             whole.add(index)
-            if has_citations(message):
-                cited.append((index, message))
-    sent = bool(cited) and emission()
-    return whole - losing_citations(cited, sent.request.get(dialect.api.history)) if sent else whole
+            if has_more_to_say(message):
+                more.append((index, message))
+    sent = bool(more) and emission()
+    return whole - saying_less(more, sent.request.get(dialect.api.history)) if sent else whole
 
 
 def sent_at_all(dialect: Dialect, messages: Placed) -> set[int]:
@@ -50,12 +50,9 @@ def _without_unfollowed_reasoning(messages: Placed) -> Placed:
 
 def _sends_all(dialect: Dialect, message: Message) -> bool:
     """True if the request has every part of the message, with its reasoning. O(parts)."""
-    shape = dialect.api.shape
-    if not MAY_BE_LOST.isdisjoint(map(type, message.parts)) and (
-        not is_sent_whole(message, shape) or _unsent_reasoning(dialect, message)
-    ):
-        return False
-    return not loses_fields_of_answers(message, shape)
+    if MAY_BE_LOST.isdisjoint(map(type, message.parts)):
+        return True
+    return is_sent_whole(message, dialect.api.shape) and not _unsent_reasoning(dialect, message)
 
 
 def _sends_any(dialect: Dialect, message: Message) -> bool:
