@@ -255,7 +255,7 @@ def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
     if not isinstance(message.seen, dict):
         return message.seen
     seen = cast("dict[str, Any]", message.seen)
-    key = "parts" if message.shape == "gemini" else "content"
+    key = "content" if "content" in seen else "parts"
     listed: object = seen.get(key)
     if not isinstance(listed, list) or (message.role == "tool" and key == "content"):
         return seen

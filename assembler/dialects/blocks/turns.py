@@ -199,7 +199,7 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
                 turn.blocks.append(writer.call(part, ids.ask(part, place), spelled))
             case Result():
                 call, call_id = ids.answer(part, index)
-                if message.role == "tool" and message.shape == "openai":
+                if message.role == "tool" and not beside:
                     spelled = fields_of(message.seen)  # its texts may have marks
                 turn.results.append(writer.result(part, call, call_id, spelled))
             case _:

@@ -166,9 +166,9 @@ def _no_text(part: Call | Result | Thinking | Media) -> UnsupportedContentError:
 def parts_as_they_came(message: Message) -> Sequence[object]:
     """Return the caller's own parts, one for each of `message.parts`; empty if the content is not a list of parts."""
     seen = fields_of(message.seen)
-    if seen is None or (message.role == "tool" and message.shape != "gemini"):
+    if seen is None or (message.role == "tool" and "content" in seen):
         return ()
-    return items_of(seen.get("parts" if message.shape == "gemini" and "parts" in seen else "content"))
+    return items_of(seen.get("content" if "content" in seen else "parts"))
 
 
 def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:
