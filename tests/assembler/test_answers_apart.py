@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ClearToolResults, Refuse, Truncate, count_request
+from assembler import Assembler, ClearToolResults, Refuse, Truncate, count_request, verify
 from assembler.dialects import DIALECTS
 from assembler.drawn.conversations import Call, Conversation, Definition, Exchange, Property, Step
 from assembler.drawn.spelling import SPELLINGS
@@ -20,6 +21,7 @@ from tests.scaled import scaled
 
 NAME = "search"
 """The tool of every call."""
+ASKED = {"role": "user", "content": "Find it."}
 
 
 @st.composite
@@ -81,3 +83,34 @@ def test_many_answers_of_one_step_cost_as_one_list_what_they_are_sent_as(
 
 def _built(history: list[Any], budget: Budget, policy: Any) -> Any:
     return Assembler(budget, dialect="openai_chat", on_overflow=policy).add_messages(history).build()
+
+
+def test_an_answer_under_an_empty_id_is_sent_under_the_id_that_its_call_gets() -> None:
+    """The call got an id, because the API wants one, and its answer kept the empty one."""
+    function = {"name": "look_up_the_weather", "arguments": "{}"}
+    call = {"id": "", "type": "function", "function": function}
+    answers: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": "", "content": "sunny"},
+        {"role": "tool", "tool_call_id": "", "content": "sunny", "name": "look_up_the_weather"},
+    ]
+    models = {"openai_chat": "gpt-4o", "mistral": "mistral-small-latest", "anthropic": "claude-opus-4-1"}
+    history: list[Any] = [ASKED, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    for (dialect, model), answer in itertools.product(models.items(), answers):
+        assembler = Assembler(Budget(10_000, model=model), dialect=dialect).add_capability([{"name": function["name"]}])
+        context = assembler.add_messages([*history, answer, ASKED]).build()
+        request = context.request()
+        assert verify(request, dialect=dialect) == []
+        assert count_request(request, dialect=dialect, model=model) == context.count
+        assert str(request).count("sunny") == 1
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-3.5-turbo"])
+def test_an_answer_to_a_function_with_an_illegal_name_costs_what_it_is_sent_as(model: str) -> None:
+    """Its call is sent as a tool call with a legal name, so it is a tool's answer, whose name costs nothing."""
+    function = {"name": "weather: look up", "arguments": "{}"}
+    answer = {"role": "function", "name": function["name"], "content": "sunny"}
+    history = [ASKED, {"role": "assistant", "content": None, "function_call": function}, answer, ASKED]
+    context = Assembler(Budget(10_000, model=model), dialect="openai_chat").add_messages(history).build()
+    request = context.request()
+    assert verify(request, dialect="openai_chat") == []
+    assert count_request(request, dialect="openai_chat", model=model) == context.count

@@ -166,11 +166,11 @@ def read_usual(raw: dict[str, Any], source: object, index: int) -> Message | Non
             message.sent = message.seen
         return message
     call_id = raw.get("tool_call_id")
-    if size != 3 or word != "tool" or type(call_id) is not str or not call_id.isascii():
+    if size != 3 or word != "tool" or type(call_id) is not str or not (call_id and call_id.isascii()):
         return None
     if not content.isascii():
         refuse_surrogates(content, field=f"conversation[{index}]")
-    message = Message("tool", (Result(call_id or None, (content,)),), source, "openai", raw.copy(), None, False, True)
+    message = Message("tool", (Result(call_id, (content,)),), source, "openai", raw.copy(), None, False, True)
     if len(call_id) <= CALL_ID_LIMIT:
         message.sent = message.seen
     return message
@@ -255,11 +255,19 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
     listed: object = seen["content"]
     untyped = isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed)))
-    if untyped or (seen["role"] == "function" and call_id is not None):  # a result of a `function_call` has no id
+    if untyped or not _is_accepted_as_named(seen):
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE and MARK_KEYS.isdisjoint(seen)
     pinned, extra = seen.get(PIN) is True, unread(seen)
     return Message("tool", (result,), source, "openai", seen, pinned=pinned, shallow=shallow, extra_fields=extra)
+
+
+def _is_accepted_as_named(seen: Raw) -> bool:
+    """Whether the API accepts an answer's id; of the role "function", which has no id, the name."""
+    call_id, name = seen.get("tool_call_id"), seen.get("name")
+    if seen["role"] != "function":
+        return bool(call_id)
+    return call_id is None and (not isinstance(name, str) or CALL_NAME.fullmatch(name) is not None)
 
 
 def _is_of_blocks(content: object) -> bool:
