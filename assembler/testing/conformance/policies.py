@@ -65,9 +65,10 @@ def check_policy(
     `KeepsAll`, `KeepsNewest` and `KeepsChosen` are true. Reasons quote no message. Each built request fits and is
     valid, and the caller's messages are unchanged.
 
-    The policy must drop or change something in at least one case, or the check would prove nothing. If yours changes
-    only texts of a certain form, pass such `texts` (a list, or a Hypothesis strategy), or whole `histories` that it
-    changes, in any spelling that the library reads. They are checked besides what is drawn.
+    The policy must drop or change something in at least one case, or the check would prove nothing. Some conversations
+    hold long results, tables, code, reasoning, an image and a document. If yours changes only texts of another form,
+    pass such `texts` (a list, or a Hypothesis strategy), or whole `histories` that it changes, in any spelling that the
+    library reads. They are checked besides what is drawn.
 
     If a policy asks a model, only `build()` calls it; everything else is checked with its `unasked` policy.
     """

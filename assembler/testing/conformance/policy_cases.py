@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assembler.text.fields import texts_in
@@ -15,6 +16,19 @@ _ROWS = json.dumps([{"order": number, "state": "open", "note": "none so far"} fo
 _PROSE = "It was late. The lorry stood at the gate. Nobody had the key. " * 8
 _OLDER = (_PROSE, _TABLE, _CODE, _ROWS, "Thanks, that helps.")
 """What the assistant answered before: prose, a table, code, JSON, and one short line."""
+_PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+_PAGE = base64.b64encode(
+    b"%PDF-1.4\n1 0 obj<</Type/Pages/Kids[2 0 R]/Count 1>>endobj\n2 0 obj<</Type/Page>>endobj"
+).decode()
+_IN_CHAT: Mapping[int, dict[str, Any]] = {
+    1: {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{_PIXEL}"}},
+    3: {"type": "file", "file": {"filename": "orders.pdf", "file_data": f"data:application/pdf;base64,{_PAGE}"}},
+}
+_IN_BLOCKS: Mapping[int, dict[str, Any]] = {
+    1: {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _PIXEL}},
+    3: {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": _PAGE}},
+}
+"""An image and a document of one page, in the questions of these numbers."""
 _STEPS = 6
 _SHORTEST = 16
 """The shortest text by which a quotation is told from words that any reason may hold."""
@@ -23,19 +37,22 @@ _SHORTEST = 16
 def showing() -> Iterator[dict[str, Any]]:
     """Yield requests with older turns of several forms and many steps in the newest, as OpenAI and Anthropic have them.
 
-    Results are long, and two are equal. The second also holds the model's reasoning.
+    Results are long, and two are equal. Older questions hold an image and a document. The second request also holds the
+    model's reasoning.
     """
     tool: dict[str, Any] = {
         "type": "function",
         "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}},
     }
-    yield {"messages": [*_turns(_chat_step, None)], "tools": [tool]}
-    yield {"messages": [*_turns(_block_step, "signed")], "tools": [tool]}
+    yield {"messages": [*_turns(_chat_step, None, _IN_CHAT)], "tools": [tool]}
+    yield {"messages": [*_turns(_block_step, "signed", _IN_BLOCKS)], "tools": [tool]}
 
 
-def _turns(step: Any, signature: str | None) -> Iterator[dict[str, Any]]:
+def _turns(step: Any, signature: str | None, media: Mapping[int, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for number, text in enumerate(_OLDER):
-        yield {"role": "user", "content": f"Question {number}: what became of it? {'And why? ' * (number % 3)}"}
+        asked = f"Question {number}: what became of it? {'And why? ' * (number % 3)}"
+        shown = media.get(number)
+        yield {"role": "user", "content": asked if shown is None else [_text(asked), {**shown}]}
         yield from step(f"older_{number}", _LOG if number % 2 else _ROWS, signature)
         if signature is not None:
             yield {"role": "assistant", "content": [_thought(f"On to the answer {number}.", signature)]}

@@ -38,6 +38,9 @@ EXAMPLES: dict[type[Policy], list[Policy]] = {
 }
 """Of policies that need an option, or have ways that differ; of any other, the one that is made without options."""
 
+HISTORIES: dict[type[Policy], list[list[Any]]] = {}
+"""Conversations that a policy changes, for one that leaves those of `check_policy` as they are."""
+
 
 def examples_of(policy: type[Policy]) -> list[Policy]:
     if policy in EXAMPLES:

@@ -15,7 +15,7 @@ from assembler.policies import Change, Cut, KeepsAll, KeepsChosen, KeepsNewest, 
 from assembler.pricing.ledger import Ledger
 from assembler.testing import ContractError, check_policy
 from budgets import BudgetError
-from tests.assembler.policies.examples import EVERY
+from tests.assembler.policies.examples import EVERY, HISTORIES
 
 ticks = itertools.count()
 UNSAID = Traits()
@@ -117,6 +117,15 @@ def without_questions(passage: Passage) -> Iterator[Change]:
             yield Change({turn[-1]: None}, "the end of an older turn goes")
 
 
+def without_media(passage: Passage, kind: str, told: Callable[[], str]) -> Iterator[Change]:
+    """Write a text in place of each image or document of the older turns."""
+    for index, message in passage:
+        shown = [getattr(part, "kind", None) == kind for part in message.parts]
+        if index < passage.newest and any(shown):
+            parts = [told() if of_kind else part for of_kind, part in zip(shown, message.parts, strict=True)]
+            yield Change({index: edited(message, parts)}, f"{kind} replaced")
+
+
 @attrs.define
 class Remembering:
     """Gives each ledger the answer that it got first."""
@@ -177,6 +186,14 @@ FAULTS: dict[str, tuple[str, Policy]] = {
         r"idempotent; asked again it dropped message [1-9].*; first it dropped message 0",
         Editor(by_rank),
     ),
+    "it writes another text for an image each time": (
+        "same ledger and tokens left",
+        Editor(lambda passage: without_media(passage, "image", lambda: f"An image was here. {next(ticks)}")),
+    ),
+    "it replaces a document and declares that it drops whole turns": (
+        "only whole turns",
+        Editor(lambda p: without_media(p, "document", lambda: "A file was here."), Traits(keeps=KeepsChosen())),
+    ),
     "it changes who speaks": ("role, calls and results", Editor(as_the_user)),
     "results go without their calls": ("lawful", Editor(without_results)),
     "it never ends": ("proposals end", Editor(without_end)),
@@ -196,6 +213,8 @@ QUICK = (
     "it writes into messages",
     "it never ends",
     "it chooses turns by their rank",
+    "it writes another text for an image each time",
+    "it replaces a document and declares that it drops whole turns",
 )
 """Found by few examples; the others are looked for by `make slow`."""
 
@@ -212,11 +231,16 @@ def test_a_seeded_fault_of_a_policy_is_found(fault: str) -> None:
 
 @pytest.mark.parametrize("policy", EVERY, ids=lambda policy: type(policy).__name__)
 def test_the_library_s_own_policies_keep_the_contract(policy: Policy) -> None:
-    check_policy(policy, max_examples=5)
+    check_policy(policy, histories=HISTORIES.get(type(policy), ()), max_examples=5)
 
 
 def test_a_policy_that_declares_nothing_keeps_the_contract() -> None:
     check_policy(Odd(fitting), max_examples=5)
+
+
+@pytest.mark.parametrize("kind", ["image", "document"])
+def test_a_policy_that_replaces_nothing_but_media_is_shown_some(kind: str) -> None:
+    check_policy(Editor(lambda passage: without_media(passage, kind, lambda: f"The {kind} is gone.")), max_examples=4)
 
 
 @pytest.mark.parametrize("role", ["tool", "user"])
