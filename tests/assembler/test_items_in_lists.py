@@ -12,6 +12,7 @@ from assembler import Assembler, ConversationError, count_request, verify
 from assembler.conversation.messages import Call, read_message
 from assembler.conversation.messages.edit import with_part
 from assembler.dialects import DIALECTS
+from budgets import Budget
 from tests.assembler.served import ITEMS
 
 Dict = dict[str, Any]
@@ -51,6 +52,19 @@ def test_an_item_in_a_content_is_sent_to_responses_between_its_texts(name: str, 
     assert {one.rule for one in verify(context.request(), dialect="openai_responses") if not one.note} == set()
     assert context.count == count_request(context.request(), dialect="openai_responses")
     assert list(context.dropped) == []
+
+
+@pytest.mark.parametrize("model", ["openrouter/deepseek/deepseek-chat", "openrouter/qwen/qwen3-32b", "grok-4.3"])
+@pytest.mark.parametrize("items", [[SEARCHED], [SEARCHED, SEARCHED]], ids=["one", "two"])
+def test_an_item_in_a_users_content_costs_an_open_model_what_is_sent(model: str, items: list[Dict]) -> None:
+    """The user's texts around it were priced as one message, and are sent as two."""
+    asked = {"role": "user", "content": [SAID["text"], *items, SAID["text"]]}
+    for messages in (
+        [ASKED, {"role": "assistant", "content": "a"}, asked],
+        [asked, {"role": "assistant", "content": "a"}, ASKED],
+    ):
+        context = Assembler(Budget(9_000, model=model), dialect="openai_responses").add_messages(messages).build()
+        assert context.count == count_request(context.request(), dialect="openai_responses", model=model)
 
 
 @pytest.mark.parametrize("home", OTHERS)

@@ -8,14 +8,16 @@ from typing import Any
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Part, Result, Thinking
+from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
-from assembler.conversation.messages.items_in_content import as_items, is_sent_thought
+from assembler.conversation.messages.items_in_content import as_items, is_sent_item, is_sent_thought
+from assembler.conversation.messages.message import Role
 from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_unfollowed_reasoning
 from assembler.conversation.turns import is_head
 from assembler.dialects.blocks.pricing import lone_text
 from assembler.dialects.hosts.families import Family, family_of
 from assembler.dialects.hosts.pricing import (
+    price_items,
     price_message,
     price_request,
     price_system,
@@ -92,14 +94,21 @@ class HostBill(JoiningPricer):
         if self.api == "responses" and message.role == "assistant":
             rest = _as_one_text(rest)
         alone = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
-        if results and not chat:  # the texts before, between and after outputs are items of their own
-            alone += [attrs.evolve(message, parts=parts) for parts in _around_results(message.parts)]
+        if not chat and (results or (message.role == "user" and Opaque in map(type, rest))):
+            # The texts before, between and after outputs and a server's items are items of their own.
+            alone += _around_results(message)
         elif rest or not message.parts:
             alone.append(attrs.evolve(message, parts=rest))
-        bill = total(price_message(one, self.family, self.count) for one in alone) + self._beside(message)
+        bill = total(map(self._alone, alone)) + self._beside(message)
         if message.name is None or self.api == "responses":  # where names have no place
             return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
+
+    def _alone(self, message: Message) -> Count:
+        """Price one message of the template, or a server's items on Responses."""
+        if self.api == "responses" and message.role == "assistant" and all(type(it) is Opaque for it in message.parts):
+            return price_items(message.parts, self.family, self.count)
+        return price_message(message, self.family, self.count)
 
     def _beside(self, message: Message) -> Count:
         """Price the fields other than the content: past reasoning only in the bound if the host drops it."""
@@ -171,11 +180,16 @@ class HostBill(JoiningPricer):
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
 
 
-def _around_results(parts: Sequence[Part]) -> list[tuple[Part, ...]]:
-    """Return the runs of parts that stand before, between and after results."""
-    spoken = (part for part in parts if not isinstance(part, Thinking))
-    runs = itertools.groupby(spoken, lambda part: isinstance(part, Result))
-    return [tuple(run) for is_result, run in runs if not is_result]
+def _around_results(message: Message) -> list[Message]:
+    """Return the runs of parts around results: the message's own, and a server's items in a user's content."""
+
+    def speaker(part: Part) -> Role:
+        if isinstance(part, Result):
+            return "tool"
+        return "assistant" if message.role == "user" and is_sent_item(part, message) else message.role
+
+    runs = itertools.groupby((part for part in message.parts if not isinstance(part, Thinking)), speaker)
+    return [attrs.evolve(message, role=role, parts=tuple(run)) for role, run in runs if role != "tool"]
 
 
 def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -60,6 +60,13 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     return Count(price_message(attrs.evolve(message, parts=silent), family, count).tokens, Grade.ESTIMATED, price.upper)
 
 
+def price_items(items: Sequence[Part], family: Family, count: TokenCounter) -> Count:
+    """Price a server's items, which no message frames: only their words, and the bound of what may be around them."""
+    texts: list[str] = []
+    around = [_frame_part(item, family, texts) for item in items]
+    return total(around) + price_texts(texts, count, family.stand_in)
+
+
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """Price one definition in the template's form of name, description and parameters."""
     if family.definitions is Definitions.DECLARED:
