@@ -134,3 +134,28 @@ def test_a_field_beside_no_content_is_in_the_bound(field: str) -> None:
     )
     assert told.grade is Grade.ESTIMATED
     assert told.upper - bare.upper > len(THOUGHT.split())
+
+
+@pytest.mark.parametrize("content", [None, ""])
+@pytest.mark.parametrize(
+    "field", [{"id": "msg_1"}, {"metadata": {"a": 1}}, {"annotations": [{"type": "url_citation"}]}, {"index": 0}]
+)
+def test_an_answer_with_nothing_but_a_field_that_says_nothing_is_left_out(
+    content: str | None, field: dict[str, Any]
+) -> None:
+    """The API refuses an assistant message without content and calls. Any unknown field kept it in."""
+    asked = {"role": "user", "content": "q"}
+    history = [asked, {"role": "assistant", "content": content, **field}, asked]
+    context = Assembler(Budget(1_000, model="gpt-4o"), dialect="openai_chat").set_messages(history).build()
+    request = context.request()
+    assert request["messages"] == [asked, asked]
+    assert count_request(request, dialect="openai_chat", model="gpt-4o") == context.count
+    assert "left out" in str(context.report)
+
+
+@pytest.mark.parametrize("field", [{"refusal": "No."}, {"audio": {"id": "audio_1"}}])
+def test_an_answer_that_is_a_refusal_or_a_sound_needs_no_content(field: dict[str, Any]) -> None:
+    asked = {"role": "user", "content": "q"}
+    history = [asked, {"role": "assistant", "content": None, **field}, asked]
+    request = Assembler(dialect="openai_chat").set_messages(history).build().request()
+    assert request["messages"][1] == history[1]

@@ -40,12 +40,12 @@ def legal_name(name: str) -> str:
 def is_empty_for_chat(message: Message) -> bool:
     """True for a message of cache marks alone, and an assistant message without text and calls.
 
-    No API accepts these, so they are left out of requests.
+    No API accepts these, so they are left out of requests. An assistant's refusal or sound may stand alone.
     """
-    if message.extra_fields:
-        return False
     if message.role != "assistant":
-        return bool(message.parts) and all(map(is_mark, message.parts))
+        return not message.extra_fields and bool(message.parts) and all(map(is_mark, message.parts))
+    if message.extra_fields and not {"audio", "refusal"}.isdisjoint(message.extra_fields):
+        return False
     for part in message.parts:
         if part and not is_mark(part) and (type(part) is not Thinking or is_sent_in_content(part, message)):
             return False
