@@ -10,6 +10,7 @@ import attrs
 
 from assembler.conversation.messages import Message, Thinking
 from assembler.dialects.api import Api
+from assembler.dialects.writing.notes import Notes
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
 from budgets import TokenCounter
@@ -32,6 +33,18 @@ class Emission:
     """The call ids in the request, if the API needs them to be unique: `emit_after` continues from them."""
     noted: Sequence[object] = attrs.field(default=(), repr=False)
     """What was left out with a note of its own, such as surplus cache marks: it is not noted once more as lost."""
+    of_library: Mapping[str, int] = attrs.field(factory=dict[str, int], repr=False)
+    """The last of the notes, which the library added. `emit_after` gets a request without them."""
+
+    def with_notes_of_library(self, notes: Notes) -> Emission:
+        """Return the request with these notes at the end."""
+        lines = notes.lines()
+        return attrs.evolve(self, notes=(*self.notes, *lines), of_library=notes) if lines else self
+
+    def without_notes_of_library(self) -> Emission:
+        """Return the request with the dialect's own notes."""
+        added = sum(map(bool, self.of_library.values()))
+        return attrs.evolve(self, notes=self.notes[: len(self.notes) - added], of_library={}) if added else self
 
 
 class Dialect(Protocol):

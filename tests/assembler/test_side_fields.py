@@ -6,14 +6,18 @@ import base64
 import copy
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import pytest
 
 from assembler import Assembler, verify
+from assembler.conversation.messages import Message
+from assembler.dialects import Emission
 from assembler.dialects.chat_template.dialect import chat_template
+from assembler.dialects.openai_chat.dialect import OpenAIChat
 from assembler.dialects.writing.notes import FIELDS, MARKS, REASONING
+from assembler.regions.layout import Layout
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
 from tests.assembler.test_lost_fields import APIS, ASKED, LOST, PNG, TOOL, Dict
 
@@ -191,3 +195,25 @@ def test_a_mark_on_a_blank_text_is_noted_where_the_text_is_left_out(name: str) -
     history = [{"role": "user", "content": [{"type": "text", "text": "q"}, blank]}]
     context = Assembler(dialect=name).add_messages(history).build()
     assert ("ephemeral" in str(context.request())) != (f"1 {MARKS}" in context.notes())
+
+
+class Terse(OpenAIChat):
+    """A dialect of an API that takes a role and a text. It looks for no field and notes none."""
+
+    def emit(self, layout: Layout) -> Emission:
+        return Emission({"messages": [{"role": each.role, "content": each.text} for each in layout.messages]})
+
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission:
+        request = {"messages": [*before.request["messages"], *self.emit(Layout(messages=[*added])).request["messages"]]}
+        return Emission(request)
+
+
+def test_the_fields_that_any_dialect_leaves_out_are_noted_without_its_help() -> None:
+    assembler = Assembler(dialect=Terse()).add_messages([ASKED])
+    assert assembler.build().notes() == ()
+    assembler.add_messages([ASKED, {"role": "assistant", "content": "a", "x_new": LOST}])
+    assert assembler.build().notes() == (f"1 {FIELDS}",)
+    assembler.add_message({**ASKED, "cache_control": {"type": "ephemeral"}})
+    assert assembler.build().notes() == (f"1 {FIELDS}", f"1 {MARKS}")
+    assembler.add_message({"role": "assistant", "content": "b"})
+    assert assembler.build().notes() == (f"1 {FIELDS}", f"1 {MARKS}")

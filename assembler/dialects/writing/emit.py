@@ -12,8 +12,8 @@ from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import assign_unknown_parts
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
-from assembler.dialects.writing.lost_fields import fields_of_tools, lost_fields, missing
-from assembler.dialects.writing.notes import MARKS, Notes
+from assembler.dialects.writing.lost_fields import SideField, fields_of_tools, lost_fields, missing
+from assembler.dialects.writing.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
 from assembler.regions.layout import Layout
 from assembler.regions.tools.tool import as_function
 from assembler.text.fields import fields_in
@@ -36,16 +36,14 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
         emission = dialect.emit(attrs.evolve(layout, tools=kept, messages=messages))
     else:
         emission = dialect.emit(layout)
-    notes = Notes({LEFT_OUT: foreign, AS_FUNCTIONS: custom})
+    notes = Notes({LEFT_OUT: foreign, AS_FUNCTIONS: custom, **_IN_ORDER})
     if (key := dialect.api.history) in emission.request:
         for field in lost_fields((*layout.head, *layout.messages), emission.request, key, emission.noted):
             notes[field.word] += field.times
     of_tools = [] if shape in _OF_NO_API else fields_of_tools(kept)
     for field in missing(of_tools, [*_tools_in(emission.request), *emission.noted]) if of_tools else ():
         notes[TOOL_MARKS if field.word == MARKS else TOOL_FIELDS] += 1
-    if not any(notes.values()):
-        return emission
-    return attrs.evolve(emission, notes=(*emission.notes, *notes.lines()))
+    return emission.with_notes_of_library(notes) if any(notes.values()) else emission
 
 
 def _tools_in(request: Mapping[str, Any]) -> list[object]:
@@ -78,18 +76,28 @@ def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> 
     if not _grows(type(dialect)):
         return None
     growing: Any = dialect
-    grown: Emission | None = growing.emit_after(before, _without_custom_calls(added, dialect.api.shape))
+    own = before.without_notes_of_library() if before.of_library else before
+    grown: Emission | None = growing.emit_after(own, _without_custom_calls(added, dialect.api.shape))
+    if grown is None:
+        return None
+    key = dialect.api.history
     for message in added:
-        if message.side_fields != ():
-            return grown if grown is None or not _loses_fields(added, dialect.api.history, before, grown) else None
-    return grown
+        if message.side_fields != () and key in grown.request:
+            tail = {key: grown.request[key][len(before.request[key]) :]}
+            return _with_lost_fields(grown, before, lost_fields(added, tail, key))
+    return grown.with_notes_of_library(Notes(before.of_library)) if before.of_library else grown
 
 
-def _loses_fields(added: Sequence[Message], key: str, before: Emission, grown: Emission) -> bool:
-    """True if the end of a request does not hold all fields of the messages added. The whole request notes them."""
-    if key not in grown.request:
-        return False
-    return bool(lost_fields(added, {key: grown.request[key][len(before.request[key]) :]}, key))
+def _with_lost_fields(grown: Emission, before: Emission, lost: Sequence[SideField]) -> Emission:
+    """Return a request with the library's notes on its beginning and on the fields that its end has lost."""
+    notes = Notes(before.of_library or _IN_ORDER)
+    for field in lost:
+        notes[field.word] += field.times
+    return grown.with_notes_of_library(notes)
+
+
+_IN_ORDER = dict.fromkeys((CITATIONS, SIGNATURES, FIELDS, MARKS, TOOL_MARKS, TOOL_FIELDS), 0)
+"""The order of the notes, in whichever order they come up."""
 
 
 def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[Message]:
