@@ -5,6 +5,7 @@ from assembler.testing.conformance import ContractError as ContractError
 from assembler.testing.conformance import check_counter as check_counter
 from assembler.testing.conformance import check_dialect as check_dialect
 from assembler.testing.conformance import check_policy as check_policy
+from assembler.testing.conformance import check_reader as check_reader
 from assembler.testing.conformance import check_strategy as check_strategy
 from assembler.testing.conversations import conversations as conversations
 from assembler.testing.conversations import messages as messages

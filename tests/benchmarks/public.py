@@ -577,6 +577,7 @@ ELSEWHERE = {
     "assembler.testing.check_dialect": "runs the dialect that it is given",
     "assembler.testing.check_fitter": "runs the fitter that it is given",
     "assembler.testing.check_policy": "runs the policy that it is given",
+    "assembler.testing.check_reader": "runs the reader that it is given",
     "assembler.testing.check_strategy": "runs the strategy that it is given",
     "assembler.testing.planted": "draws a conversation of the size that is asked for",
     "assembler.testing.survival": "builds every request of the sessions that it is given",
