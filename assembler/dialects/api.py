@@ -11,6 +11,7 @@ from budgets.value import Value
 if TYPE_CHECKING:
     from assembler.dialects.caching.mark_places import Marks
     from assembler.dialects.caching.prefixes import PrefixCache
+    from assembler.regions.tools.deferred import ServerSearch
 
 
 class SourceBlocks(Protocol):
@@ -47,6 +48,8 @@ class Api(Value):
     """How the API writes cache marks; None if it has none."""
     sources: SourceBlocks | None = None
     """How the API writes sources as blocks; None if it has none."""
+    search: ServerSearch | None = None
+    """How the API's server searches among tools that wait (`Defer`); None if it does not."""
     caches: tuple[PrefixCache, ...] = ()
     """What the provider's cache serves, by model. The first row that matches decides."""
     usage: tuple[tuple[str, ...], ...] = ()

@@ -244,8 +244,8 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
     """
     from assembler.pipeline.share_budget import conversation_cap, share_out  # for budgets with limits alone
 
-    shape = plan.settings.dialect.api.shape
-    found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.view, shape, reserved)
+    server = plan.settings.dialect.api.search
+    found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.view, server, reserved)
     if found.broken is not None:
         region, needed, left = found.broken
         least = plan.ledger.since(plan.ledger.newest_turns(1))

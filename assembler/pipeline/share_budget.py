@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import attrs
 
@@ -21,6 +21,9 @@ from budgets import Budget, BudgetError, Limit, Tokens
 from budgets.allotment import allotments, tokens_of
 from budgets.numbers import whole
 
+if TYPE_CHECKING:
+    from assembler.regions.tools.deferred import ServerSearch
+
 
 @runtime_checkable
 class Deferring(Protocol):
@@ -31,7 +34,7 @@ class Deferring(Protocol):
         ...
 
     def deferred(
-        self, tools: Sequence[Tool], messages: Iterable[Message], shape: str, choice: str | None
+        self, tools: Sequence[Tool], messages: Iterable[Message], server: ServerSearch | None, choice: str | None
     ) -> tuple[tuple[Tool, ...], frozenset[str]]:
         """The tools to send, and the names of those that are deferred."""
         ...
@@ -63,7 +66,7 @@ def share_out(
     ledger: Ledger,
     budget: Budget,
     view: HistoryView,
-    shape: str,
+    server: ServerSearch | None,
     reserved: Tokens = 0,
 ) -> Shared:
     """Reduce the fixed regions to the limits of a budget. O(turns that stay).
@@ -84,7 +87,7 @@ def share_out(
         select = budget.limits[region].select if region in budget.limits else None
         if region == "capability" and isinstance(select, Deferring):
             if demands[region] > min(given[region], select.tokens_left(budget.input_limit)):
-                regions, left_out = _deferred(select, regions, measured, view, shape)
+                regions, left_out = _deferred(select, regions, measured, view, server)
                 omitted += left_out
             continue
         if demands[region] <= given[region]:
@@ -106,9 +109,9 @@ def has_a_piece_for_each(measured: Measured) -> bool:
 
 
 def _deferred(
-    select: Deferring, regions: Regions, measured: Measured, view: HistoryView, shape: str
+    select: Deferring, regions: Regions, measured: Measured, view: HistoryView, server: ServerSearch | None
 ) -> tuple[Regions, list[Omitted]]:
-    tools, waiting = select.deferred(regions.tools, view.messages(0, view.length), shape, regions.choice)
+    tools, waiting = select.deferred(regions.tools, view.messages(0, view.length), server, regions.choice)
     priced = zip(regions.tools, measured.prices.tools, strict=True)
     gone = [
         Omitted(tool.name, count.upper, "deferred until it is found") for tool, count in priced if tool.name in waiting

@@ -6,12 +6,16 @@ It caches only what a request marks, from a minimum prefix on that depends on th
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assembler.dialects.anthropic.marks import AnthropicMarks
 from assembler.dialects.api import Api
 from assembler.dialects.caching.prefixes import PrefixCache
+from assembler.text.fields import fields_in
 from budgets import Tokens
+
+if TYPE_CHECKING:
+    from assembler.regions.tools import Tool
 
 _PAGE = "Claude docs, Prompt caching, section Minimum cacheable prompt length, 2026-10-08"
 
@@ -59,6 +63,24 @@ class SearchResults:
         }
 
 
+class SearchTool:
+    """The tool search of the Messages API ("Tool search tool", read 2026-11)."""
+
+    def definition(self) -> dict[str, Any]:
+        """Return the tool that searches by words."""
+        return {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+
+    def marked(self, tool: Tool) -> dict[str, Any]:
+        """Return the definition with the mark `defer_loading`."""
+        came = fields_in(tool.seen)
+        if "input_schema" in came:
+            return {**came, "defer_loading": True}
+        from assembler.regions.tools.deferred import deferred_fields  # for tools that wait alone
+
+        fields, schema = deferred_fields(tool)
+        return {**tool.extra, **fields, "input_schema": schema}
+
+
 API = Api(
     provider="anthropic",
     shape="anthropic",
@@ -66,6 +88,7 @@ API = Api(
     priced=("thinking", "tool_choice", "output_config", "output_format"),
     marks=AnthropicMarks(),
     sources=SearchResults(),
+    search=SearchTool(),
     caches=CACHES,
     # `input_tokens` excludes cached tokens, so they are added: Anthropic API reference, read 2026-11.
     usage=(("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),),

@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import attrs
 
@@ -26,11 +26,18 @@ from assembler.validation import Is, as_number, must_be
 from budgets.count import Tokens
 from budgets.numbers import part_of, share, whole, whole_tokens
 
-SEARCH: Mapping[str, Mapping[str, Any]] = {
-    "anthropic": {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
-    "responses": {"type": "tool_search"},
-}
-"""The provider's own tool search, by the shape of its API."""
+
+class ServerSearch(Protocol):
+    """How an API searches by itself among the tools that wait: `search` in the `api.py` of its folder."""
+
+    def definition(self) -> Mapping[str, Any]:
+        """The provider's own tool that searches."""
+        ...
+
+    def marked(self, tool: Tool) -> Mapping[str, Any]:
+        """The definition of a tool that waits until it is found."""
+        ...
+
 
 _FOUND_BY_SERVER = frozenset({"tool_search_tool_result", "tool_search_output"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -105,7 +112,7 @@ class Defer:
         return part_of(self.threshold, input_limit) if isinstance(self.threshold, float) else self.threshold
 
     def deferred(
-        self, tools: Sequence[Tool], messages: Iterable[Message], shape: str, choice: str | None
+        self, tools: Sequence[Tool], messages: Iterable[Message], server: ServerSearch | None, choice: str | None
     ) -> tuple[tuple[Tool, ...], frozenset[str]]:
         """The tools to send, and the names of those that are deferred. O(parts)."""
         own = None if self.search is None else self.search.name
@@ -116,11 +123,11 @@ class Defer:
         if self.search is not None:
             sent = [tool for tool in tools if tool.name not in {*waiting, own}]
             return (*sent, read_tool(self.search.definition)), waiting
-        if shape not in SEARCH:
-            raise ToolError(f"the {shape} API has no tool search; pass Defer(…, search=ToolSearch(tools))", tool=None)
-        marked = [_marked(tool, shape) if tool.name in waiting else tool for tool in tools]
+        if server is None:
+            raise ToolError("this API has no tool search; pass Defer(…, search=ToolSearch(tools))", tool=None)
+        marked = [read_tool({**server.marked(tool)}) if tool.name in waiting else tool for tool in tools]
         searching = any(tool.kind.startswith("tool_search") for tool in tools)
-        return (*marked, *(() if searching else (read_tool(SEARCH[shape]),))), waiting
+        return (*marked, *(() if searching else (read_tool({**server.definition()}),))), waiting
 
 
 def _needed(tools: Sequence[Tool], messages: Iterable[Message], search: str | None) -> set[str | None]:
@@ -143,17 +150,10 @@ def _needed(tools: Sequence[Tool], messages: Iterable[Message], search: str | No
     return called | {tool.name for tool in tools if any(f'"{tool.name}"' in text for text in found)}
 
 
-def _marked(tool: Tool, shape: str) -> Tool:
-    """The tool with the mark `defer_loading`, as its API spells it."""
-    came = fields_in(tool.seen)
-    if "input_schema" in came if shape == "anthropic" else came.get("type") == "function" and "name" in came:
-        return read_tool({**came, "defer_loading": True})
-    schema: dict[str, Any] = {"type": "object", "properties": {}, **tool.parameters}
-    fields: dict[str, Any] = {"name": tool.name, "description": tool.description, "defer_loading": True}
-    if shape == "anthropic":
-        return read_tool({**tool.extra, **fields, "input_schema": schema})
-    strict = tool.extra.get("strict") is True
-    return read_tool({"type": "function", **fields, "parameters": schema, "strict": strict})
+def deferred_fields(tool: Tool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The name, description and mark `defer_loading` of a tool that waits, and its schema, for a new definition."""
+    fields = {"name": tool.name, "description": tool.description, "defer_loading": True}
+    return fields, {"type": "object", "properties": {}, **tool.parameters}
 
 
 def _neutral(tool: Tool) -> dict[str, Any]:
