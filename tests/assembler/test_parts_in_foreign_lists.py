@@ -251,3 +251,48 @@ def test_a_call_of_another_api_in_a_gemini_content_is_refused_with_advice() -> N
     call = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
     with pytest.raises(ConversationError, match="part of another API; put it under 'content'"):
         Assembler(dialect="gemini").add_message({"role": "model", "parts": [call]}).build()
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_part_with_a_type_in_a_gemini_content_is_none_of_geminis(name: str) -> None:
+    """The AI SDK's messages have such parts. Gemini refuses the key, and reasoning was read as what was said."""
+    said: list[Part] = [
+        {"type": "reasoning", "text": "walrus"},
+        {"type": "text", "text": "Here."},
+        {"type": "tool-look", "toolCallId": "c1", "state": "output-available", "input": {}, "output": "waves"},
+    ]
+    history: list[Any] = [
+        {"role": "user", "parts": [{"type": "text", "text": "Look."}, {"kind": "text", "text": "There."}]},
+        {"role": "assistant", "parts": said},
+        {"role": "user", "parts": [{"text": "And?"}]},
+    ]
+    context = Assembler(Budget(10_000, model=APIS[name]), dialect=name).set_messages(history).build()
+    request = context.request()
+    assert verify(request, dialect=name) == []
+    assert count_request(request, dialect=name, model=APIS[name]) == context.count
+    sent = json.dumps(request)
+    assert [sent.count(word) for word in ("Look.", "There.", "Here.", "And?", "walrus")] == [1, 1, 1, 1, 0]
+    assert "toolCallId" not in sent
+    assert "left out" in str(context.report)
+
+
+SERIALISED: list[tuple[Part, str]] = [
+    (
+        {"lc": 1, "type": "constructor", "id": ["HumanMessage"], "kwargs": {"content": "walrus"}},
+        r"langchain_core\.load",
+    ),
+    ({"type": "human", "data": {"content": "walrus"}}, "messages_from_dict"),
+    ({"kind": "response", "parts": [{"part_kind": "text", "content": "walrus"}]}, "Pydantic AI"),
+]
+
+
+@pytest.mark.parametrize(("message", "advice"), SERIALISED, ids=["dumped", "as a dict", "of Pydantic AI"])
+@pytest.mark.parametrize("name", APIS)
+def test_a_message_in_a_frameworks_serialised_form_is_refused_with_advice(
+    name: str, message: Part, advice: str
+) -> None:
+    """One was taken for an unknown item of a server's and left out, one for words of the user's."""
+    with pytest.raises(ConversationError, match=advice):
+        Assembler(dialect=name).set_messages(
+            [{"role": "user", "content": "q"}, message, {"role": "user", "content": "q"}]
+        )

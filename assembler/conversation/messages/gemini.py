@@ -10,14 +10,13 @@ import attrs
 
 from assembler.conversation.messages.dicts import PIN, private_copy, role_of
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.kinds import OF_BEDROCK, OF_GEMINI, is_item
+from assembler.conversation.messages.kinds import OF_BEDROCK, OF_GEMINI
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import (
     FOREIGN,
     Raw,
     compact_json,
     gemini_part,
-    is_kind_of_part,
     read_part,
     text_of_result,
     write_parts,
@@ -27,11 +26,15 @@ from assembler.errors import ConversationError
 
 
 def _is_content(fields: Mapping[str, Any]) -> bool:
-    if "content" in fields:
+    if "content" in fields or (fields.get("kind") in _OF_PYDANTIC_AI and "role" not in fields):
         return False
     calls = any(fields.get(key) for key in ("tool_calls", "function_call"))
     # An answer without parts ended while the model was thinking.
     return "parts" in fields or (fields.get("role") == "model" and not calls)
+
+
+_OF_PYDANTIC_AI = ("request", "response")
+"""The kinds of Pydantic AI's own messages, which have parts and no role (`ModelMessagesTypeAdapter`, read 2026-11)."""
 
 
 def _read(raw: Mapping[str, Any], index: int) -> Message:
@@ -61,7 +64,9 @@ def _part(item: object, index: int) -> Part:
     if not _is_of_another_api(fields):
         return gemini_part(fields, index)
     part, _ = read_part(fields, index=index)
-    if isinstance(part, str | Call | Result):
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Call | Result):
         raise ConversationError("a Gemini content with a part of another API; put it under 'content'", index=index)
     return part if isinstance(part, Media) else Opaque(_kind_of(part, fields), fields, FOREIGN)
 
@@ -74,13 +79,13 @@ def _kind_of(part: Opaque | Thinking, fields: Raw) -> str:
 
 
 def _is_of_another_api(part: Raw) -> bool:
-    """Whether a part is spelled as another API spells it: with a known type, or by a key of Bedrock's."""
-    if "text" in part or not OF_GEMINI.isdisjoint(part):
+    """Whether a part is spelled as another API spells it: with a type, or by a key of Bedrock's."""
+    if not OF_GEMINI.isdisjoint(part):
         return False
     kind: object = part.get("type")
-    if kind is None:
-        return not _BY_KEY.isdisjoint(part)
-    return isinstance(kind, str) and (is_kind_of_part(kind) or is_item(kind, part))
+    if isinstance(kind, str):
+        return kind != "text"
+    return "text" not in part and not _BY_KEY.isdisjoint(part)
 
 
 def _edit(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:

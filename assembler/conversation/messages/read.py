@@ -139,6 +139,9 @@ _HOLDS_THE_MESSAGE = {
     "message": "pass its .message",
     "messages": "pass its messages: set_messages(body['messages'])",
     "contents": "pass its contents: set_messages(body['contents'])",
+    "kwargs": "load it first: langchain_core.load.load(…)",
+    "data": "load it first: langchain_core.messages.messages_from_dict([…])",
+    "parts": "assembler.integrations.pydantic_ai fits messages of Pydantic AI",
 }
 """What to pass instead of a request or response, by the field in it that holds messages."""
 

@@ -33,8 +33,8 @@ RESPONSES = "responses"
 """The shape of an item of `input`. `seen` is the item, or a list of items if several are one turn."""
 
 _PARTS = frozenset(["input_text", "input_image", "input_file", "output_text", "refusal"])
-_OF_MESSAGES = frozenset(["content", "parts", "tool_calls", "function_call", *REASONING, *OF_ANSWERS])
-"""Keys that show that a dict with a role and a type is a message: no other item has them."""
+_OF_MESSAGES = frozenset(["content", "kwargs", "parts", "tool_calls", "function_call", *REASONING, *OF_ANSWERS])
+"""Keys that show that a dict with a type is a message, or one that LangChain has serialised: no item has them."""
 _NAMED_LIKE_PARTS = frozenset(["compaction", "reasoning"])
 _ROLES: dict[str, Role] = {
     "additional_tools": "developer",

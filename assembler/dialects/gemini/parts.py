@@ -40,6 +40,10 @@ def either(fields: Raw, snake: str, default: object = None) -> object:
     return default if found is None else found
 
 
+_KINDS = frozenset(["kind", "type"])
+"""The keys by which other libraries name the kind of a part. This API refuses unknown keys."""
+
+
 class GeminiWriter(Writer):
     """Writes Gemini's parts."""
 
@@ -54,7 +58,7 @@ class GeminiWriter(Writer):
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """Return a text part; an empty one only with a thought signature, which Gemini 3 wants back."""
-        own = raw if raw is not None and shape == _SHAPE else None
+        own = raw if raw is not None and shape == _SHAPE and _KINDS.isdisjoint(raw) else None
         signed = own is not None and either(own, "thought_signature") is not None
         if not text and not signed:
             self.notes["empty text(s) left out"] += 1
