@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -148,13 +149,13 @@ class _Held(Checked):
         """Check what the library writes for a message: itself, a shortened one, one without a part, and a summary."""
         if self.writer is not None:
             for what, fields in (("again", message.seen), ("as a summary", _SUMMARY)):
-                self._of_class(self._made(lambda f=fields: write_like(message.raw, dict(f)), what), what)
+                self._of_class(self._made(functools.partial(write_like, message.raw, dict(fields)), what), what)
         shorter = [_shortened(part) for part in message.parts]
         self._edited(history, index, message, shorter, f"message {index}, shortened")
         if len(message.parts) > 1:
             for place in range(len(message.parts)):
                 fewer = [None if place == each else part for each, part in enumerate(message.parts)]
-                made = self._made(lambda f=fewer: edited(message, f), f"message {index} without a part")
+                made = self._made(functools.partial(edited, message, fewer), f"message {index} without a part")
                 self._of_class(made.raw, f"message {index} without a part")
 
     def _edited(
@@ -185,7 +186,7 @@ class _Held(Checked):
             if not asked or not isinstance(message.raw, self.kind):
                 continue
             begun = history[: index + 1]
-            mended, _ = self._made(lambda b=begun: repair(b), f"results for message {index}")
+            mended, _ = self._made(functools.partial(repair, begun), f"results for message {index}")
             added = mended[len(begun) :]
             for each in added:
                 self._of_class(each, f"a result for message {index}")
