@@ -8,24 +8,30 @@ from __future__ import annotations
 import copy
 import functools
 import json
-from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from assembler.drawn.engine import DrawFn, st
-from assembler.drawn.spelling import SPELLINGS, Request
+from assembler.drawn.spelling import SPELLINGS, Request, Spelling, parts_of
 
 Breach: TypeAlias = Callable[[DrawFn, Request], None]
 """Changes a request in place, so that it breaks one rule and no other."""
 
 
 @functools.cache
-def _histories() -> frozenset[str]:
-    return frozenset(spelling.history for spelling in SPELLINGS.values())
+def _spellings() -> Mapping[str, tuple[Spelling, ...]]:
+    """The spellings by the key of their histories, which several APIs may share."""
+    keys = {spelling.history for spelling in SPELLINGS.values()}
+    return {key: tuple(each for each in SPELLINGS.values() if each.history == key) for key in keys}
+
+
+def _spellings_of(request: Request) -> tuple[Spelling, ...]:
+    return next(_spellings()[key] for key in request if key in _spellings())
 
 
 def history_of(request: Request) -> list[Request]:
     """The messages, contents or items of a request: the list itself."""
-    return next(request[key] for key in request if key in _histories())
+    return request[_spellings_of(request)[0].history]  # type: ignore[no-any-return]
 
 
 def nothing_said(_draw: DrawFn, request: Request) -> None:
@@ -37,26 +43,21 @@ def before_a_question(message: Request) -> Breach:
     """Insert a message before one of the user's own."""
 
     def breach(draw: DrawFn, request: Request) -> None:
-        history = history_of(request)
-        places = [place for place, each in enumerate(history) if is_question(each)]
-        history.insert(draw(st.sampled_from(places)), copy.deepcopy(message))
+        history_of(request).insert(draw(st.sampled_from(questions_in(request))), copy.deepcopy(message))
 
     return breach
 
 
 def pinned(draw: DrawFn, request: Request) -> None:
     """Add a key that is meant for this library, not for the API."""
-    questions = [message for message in history_of(request) if is_question(message)]
-    draw(st.sampled_from(questions))["pinned"] = True
+    history_of(request)[draw(st.sampled_from(questions_in(request)))]["pinned"] = True
 
 
 def first(message: Request) -> Breach:
     """Insert a message at the front of the conversation, after the system messages."""
 
     def breach(_draw: DrawFn, request: Request) -> None:
-        history = history_of(request)
-        head = next(place for place, each in enumerate(history) if each.get("role") != "system")
-        history.insert(head, copy.deepcopy(message))
+        history_of(request).insert(questions_in(request)[0], copy.deepcopy(message))
 
     return breach
 
@@ -114,33 +115,35 @@ def with_ids(old: str, new: str) -> Breach:
 
     def breach(_draw: DrawFn, request: Request) -> None:
         history = history_of(request)
-        history[:] = _renamed(history, old, new)
+        keys = frozenset[str]().union(*(spelling.ids for spelling in _spellings_of(request)))
+
+        def renamed(value: Any, key: str = "") -> Any:
+            if isinstance(value, str):
+                return new + value.removeprefix(old) if key in keys and value.startswith(old) else value
+            return changed_inside(value, renamed)
+
+        history[:] = renamed(history)
 
     return breach
 
 
-def _renamed(value: Any, old: str, new: str) -> Any:
-    kind = cast("type[object]", type(value))
-    if kind is dict:
-        return {key: _renamed_id(key, item, old, new) for key, item in value.items()}
-    return [_renamed(item, old, new) for item in value] if kind is list else value
+def changed_inside(value: Any, change: Callable[[Any, str], Any]) -> Any:
+    """Return a dict or a list with each value changed, which `change` gets with its key, or any other value itself."""
+    match value:
+        case dict():
+            fields: Request = value
+            return {name: change(item, name) for name, item in fields.items()}
+        case list():
+            items: list[Any] = value
+            return [change(item, "") for item in items]
+        case _:
+            return value
 
 
-def _renamed_id(key: str, value: Any, old: str, new: str) -> Any:
-    if key in _ID_KEYS and isinstance(value, str) and value.startswith(old):
-        return new + value.removeprefix(old)
-    return _renamed(value, old, new)
-
-
-_ID_KEYS = frozenset({"id", "tool_call_id", "tool_use_id", "toolUseId", "call_id"})
-_RESULTS = ("tool_result", "toolResult", "function_response")
-
-
-def is_question(message: Request) -> bool:
-    """True if a message is the user's and holds no results."""
-    if message.get("role") != "user":
-        return False
-    return not any(kind in block or block.get("type") == kind for block in _blocks(message) for kind in _RESULTS)
+def questions_in(request: Request) -> list[int]:
+    """The places of the user's own messages in the history, as the spellings with its key declare them."""
+    asks = [spelling.asks for spelling in _spellings_of(request)]
+    return [place for place, message in enumerate(history_of(request)) if any(asked(message) for asked in asks)]
 
 
 def pick(draw: DrawFn, request: Request, *words: str) -> int:
@@ -150,15 +153,9 @@ def pick(draw: DrawFn, request: Request, *words: str) -> int:
 
 
 def _speaks(message: Request, words: tuple[str, ...]) -> bool:
-    if message.get("role") in words or message.get("type") in words or any(word in message for word in words):
+    if message.get("role") in words:
         return True
-    return any(block.get("type") in words or any(word in block for word in words) for block in _blocks(message))
-
-
-def _blocks(message: Request) -> list[Request]:
-    """Return the parts of a message that are objects; none if its content is a text."""
-    parts: Any = message.get("content") or message.get("parts") or ()
-    return [cast("Request", part) for part in parts if isinstance(part, dict)]
+    return any(each.get("type") in words or any(word in each for word in words) for each in parts_of(message))
 
 
 def same(value: Any) -> Any:

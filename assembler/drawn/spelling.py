@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
@@ -12,6 +12,22 @@ from budgets.lazy_names import FromFolders
 
 Request: TypeAlias = dict[str, Any]
 Medium: TypeAlias = Literal["image", "image at an address", "document"]
+
+
+_RESULTS = ("tool_result", "toolResult", "function_response")
+
+
+def parts_of(message: Request) -> list[Request]:
+    """Return the message itself, and every object in its lists."""
+    listed: list[list[Any]] = [value for value in message.values() if isinstance(value, list)]
+    return [message, *(cast("Request", part) for parts in listed for part in parts if isinstance(part, dict))]
+
+
+def asks_as_usual(message: Request) -> bool:
+    """Whether a message has the role of the user and holds no results, in the words of the APIs of 2026."""
+    if message.get("role") != "user":
+        return False
+    return not any(kind in part or part.get("type") == kind for part in parts_of(message) for kind in _RESULTS)
 
 
 @attrs.frozen
@@ -30,6 +46,10 @@ class Spelling:
     """Keys of a call beside its regions."""
     media: frozenset[Medium] = frozenset()
     """What the API takes in a message of the user's. An image at an address is a kind of its own."""
+    asks: Callable[[Request], bool] = asks_as_usual
+    """Whether an entry of the history is what the user says, without results."""
+    ids: frozenset[str] = frozenset({"id", "tool_call_id", "tool_use_id", "toolUseId", "call_id"})
+    """The keys of calls and results that hold call ids."""
 
 
 IMAGES_AND_PAPERS = frozenset[Medium](("image", "document"))

@@ -61,7 +61,7 @@ def _found(request: Mapping[str, Any], dialect: str | Named | None, model: str |
     if not isinstance(root.value, dict):
         return found
     if checker.words is not None:
-        found += foreign_keys(root, checker.words, checker.turns)
+        found += foreign_keys(root, checker.words, checker.turns, checker.parts)
     return [*found, *checker.check(root, model)]
 
 

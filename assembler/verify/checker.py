@@ -27,6 +27,8 @@ class Checker:
     """The keys of `foreign.WORDS`, which not every API has, that this API has; None if the dialect is no API."""
     turns: str = "messages"
     """The key of the conversation."""
+    parts: tuple[str, ...] = ("content", "parts", "output")
+    """The keys of a message that may hold its parts."""
     kinds: frozenset[str] = frozenset()
     """The types of parts, items and tools of this API. Another API's type is a fault; an unknown type is a note."""
 

@@ -6,7 +6,7 @@ caller and are not checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from assembler.verify.place import Place
 from assembler.verify.violation import Rule, Violation, shown
@@ -36,21 +36,24 @@ _SOMEBODY = (
 WORDS = frozenset(_NOBODY) | frozenset(_SOMEBODY)
 
 
-def foreign_keys(request: Place, words: frozenset[str], turns: str) -> Iterator[Violation]:
-    """Yield S5 for every key of a message or a part that only other APIs have. This API has `words`. Linear."""
+def foreign_keys(request: Place, words: frozenset[str], turns: str, parts: Iterable[str]) -> Iterator[Violation]:
+    """Yield S5 for every key of a message or a part that only other APIs have. This API has `words`. Linear.
+
+    `parts` are the keys of a message that hold its parts.
+    """
     foreign = WORDS - words
-    for place in _speaking(request, turns):
+    for place in _speaking(request, turns, parts):
         for word in place.spoken:
             if word in foreign:
                 yield S5.broken(place.at(word).path, f"the key {shown(word)} is not this API's")
 
 
-def _speaking(request: Place, turns: str) -> Iterator[Place]:
+def _speaking(request: Place, turns: str, parts: Iterable[str]) -> Iterator[Place]:
     """Yield the system blocks, the messages, their parts, and the parts of results in them."""
     yield from request.at("system").objects()
     for message in request.at(turns).objects():
         yield message
-        for key in ("content", "parts", "output"):
+        for key in parts:
             for part in message.at(key).objects():
                 yield part
                 yield from part.at("content").objects()

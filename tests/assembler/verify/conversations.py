@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 from hypothesis import strategies as st
 
 from assembler.drawn.conversations import Call, Conversation, Definition, Exchange, Step, said
@@ -77,3 +78,19 @@ SPELLINGS: dict[str, Callable[[Conversation], Request]] = {
 
 TURNS = {name: spelling.history for name, spelling in DRAWN.items()}
 """The key of the conversation, where it is not `messages`."""
+
+
+def answers_in(dialect: str, conversation: Conversation) -> list[int]:
+    """The places of the turns that hold results, in whatever words: where other results would make other turns."""
+
+    def with_results(result: str) -> Conversation:
+        return attrs.evolve(conversation, exchanges=tuple(map(told(result), conversation.exchanges)))
+
+    def told(result: str) -> Callable[[Exchange], Exchange]:
+        return lambda exchange: attrs.evolve(exchange, steps=tuple(step_with(step, result) for step in exchange.steps))
+
+    def step_with(step: Step, result: str) -> Step:
+        return attrs.evolve(step, calls=tuple(attrs.evolve(call, result=result) for call in step.calls))
+
+    turns = [SPELLINGS[dialect](with_results(result))[TURNS.get(dialect, "messages")] for result in ("a", "b")]
+    return [place for place, (one, other) in enumerate(zip(*turns, strict=True)) if one != other]
