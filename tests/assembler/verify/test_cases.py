@@ -1,4 +1,7 @@
-"""Each rule by its smallest cases: `cases/<dialect>_<rule>_<what broke>.json` holds a broken and a valid one."""
+"""Each rule by its smallest cases: `cases/<dialect>_<rule>_<what broke>.json` holds a broken and a valid one.
+
+Those of the rules on tools that all APIs share are written by the spellings of the APIs: `tool_cases.py`.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ from typing import Any
 import pytest
 
 from assembler.verify import DIALECTS, rules, verify
+from tests.assembler.verify.tool_cases import cases
 
-CASES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((Path(__file__).parent / "cases").glob("*"))}
+FILES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((Path(__file__).parent / "cases").glob("*"))}
+WRITTEN = {f"{case['dialect']}_{case['rule'].lower()}_written": case for case in cases()}
+CASES = FILES | WRITTEN
 
 BY_GENERAL_CODE = {"S2", "S4", "S3"}
 """Shape rules that not every dialect can break: a dialect without part types, without roles, …"""
@@ -37,11 +43,16 @@ def test_every_rule_of_every_dialect_has_a_case(dialect: str) -> None:
     assert missing == set(), f"add {dialect}_RULE_WHAT_BROKE.json to tests/assembler/verify/cases for each"
 
 
+def test_the_rules_on_tools_are_broken_in_the_words_of_each_api_that_has_them() -> None:
+    assert len(WRITTEN) >= 24
+    assert {case["rule"] for case in WRITTEN.values()} == {"L0", "T1", "T2", "T3"}
+
+
 def test_every_shape_rule_has_a_case_somewhere() -> None:
     assert {case["rule"] for case in CASES.values()} >= BY_GENERAL_CODE
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize("case", FILES.values(), ids=FILES.keys())
 def test_the_name_of_a_case_holds_its_dialect_and_rule(case: dict[str, Any]) -> None:
-    (name,) = [name for name, held in CASES.items() if held is case]
+    (name,) = [name for name, held in FILES.items() if held is case]
     assert name.startswith(f"{case['dialect']}_{case['rule'].lower()}_")
