@@ -103,7 +103,8 @@ class Message:
     name: str | None = None
     pinned: bool = False
     shallow: bool = False
-    """Whether `seen` is a dict of texts alone, so that a shallow copy shares nothing mutable."""
+    """Whether `seen` is a dict of texts alone, so that a shallow copy shares nothing mutable. The parts and
+    `extra_fields` hold all of them."""
     extra_fields: tuple[str, ...] = ()
     """The fields of a Chat message that are not read here. They are sent only to APIs of that spelling."""
     sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False)
@@ -136,7 +137,7 @@ class Message:
         self.shallow = shallow
         self.extra_fields = extra_fields
         self.sent = None
-        self.side_fields = () if shallow and not extra_fields and shape != "responses" else None
+        self.side_fields = () if shallow and not extra_fields else None
         self.text = parts[0] if len(parts) == 1 and type(parts[0]) is str else None
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:

@@ -91,8 +91,12 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
     said = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent
     part = _READERS.get(kind, _opaque)(said, index)
     role: Role = _ROLES.get(kind, "tool" if kind.endswith("_output") else "assistant")
-    shallow = all(type(value) is str for value in seen.values())
+    shallow = seen.keys() <= _ALL_READ and all(type(value) is str for value in seen.values())
     return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
+
+
+_ALL_READ = frozenset(["arguments", "call_id", "id", "input", "name", "output", "status", "type"])
+"""The keys of calls and outputs of which nothing is left beside their part."""
 
 
 def _opaque(item: Raw, index: int) -> Part:
