@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -84,7 +84,7 @@ class _Window:
     """A conversation, and the tokens left for it."""
 
     dialect: str
-    request: dict[str, Any]
+    request: dict[str, list[Any]]
     tokens_left: Tokens
     more: Tokens
     """How many more a larger window leaves."""
@@ -92,8 +92,12 @@ class _Window:
     def __str__(self) -> str:
         return f"{self.tokens_left} characters left for {self.request['messages']}, dialect {self.dialect}"
 
-    def ledger(self, rung: Rung, raws: list[Any]) -> Ledger:
-        draft, settings = Assembler(_budget(AMPLE), dialect=self.dialect).add_messages(raws).inside
+    @property
+    def messages(self) -> list[Any]:
+        return self.request["messages"]
+
+    def ledger(self, rung: Rung) -> Ledger:
+        draft, settings = Assembler(_budget(AMPLE), dialect=self.dialect).add_messages(self.messages).inside
         view = draft.history.view()
         return Ledger.of(view, settings.pricer, pins=pinned_messages(view, (rung.traits.pins,)))
 
@@ -151,57 +155,54 @@ class _Held(Checked):
 
     def one(self, window: _Window) -> None:
         """Check one conversation in one window."""
-        raws: list[Any] = window.request["messages"]
-        before = copy.deepcopy(raws)
+        before = copy.deepcopy(window.messages)
         asked = self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)
         declared = getattr(self.policy, "traits", None)
         if declared is not None and declared != self.rung.traits:
             raise self.broken("its traits are the same at every call", "they differ from those read first")
         try:
             if isinstance(asked, CuttingRung):
-                _Cutting(self, asked, window, raws).check()
+                _Cutting(self, asked, window).check()
             else:
-                _Rewriting(self, asked, window, raws, window.ledger(asked, raws)).check()
-            self._built(window, raws)
+                _Rewriting(self, asked, window, window.ledger(asked)).check()
+            self._built(window)
         except PlanError as error:
             raise self.broken(_LAWFUL, str(error)) from None
-        if raws != before:
+        if window.messages != before:
             raise self.broken(_UNCHANGED, "the caller's messages changed; make new ones with edited(message, parts)")
 
-    def quotes_nothing(self, reason: str, raws: Sequence[object]) -> None:
+    def quotes_nothing(self, reason: str, window: _Window) -> None:
         """Raise if a reason, which the report shows, holds a text of the conversation."""
-        if any(text in reason for text in long_texts(raws)):
+        if any(text in reason for text in long_texts(window.messages)):
             raise self.broken(_QUOTES, "one holds a text of the conversation; say what is done, and how often")
 
-    def _built(self, window: _Window, raws: list[Any]) -> None:
+    def _built(self, window: _Window) -> None:
         """Check the built request of this window."""
-        fixed = self._fixed(window)
-        context = self._context(window, fixed + window.tokens_left, raws)
+        tokens = self._fixed(window) + window.tokens_left
+        context = self._context(window, tokens)
         if context is None:
             return
         self.fits_and_is_valid(context, window.dialect)
         kept: list[Any] = context.messages
-        changed = len(kept) != len(raws) or any(one is not other for one, other in zip(kept, raws, strict=True))
-        self.acted += changed
-        again = self._context(window, fixed + window.tokens_left, raws)
+        self.acted += [*map(id, kept)] != [*map(id, window.messages)]
+        again = self._context(window, tokens)
         asks = self.rung.traits.unasked is not None
         if not asks and (again is None or again.request() != context.request()):
             raise self.broken(_PURE, "two requests of one conversation differ")
 
-    def _context(self, window: _Window, tokens: Tokens, raws: list[Any]) -> Context[Any] | None:
+    def _context(self, window: _Window, tokens: Tokens) -> Context[Any] | None:
         assembler = Assembler(_budget(max(1, tokens)), dialect=window.dialect, on_overflow=self.policy)
         try:
-            return assembler.add_capability(window.request.get("tools", [])).add_messages(raws).build()
+            return assembler.add_capability(window.request.get("tools", [])).add_messages(window.messages).build()
         except ContextLengthError:
             return None
         except ConversationError as error:
             raise self.broken("what is built is valid", str(error)) from None
 
     def _fixed(self, window: _Window) -> Tokens:
-        raws: list[Any] = window.request["messages"]
         ample = Assembler(_budget(AMPLE), dialect=window.dialect).add_capability(window.request.get("tools", []))
-        whole = window.ledger(rung_of(self.policy), raws)
-        return ample.add_messages(raws).plan().count.upper - whole.since(whole.first).upper
+        whole = window.ledger(rung_of(self.policy))
+        return ample.add_messages(window.messages).plan().count.upper - whole.since(whole.first).upper
 
 
 @attrs.frozen
@@ -211,15 +212,14 @@ class _Cutting:
     held: _Held
     rung: CuttingRung
     window: _Window
-    raws: list[Any]
 
     def check(self) -> None:
-        ledger, tokens_left = self.window.ledger(self.rung, self.raws), self.window.tokens_left
+        ledger, tokens_left = self.window.ledger(self.rung), self.window.tokens_left
         whole = ledger.since(ledger.first).upper
         if whole <= tokens_left or ledger.first == ledger.length:
             return  # a policy is only asked if the conversation is too large
         cut = self._same_twice(ledger, tokens_left)
-        self.held.quotes_nothing(cut.reason, self.raws)
+        self.held.quotes_nothing(cut.reason, self.window)
         self.held.acted += cut.first_kept > ledger.first or cut.wanted is not None
         left = ledger.kept(cut).upper
         if left > whole:
@@ -235,7 +235,7 @@ class _Cutting:
         cut = self._cut(ledger, tokens_left)
         self._cut(ledger, tokens_left // 2)  # another question must not change the answer to this one
         again = self._cut(ledger, tokens_left)
-        anew = self._cut(self.window.ledger(self.rung, self.raws), tokens_left)
+        anew = self._cut(self.window.ledger(self.rung), tokens_left)
         if not _said(cut) == _said(again) == _said(anew):
             kept = f"{cut.first_kept}, {again.first_kept} and {anew.first_kept}"
             raise self.held.broken(_PURE, f"asked three times for {tokens_left} tokens it keeps from {kept}")
@@ -243,7 +243,7 @@ class _Cutting:
 
     def _least(self, ledger: Ledger, tokens_left: Tokens, left: Tokens) -> None:
         if left > tokens_left:
-            least = ledger.kept(self._cut(self.window.ledger(self.rung, self.raws), 0)).upper
+            least = ledger.kept(self._cut(self.window.ledger(self.rung), 0)).upper
             if least < left:
                 problem = f"{left} tokens where {tokens_left} are left, and {least} where none are"
                 raise self.held.broken("what does not fit is the least that it keeps", problem)
@@ -252,7 +252,9 @@ class _Cutting:
         """Ask again about the kept messages, except with pins by index, which would mean other messages."""
         if cut.summary is not None or ledger.pins or ledger.kept(cut).upper > tokens_left:
             return
-        kept = self.window.ledger(self.rung, [*self.raws[: ledger.first], *self.raws[cut.first_kept :]])
+        raws = self.window.messages
+        messages = [*raws[: ledger.first], *raws[cut.first_kept :]]
+        kept = attrs.evolve(self.window, request={"messages": messages}).ledger(self.rung)
         again = self._cut(kept, tokens_left)
         if again.first_kept != kept.first:
             problem = f"of {kept.length} messages that it kept it drops {again.first_kept - kept.first} more"
@@ -268,7 +270,7 @@ class _Cutting:
         if isinstance(keeps, KeepsNewest):
             more = tokens_left + self.window.more
             if ledger.since(ledger.first).upper > more:
-                larger = self._cut(self.window.ledger(self.rung, self.raws), more)
+                larger = self._cut(self.window.ledger(self.rung), more)
                 if larger.first_kept > cut.first_kept:
                     kept = f"from message {cut.first_kept} in {tokens_left} tokens"
                     problem = f"{kept}, from {larger.first_kept} in {more}"
@@ -293,7 +295,6 @@ class _Rewriting:
     held: _Held
     rung: RewritingRung
     window: _Window
-    raws: list[Any]
     ledger: Ledger
 
     def check(self) -> None:
@@ -301,12 +302,12 @@ class _Rewriting:
         before = copy.deepcopy([(message.raw, message.seen, message.parts) for message in readings])
         changed: dict[int, Message | None] = {}
         first, again = self._proposals(changed), self._proposals(changed)
-        unused = self.window.ledger(self.rung, self.raws)  # remembers nothing
+        unused = self.window.ledger(self.rung)  # remembers nothing
         anew = attrs.evolve(self, ledger=unused)._proposals(changed)
         if not list(map(_shown, first)) == list(map(_shown, again)) == list(map(_shown, anew)):
             raise self.held.broken(_PURE, "it proposes other changes the second time")
         for change in first:
-            self.held.quotes_nothing(change.reason, self.raws)
+            self.held.quotes_nothing(change.reason, self.window)
         self._take(changed)
         self._as_declared(changed)
         if [(message.raw, message.seen, message.parts) for message in readings] != before:
