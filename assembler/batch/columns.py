@@ -14,7 +14,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError, RowError
-from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assemble_row
+from assembler.batch.rows import REGIONS, Failed, OnError, Raise, Record, Skip, assemble_row
 from assembler.validation import Is, iterates, must_be, offers, wrong
 from budgets import MissingExtraError
 
@@ -72,23 +72,10 @@ class Columns:
 
 
 @attrs.frozen
-class _Held:
-    """An assembler that is pickled with its content."""
-
-    assembler: Assembler
-
-    def ready(self) -> Assembler:
-        return self.assembler
-
-
-@attrs.frozen
 class _Made:
     """An assembler that each process makes for itself: only the name of the function is pickled."""
 
     make: Callable[[], Assembler[Any]]
-
-    def ready(self) -> Assembler:
-        return _made_once(self.make)
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -99,12 +86,12 @@ def _made_once(make: Callable[[], Assembler[Any]]) -> Assembler:
 _COLUMNS, _RECORD = Columns(), Record()
 
 
-def _freeze(assembler: Assembler | _Made) -> _Held | _Made:
+def _freeze(assembler: Assembler | _Made) -> Assembler | _Made:
     """Fork the assembler, so that later changes have no effect."""
     if isinstance(assembler, _Made):
         return assembler
     must_be("BatchAssembler", assembler, (Assembler,), "an Assembler; for a function use made_by()", BatchError)
-    return _Held(assembler.fork())
+    return assembler.fork()
 
 
 @attrs.frozen
@@ -116,7 +103,7 @@ class BatchAssembler:
     library's vocabularies. Your own tokenizer would be pickled too: `BatchAssembler.made_by(function)` avoids that.
     """
 
-    _base: _Held | _Made = attrs.field(alias="assembler", converter=_freeze)
+    _base: Assembler | _Made = attrs.field(alias="assembler", converter=_freeze)
     columns: Columns = attrs.field(
         default=_COLUMNS, kw_only=True, validator=Is((Columns,), "Columns(messages=…)", BatchError)
     )
@@ -161,18 +148,19 @@ class BatchAssembler:
         return out
 
     def _written(self, index: int, row: Mapping[str, object]) -> tuple[Any, ...] | None:
-        base = self._base.ready()
+        base = _made_once(self._base.make) if isinstance(self._base, _Made) else self._base
         try:
-            found: Assembled | Failed = assemble_row(base, _plain_row(row))
+            found = assemble_row(base, _plain_row(row))
         except MissingExtraError:
             raise
         except Exception as error:
+            if isinstance(self.on_error, Skip):
+                return None
             if isinstance(self.on_error, Raise):
                 error.add_note(f"row {index} of the batch")
                 raise
-            found = Failed.by(error)
-        if isinstance(found, Failed):
-            return None if isinstance(self.on_error, Skip) else (*[None] * 5, f"{found.kind}: {found.message}")
+            failed = Failed.by(error)
+            return (*[None] * 5, f"{failed.kind}: {failed.message}")
         return (found.request, found.count.tokens, found.count.upper, str(found.count.grade), found.dropped, None)
 
 
