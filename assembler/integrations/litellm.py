@@ -91,7 +91,7 @@ class _Bodies:
         self.conversations = conversations
         self.last_context: Context | None = None
         self._fittings: dict[tuple[str, str], Fitting] = {}
-        self._begun: dict[str, tuple[_Call, Fitted]] = {}
+        self._begun: dict[str, tuple[Fitting, Fitted]] = {}
         """The calls without a bill so far, by LiteLLM's id; at most as many as conversations are remembered."""
 
     @property
@@ -99,27 +99,31 @@ class _Bodies:
         """The `Fitting`s so far, one for each model and API."""
         return list(self._fittings.values())
 
-    def begin(self, call: _Call, fitted: Fitted) -> dict[str, Any]:
+    async def fit(self, call: _Call) -> dict[str, Any]:
         """Return the call with the messages that fit, and remember it until its bill comes."""
+        fitted = await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run)
         self.last_context = fitted.context
         if (name := call.call.get("litellm_call_id")) is not None:
-            self._begun[name] = (call, fitted)
+            self._begun[name] = (call.fitting, fitted)
             for oldest in list(self._begun)[: -self.conversations]:
                 self._begun.pop(oldest, None)
         return call.around(fitted.body)
 
     async def settle(self, call: Mapping[str, Any], answer: object) -> None:
         """Take the bill of a remembered call from its answer, or from a part of its stream."""
-        if (usage := _usage(answer)) is not None:
-            begun, fitted = self._begun.pop(str(call.get("litellm_call_id")), (None, None))
-            if begun is not None and fitted is not None:
-                await begun.fitting.asettle(fitted.context, usage, beside=fitted.beside)
+        usage = _usage(answer)
+        if usage is not None and (begun := self._forget(call)) is not None:
+            fitting, fitted = begun
+            await fitting.asettle(fitted.context, usage, beside=fitted.beside)
 
     async def learn(self, call: Mapping[str, Any], error: Exception) -> None:
         """Take a refusal of a remembered call, so that the conversation's next attempt fits, also one by a router."""
-        begun, fitted = self._begun.pop(str(call.get("litellm_call_id")), (None, None))
-        if begun is not None and fitted is not None:
-            await begun.fitting.alearn(fitted.context, error, beside=fitted.beside)
+        if (begun := self._forget(call)) is not None:
+            fitting, fitted = begun
+            await fitting.alearn(fitted.context, error, beside=fitted.beside)
+
+    def _forget(self, call: Mapping[str, Any]) -> tuple[Fitting, Fitted] | None:
+        return self._begun.pop(str(call.get("litellm_call_id")), None)
 
     def of(self, call: Mapping[str, Any], kind: str, *, own: Hashable = None) -> _Call | None:
         """Return the call to fit; None for one of another kind, or of a model without an assembler."""
@@ -199,10 +203,6 @@ class _Hook(LastCall, CustomLogger):
         await self._bodies.learn(request_data, exception)
 
 
-async def _awaited(bodies: _Bodies, call: _Call) -> dict[str, Any]:
-    return bodies.begin(call, await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run))
-
-
 def _usage(answer: object) -> object:
     """Return the usage of an answer, or of the answer inside a stream's event."""
     if isinstance(answer, Mapping):
@@ -222,7 +222,7 @@ class AssemblerHook(_Hook):
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Return the call with the messages that fit; None for another kind of call. Raises the errors of `build`."""
         call = self._bodies.of(kwargs, str(getattr(call_type, "value", call_type)))
-        return None if call is None else await _awaited(self._bodies, call)
+        return None if call is None else await self._bodies.fit(call)
 
 
 class AssemblerProxyHook(_Hook):
@@ -240,7 +240,7 @@ class AssemblerProxyHook(_Hook):
         model = str(data.get("model"))
         try:
             call = self._bodies.of(data, call_type, own=getattr(user_api_key_dict, "api_key", None))
-            return None if call is None else await _awaited(self._bodies, call)
+            return None if call is None else await self._bodies.fit(call)
         except ContextLengthError as error:
             raise ContextWindowExceededError(str(error), model=model, llm_provider="") from error
         except AssemblyError as error:
