@@ -62,11 +62,9 @@ def kept_groups(
         if summary is not None and places.start >= plan.view.head:
             kept.append(of_summary(text_of(summary.parts)))
             summary = None
-        if all(new is None for _, new in became):
-            silent = []
-            continue
-        same = all(old is new for old, new in became)
-        kept += [*silent, own if same else rewritten(own, became)]
+        if any(new is not None for _, new in became):
+            same = all(old is new for old, new in became)
+            kept += [*silent, own if same else rewritten(own, became)]
         silent = []
     return [*kept, *silent]
 

@@ -258,13 +258,11 @@ class _History:
         return self.messages[starts.index(spoken) :][:1] if spoken in starts else ()
 
     def kept(self, context: Context) -> list[Any]:
+        plan, own = context.inside, self.messages
         if not self.as_items:
-            plan, own = context.inside, self.messages
             return kept_objects(plan, own, rewritten=chat.rewrite_message, of_summary=HumanMessage)
         counts = [*map(len, self.entries)]
-        return kept_groups(
-            context.inside, self.messages, counts, rewritten=items.rewrite_items, of_summary=HumanMessage
-        )
+        return kept_groups(plan, own, counts, rewritten=items.rewrite_items, of_summary=HumanMessage)
 
 
 @attrs.frozen(eq=False)
@@ -310,20 +308,13 @@ def _answer(request: Any) -> tuple[list[Any], OutputSchema | None]:
     asked: Any = request.response_format
     if asked is None:
         return [], None
+    if not isinstance(asked, ProviderStrategy | ToolStrategy):  # an AutoStrategy, or the bare schema
+        by_provider = _supports_provider_strategy(request.model, tools=request.tools)
+        asked = (ProviderStrategy if by_provider else ToolStrategy)(schema=getattr(asked, "schema", asked))
     if isinstance(asked, ProviderStrategy):
-        return [], _format(asked)
-    if isinstance(asked, ToolStrategy):
-        return [OutputToolBinding.from_schema_spec(spec).tool for spec in asked.schema_specs], None
-    schema: Any = getattr(asked, "schema", asked)  # an AutoStrategy, or the bare schema: the model decides
-    if _supports_provider_strategy(request.model, tools=request.tools):
-        return [], _format(ProviderStrategy(schema=schema))
-    specs = ToolStrategy(schema=schema).schema_specs
-    return [OutputToolBinding.from_schema_spec(spec).tool for spec in specs], None
-
-
-def _format(strategy: Any) -> OutputSchema:
-    spec = strategy.schema_spec
-    return OutputSchema(spec.name, spec.json_schema, strict=bool(spec.strict))
+        spec = asked.schema_spec
+        return [], OutputSchema(spec.name, spec.json_schema, strict=bool(spec.strict))
+    return [OutputToolBinding.from_schema_spec(spec).tool for spec in asked.schema_specs], None
 
 
 def _definition(tool: Any) -> dict[str, Any]:

@@ -108,15 +108,9 @@ def _content(content: Any, left: Mapping[Place, Message | None], same: set[Place
     for place, block in enumerate(cast("Sequence[Any]", content)):
         if place in same or (place not in left and block.get("type") not in untrue):
             kept.append(block)
-        elif place not in left:
-            continue
-        elif (after := left[place]) is not None:
-            kept.append(
-                {
-                    **(cast(Item, block) if isinstance(block, dict) else {"type": "text"}),
-                    "text": _text_of_message(after),
-                }
-            )
+        elif (after := left.get(place)) is not None:
+            own = cast(Item, block) if isinstance(block, dict) else {"type": "text"}
+            kept.append({**own, "text": _text_of_message(after)})
     return kept
 
 
