@@ -37,6 +37,7 @@ from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import read_media
 from assembler.pricing.media.refusal import a_part
 from assembler.pricing.media.seconds import wav_seconds
+from assembler.pricing.media.unseen import LARGEST_WINDOW, TYPICAL_PAGES
 from assembler.pricing.media.window import Base64Text, PlainBytes
 from assembler.pricing.opaque import FRAMING, PAGE, PICTURE, REFERENCED, price_opaque, read_opaque
 from assembler.pricing.overflow import Overflow
@@ -589,6 +590,10 @@ def test_examples_of_a_tool_are_estimated_where_they_are_shown_and_unknown_field
 # ── Parts that nobody reads
 
 
+UNSEEN = Count(PAGE.tokens * TYPICAL_PAGES, Grade.ESTIMATED, upper=LARGEST_WINDOW)
+"""A document at an address whose pages nobody declares."""
+
+
 def test_hidden_content_of_a_part_is_in_its_bound_and_encrypted_content_in_its_price() -> None:
     def beyond(raw: Any) -> Count:
         return read_opaque(Opaque("odd", raw)).beyond
@@ -605,7 +610,8 @@ def test_hidden_content_of_a_part_is_in_its_bound_and_encrypted_content_in_its_p
     assert beyond({"said": "A" * 199}) == bare
     assert beyond({"encrypted_content": ["words"]}) == bare
     page = {"type": "document", "source": {"type": "url", "url": "https://x.test/a.pdf"}}
-    assert beyond([page, page]) == bare + PAGE + PAGE
+    assert beyond([page, page]) == bare + UNSEEN + UNSEEN
+    assert beyond({**page, "pages": 2}) == bare + PAGE + PAGE
     assert beyond(["data:,", "data:,"]) == bare + PICTURE + PICTURE
     assert read_opaque(Opaque("item_reference", {"id": "i"})).beyond == REFERENCED
 
@@ -923,7 +929,7 @@ def test_a_pdf_is_recognised_by_its_first_bytes_or_its_name(mime: str, before: b
 
 def test_a_picture_for_nova_is_estimated_and_a_smaller_one_is_scaled_up() -> None:
     sizes = [(1_000, 500), (nova.LEAST_SIDE, 10), (nova.LEAST_SIDE // 2, 5)]
-    counts = [nova.price_image(MediaFacts(kind="image", width=width, height=height)) for width, height in sizes]
+    counts = [nova.price_medium(MediaFacts(kind="image", width=width, height=height)) for width, height in sizes]
     assert [count.grade for count in counts] == [Grade.ESTIMATED] * 3
     assert [count.upper for count in counts] == [2 * count.tokens for count in counts]
     assert counts[1] == counts[2]

@@ -103,11 +103,12 @@ def test_there_are_no_steps_if_the_fixed_regions_depend_on_the_window() -> None:
 
 
 @pytest.mark.parametrize("policy", [TrimOldest(), NewestTurns()])
-def test_a_dropped_picture_without_a_price_is_in_no_step(policy: Any) -> None:
-    picture = {"type": "image_url", "image_url": {"url": "https://a.b/c.png"}}
-    history: list[dict[str, Any]] = [{"role": "user", "content": "o" * 9}, {"role": "user", "content": [picture]}]
+def test_a_dropped_film_that_has_no_price_is_in_no_step(policy: Any) -> None:
+    film = {"type": "video_url", "video_url": {"url": "https://a.b/c.mp4"}}
+    history: list[dict[str, Any]] = [{"role": "user", "content": "o" * 9}, {"role": "user", "content": [film]}]
     history += [{"role": "user", "content": text} for text in ("a" * 20, "b" * 30, "c" * 40)]
-    assembler = Assembler(Budget(75, counter=len), dialect=plain, on_overflow=policy).add_messages(history)
+    budget = Budget(87, model="gpt-4o", counter=len)
+    assembler = Assembler(budget, on_overflow=policy).add_messages(history)
     steps = assembler.build().report.steps()
-    assert [(step.context_window, step.left_out) for step in steps][:2] == [(40, 4), (70, 3)]
+    assert [(step.context_window, step.left_out) for step in steps][:2] == [(47, 4), (81, 3)]
     assert all(step.first_kept > 1 for step in steps)
