@@ -48,7 +48,7 @@ class Choice(Value):
     saved: Tokens = 0
     """What the least conversation costs less as it is sent than by the sum of its prices; negative if more."""
     cut: Cut | None = attrs.field(default=None, eq=False)
-    """The cut that keeps the least conversation, if requests are counted as they are sent."""
+    """The cut that keeps the least conversation, if requests are counted as they are sent, or as a whole."""
     kept: tuple[Message, ...] = ()
     """The messages that this cut keeps."""
 
@@ -86,10 +86,11 @@ def choose(gathered: Gathered) -> Choice | None:
     least, cut = _least_conversation(ledger, settings)
     budget = settings.budget
     limits, tokens_left = _limits(ledger, budget) if budget.limits else None, budget.input_limit - least
-    merges = settings.merging is not None or ledger.prices.overpriced or ledger.prices.long_runs
-    if not merges or not gathered.draft.regions.documents:
+    adds_up = settings.merging is None and settings.whole is None
+    adds_up = adds_up and not ledger.prices.overpriced and not ledger.prices.long_runs
+    if adds_up or not gathered.draft.regions.documents:
         return Choice(host, tokens_left, limits)
-    from assembler.pipeline.smallest_conversation import plan_smallest  # where messages are merged alone
+    from assembler.pipeline.smallest_conversation import plan_smallest  # where prices do not add up alone
 
     plan = plan_smallest(gathered, ledger, cut)
     saved = (plan.fixed + plan.conversation).upper - plan.by_rule.upper

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import staying
+from assembler.errors import ConversationError
 from assembler.pipeline.choose import floor_of, naming_part, price_fixed
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.ladder import Trimmed
@@ -32,7 +35,7 @@ def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
             regions, head, settings, lambda pricer: price_fixed(pricer, settings.dialect, (), head, regions)
         )
         bare = known.bare = Measured(draft.regions, Rendered(), head, prices)
-    return Planned(draft, settings, view, bare, ledger, Trimmed(cut))
+    return _sealed(Planned(draft, settings, view, bare, ledger, Trimmed(cut)))
 
 
 def smallest_as_sent(
@@ -44,4 +47,15 @@ def smallest_as_sent(
     pins = staying(view, settings.pins, settings.dialect.api.shape)
     ledger = Ledger.of(view, settings.pricer, floor_of(view, settings)[0], pins)
     measured = measured_with(gathered, head, choice, rendered, prices)
-    return Planned(gathered.draft, settings, view, measured, ledger, Trimmed(choice.cut)).by_rule
+    return _sealed(Planned(gathered.draft, settings, view, measured, ledger, Trimmed(choice.cut))).by_rule
+
+
+def _sealed(plan: Planned) -> Planned:
+    """The plan with the count of its whole, if only that decides; by its parts if it cannot be written yet."""
+    pricer = plan.settings.whole
+    if pricer is None:
+        return plan
+    try:
+        return attrs.evolve(plan, sealed=pricer.whole(plan.layout))
+    except ConversationError:
+        return plan

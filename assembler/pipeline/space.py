@@ -30,6 +30,9 @@ from budgets.value import Value
 _ROUNDED: Tokens = 3
 """By how much the sum of prices may be over the price of the request as it is sent, since each is rounded up."""
 
+_ESTIMATED: Tokens = 16
+"""By how much a template may be off what its parts are estimated to cost, besides a sixteenth of the window."""
+
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
 
@@ -123,8 +126,8 @@ class Chosen:
         left = self._choice.tokens_left - used
         if rendered.around is not None and self._choice.saved and fixed.grade is Grade.ESTIMATED:
             left -= 1  # the host is rounded up by itself here, and together with others in the request
-        if -_ROUNDED <= left < 0 and self._choice.cut is not None:
-            left = max(left, self._as_sent(rendered, left))
+        if self._choice.cut is not None and self._lowest <= left <= self._highest:
+            left = self._as_sent(rendered, left)
         if limits is None:
             return left
         return min(left, self._within(limits, rendered, prices))
@@ -136,6 +139,17 @@ class Chosen:
             of_region[piece.region] = of_region.get(piece.region, 0) + price.upper
         tools = total([*prices.tools, prices.tooling, prices.output]).upper
         return limits.of_knowledge(of_region["instruction"], tools, prices.framing.upper) - of_region["knowledge"]
+
+    @property
+    def _lowest(self) -> int:
+        """What may be left by the sum of the prices although the request fits."""
+        return -_ROUNDED if self._settings.whole is None else -self._highest
+
+    @property
+    def _highest(self) -> int:
+        """What may be left by the sum of the prices although the request does not fit: templates are estimated."""
+        budget = self._settings.budget
+        return -1 if self._settings.whole is None or budget is None else _ESTIMATED + budget.input_limit // 16
 
     def _as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
         """The tokens left with the request as it is sent; `left` while the text is sought on which a counter failed."""

@@ -140,7 +140,8 @@ class Space(Protocol):
 
         At most what the budget's limits leave for knowledge. None without a budget. The plan uses the same price, so
         what is 0 or more fits, and what is negative does not. Where the API joins messages and prices are estimated, a
-        number above 0 may be a few tokens too low, because each price is rounded up.
+        number above 0 may be a few tokens too low, because each price is rounded up. Beside a template that is counted
+        as a whole, numbers far from 0 are estimates.
         """
         ...
 
