@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from assembler import Assembler, ClearToolResults, ConversationError, count_request, verify
+from assembler import Assembler, ClearToolResults, ConversationError, UnsupportedContentError, count_request, verify
 from assembler.dialects import DIALECTS
 from budgets import Budget
 from tests.assembler.decorated import PNG
@@ -296,3 +296,20 @@ def test_a_message_in_a_frameworks_serialised_form_is_refused_with_advice(
         Assembler(dialect=name).set_messages(
             [{"role": "user", "content": "q"}, message, {"role": "user", "content": "q"}]
         )
+
+
+@pytest.mark.parametrize("url", [{"url": f"data:image/png;base64,{PNG}"}, f"data:image/png;base64,{PNG}"])
+@pytest.mark.parametrize("name", APIS)
+def test_a_picture_in_a_system_message_is_refused_by_every_api(name: str, url: object) -> None:
+    """Chat and Mistral were sent one in their own form, and refuse it."""
+    for role in ("system", "developer"):
+        for place in (0, 2):
+            history: list[Any] = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": "Yes."}]
+            history.insert(place, {"role": role, "content": [{"type": "image_url", "image_url": url}]})
+            assembler = Assembler(Budget(10_000, model=APIS[name]), dialect=name)
+            try:
+                request = assembler.set_messages([*history, {"role": "user", "content": "And?"}]).build().request()
+            except UnsupportedContentError as error:
+                assert error.kind == "image"
+            else:
+                assert verify(request, dialect=name) == []

@@ -201,6 +201,20 @@ def test_an_object_that_raises_for_any_attribute_is_refused_with_an_error_of_thi
     assert CANARY not in str(refused.value)
 
 
+def test_a_mapping_is_sent_as_what_it_was_recognised_as_whatever_its_own_get_answers() -> None:
+    """A part with a made-up type from `get` was taken for a new item, and sent to Responses as the part that it is."""
+
+    class Lying(dict[str, Any]):
+        def get(self, key: str, default: Any = None) -> Any:
+            return "made_up" if key == "type" else super().get(key, default)
+
+    for name in DIALECTS:
+        with pytest.raises(AssemblyError, match="put the block into a message"):
+            Assembler(dialect=name).set_messages([MESSAGE, Lying(type="text", text="x"), MESSAGE]).build()
+        said = Lying(role="user", content=[Lying(type="text", text="x")])
+        assert "made_up" not in str(Assembler(dialect=name).set_messages([said]).build().request())
+
+
 def types_in(value: Any) -> set[type[Any]]:
     if isinstance(value, dict | list):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)

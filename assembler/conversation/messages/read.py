@@ -46,8 +46,10 @@ def _read(raw: object, index: int) -> Message:
     if (registered := registered_fields(given, index)) is not None:
         return _read_fields(plain_fields(registered), index, given)
     if isinstance(raw, Mapping):
-        fields = cast("Mapping[str, Any]", raw)
-        return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, fields)
+        listed = cast("Mapping[str, Any]", raw)
+        # What is recognised must be what is copied, whatever `get` of a subclass answers.
+        fields: Mapping[str, Any] = listed if type(given) is dict else dict(listed)
+        return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, cast("object", raw))
     if isinstance(raw, tuple | list):
         return _read_pair(cast("tuple[object, ...]", raw), index)
     if is_message_object(raw):

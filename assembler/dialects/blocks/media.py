@@ -68,3 +68,10 @@ def not_carried(part: Media | Opaque, dialect: str) -> UnsupportedContentError:
         "or leave it out",
         kind=part.kind,
     )
+
+
+def not_a_text(kind: str) -> UnsupportedContentError:
+    """Return the error for a system message that holds anything but text."""
+    return UnsupportedContentError(
+        f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
+    )

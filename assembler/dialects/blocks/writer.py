@@ -14,6 +14,7 @@ from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, NONE_TAKEN, TakenMarks
 from assembler.dialects.blocks.ids import CallIds, IdRule
+from assembler.dialects.blocks.media import not_a_text
 from assembler.dialects.writing.fields import own_fields
 from assembler.dialects.writing.notes import REASONING, RENAMED, Notes
 from assembler.errors import UnsupportedContentError
@@ -157,10 +158,7 @@ def _renamed(name: str) -> str:
 
 def _no_text(part: Call | Result | Thinking | Media) -> UnsupportedContentError:
     """Return the error for a system message that holds anything but text."""
-    kind = part.kind if isinstance(part, Media) else type(part).__name__.lower()
-    return UnsupportedContentError(
-        f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
-    )
+    return not_a_text(part.kind if isinstance(part, Media) else type(part).__name__.lower())
 
 
 def parts_as_they_came(message: Message) -> Sequence[object]:

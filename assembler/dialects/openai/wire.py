@@ -19,7 +19,7 @@ from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
 from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, CONTROL, MARK_KEYS, TakenMarks
-from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.blocks.media import Inline, Link, content_of, not_a_text, not_carried, without_given
 from assembler.dialects.writing.call_ids import legal_id
 from assembler.dialects.writing.fields import named_tool, object_schema, own_fields
 from assembler.dialects.writing.media_in_results import all_with_media_after_results, count_media_in_results
@@ -141,6 +141,9 @@ def is_foreign_thought(part: Part) -> bool:
 
 
 def _goes_as_it_came(message: Message) -> bool:
+    shown = (type(part) is Media and part.kind != "audio" for part in message.parts)  # Mistral takes sound
+    if message.role in ("system", "developer") and any(shown):
+        return False
     spoken = message.shape in _CHAT_SHAPES and not is_empty_for_chat(message)
     return spoken and not ("tool_calls" in message.seen and _has_calls_to_respell(message))
 
@@ -271,7 +274,7 @@ def _refuse_media(message: Message) -> None:
     """Raise for media in a system message, which holds only texts (OpenAI API reference, Chat; read 2026-11)."""
     for part in message.parts:
         if isinstance(part, Media):
-            raise not_carried(part, "openai_chat")
+            raise not_a_text(part.kind)
 
 
 def _write_extra_fields(message: Message) -> dict[str, Any]:
