@@ -385,7 +385,7 @@ def read(raw: dict[str, Any]) -> Any:
     except AssemblyError as error:
         return str(error)
     assert message.sent is None or message.sent is message.seen  # what Chat is sent, if a reader knows it already
-    names = [field.name for field in attrs.fields(type(message)) if field.name not in ("raw", "sent")]
+    names = [field.name for field in attrs.fields(type(message)) if field.name not in ("raw", "sent", "side_fields")]
     return message.parts, [getattr(message, name) for name in names]
 
 
