@@ -270,6 +270,8 @@ def _content(item: Any) -> dict[str, Any] | None:
         return {"type": "image_url", "image_url": {"url": item.url}}
     if kind == "binary" and item.is_image:
         return {"type": "image_url", "image_url": {"url": item.data_uri}}
+    if kind == "binary" and item.is_audio:
+        return {"type": "input_audio", "input_audio": {"data": item.base64, "format": item.format}}
     if kind == "binary":
         return {"type": "file", "file": {"file_data": item.data_uri}}
     if kind == "uploaded-file":

@@ -45,14 +45,19 @@ _WITH_SYSTEM_TEXTS = frozenset(["anthropic", "bedrock", "gemini", "mistral"])
 """The APIs in whose system text no part but a text has a place."""
 
 
+_IN_SYSTEM_MESSAGES = frozenset(["guardContent", "tool_addition", "tool_removal"])
+"""Parts other than texts that a system message may hold: in Bedrock's system text, and among Claude's messages, where
+two recorded requests add a tool so."""
+
+
 def is_native_part(part: Opaque, shape: str, target: str) -> bool:
     """Whether a part of a message in this shape is sent unchanged to the API `target`.
 
     True if the part is of that API. For an unknown kind the shape of the message decides; if several APIs share that
-    shape, the caller's choice of the dialect does. In a system text only Bedrock has parts other than texts.
+    shape, the caller's choice of the dialect does.
     """
     if shape == _SYSTEM:
-        return part.kind == "guardContent" and part.api == target
+        return part.kind in _IN_SYSTEM_MESSAGES and part.api == target
     if part.api != NEUTRAL:
         return part.api == target
     return shape in (NEUTRAL, FOREIGN, *_TYPED.get(target, ())) and target in _TYPED

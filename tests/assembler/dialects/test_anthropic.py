@@ -346,3 +346,16 @@ def test_a_mark_on_a_tools_text_in_chats_form_goes_to_the_result_which_the_api_c
     assert result["content"] == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert context.notes() == ("1 cache mark(s) of another API left out",)
     assert verify(context.request(), dialect="anthropic") == []
+
+
+@pytest.mark.parametrize("kind", ["tool_addition", "tool_removal"])
+def test_a_system_message_in_the_middle_that_adds_or_removes_a_tool_is_sent_and_priced(kind: str) -> None:
+    """Two recorded requests add a tool so. It was left out as a part that a system text cannot hold."""
+    block = {"type": kind, "tool": {"type": "tool_reference", "name": "refund"}}
+    history = [{"role": "user", "content": "Refund it."}, {"role": "system", "content": [block]}]
+    request = {"messages": history, "max_tokens": 9}
+    count = count_request(request, dialect="anthropic", model="claude-opus-4-8")
+    without = count_request({**request, "messages": history[:1]}, dialect="anthropic", model="claude-opus-4-8")
+    assert count.upper >= without.upper + 60
+    assembler = Assembler(dialect="anthropic").add_messages([*history, {"role": "user", "content": "Go on."}])
+    assert block in assembler.build().request()["messages"][0]["content"]

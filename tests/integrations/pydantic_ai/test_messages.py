@@ -26,6 +26,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
+    VideoUrl,
 )
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIResponsesModel
@@ -37,7 +38,7 @@ from pydantic_ai.tools import ToolDefinition
 from assembler import Assembler, ClearReasoning, TrimOldest, Truncate, UnsupportedContentError, count_request
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.integrations.pydantic_ai import FitContext
-from budgets import Budget
+from budgets import Budget, Grade
 from tests.integrations.pydantic_ai.scripted import CHAT, fitted
 
 
@@ -154,12 +155,26 @@ def test_reasoning_goes_back_to_apis_that_take_it_and_may_be_cleared_there() -> 
     assert cleared[3] is history[3]
 
 
-def test_a_document_that_cannot_be_priced_is_refused() -> None:
-    pdf = BinaryContent(b"%PDF-1.4\n", media_type="application/pdf")
+@pytest.mark.parametrize(
+    ("file", "least"),
+    [
+        (BinaryContent(b"%PDF-1.4\n", media_type="application/pdf"), 2_000),
+        (DocumentUrl("https://example.org/a.pdf"), 20_000),
+        (BinaryContent(b"ID3" * 32_000, media_type="audio/mpeg"), 50),
+    ],
+    ids=["a short PDF", "a PDF at an address", "a sound of 6 s"],
+)
+def test_a_file_whose_length_cannot_be_seen_costs_a_typical_one(file: Any, least: int) -> None:
+    fit, history = fitting(200_000), [asked("what is this?", file)]
+    assert fitted(fit, history).messages == history
+    assert fit.last_context is not None
+    assert least < fit.last_context.count.tokens < 3 * least
+    assert fit.last_context.count.grade is Grade.ESTIMATED
+
+
+def test_a_video_is_refused_by_an_api_that_takes_none() -> None:
     with pytest.raises(UnsupportedContentError):
-        fitted(fitting(), [asked("what is this?", pdf)])
-    with pytest.raises(UnsupportedContentError):
-        fitted(fitting(), [asked("what is this?", DocumentUrl("https://example.org/a.pdf"))])
+        fitted(fitting(), [asked("what is this?", VideoUrl("https://example.org/a.mp4"))])
 
 
 def test_a_result_with_an_image_costs_the_image() -> None:
