@@ -8,7 +8,7 @@ import inspect
 import itertools
 import json
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -75,6 +75,11 @@ class Watched(dict[str, Any]):
     def keys(self) -> Any:
         self.reads += 1
         return super().keys()
+
+    def __iter__(self) -> Iterator[str]:
+        """Counted, so that a copy of the dict is: with this method, `dict` asks for the keys and each item."""
+        self.reads += 1
+        return super().__iter__()
 
 
 @attrs.frozen

@@ -609,12 +609,26 @@ class Dumps:
         raise OSError("sk-CANARY-123")
 
 
+class Lists(dict[str, Any]):
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError("sk-CANARY-123")
+
+    keys = __iter__  # type: ignore[assignment]
+
+
 class Gets(dict[str, Any]):
     def get(self, _key: str, _default: Any = None) -> Any:
         raise RuntimeError("sk-CANARY-123")
 
 
-@pytest.mark.parametrize("odd", [Raises(), Dumps(), Gets(USER)], ids=lambda odd: type(odd).__name__)
+def test_a_mapping_whose_own_get_raises_is_read_by_its_items() -> None:
+    odd = Gets(USER)
+    context = Assembler(dialect=plain).add_messages([odd]).build()
+    assert context.messages[0] is odd
+    assert context.request()["messages"] == [USER]
+
+
+@pytest.mark.parametrize("odd", [Raises(), Dumps(), Lists(USER)], ids=lambda odd: type(odd).__name__)
 def test_an_object_that_raises_when_it_is_read_is_refused_without_being_quoted(odd: Any) -> None:
     assembler = Assembler(dialect=plain).add_messages([USER])
     with pytest.raises(ConversationError) as refused:

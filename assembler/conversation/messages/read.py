@@ -125,8 +125,8 @@ def _says(raw: object) -> object:
     if (registered := registered_fields(raw, 0)) is not None:
         return plain_fields(registered)
     if isinstance(raw, Mapping):
-        fields = cast("Mapping[str, Any]", raw)
-        return dict(fields) if _is_plain(fields) else plain_fields(fields)
+        fields = dict(cast("Mapping[str, Any]", raw))
+        return fields if _is_plain(fields) else plain_fields(fields)
     if isinstance(raw, tuple | list):
         pair = cast("tuple[object, ...]", raw)
         return {"role": pair[0], "content": pair[1]}
