@@ -271,7 +271,9 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         facts = read_media(part)
         if facts.text is not None:
             return pictures.price_file(self.count(facts.text))
-        return pictures.price_media(facts, self.family.rates)
+        rates, asked = self.family.rates, fields_of(either(part.raw, "media_resolution"))
+        level = None if asked is None else asked.get("level")
+        return pictures.price_media(facts, rates.at(level) if isinstance(rates, pictures.Flat) else rates)
 
     def _graded(self, price: Count) -> Count:
         if self.family.ceiling > 1:

@@ -67,6 +67,18 @@ class Flat:
         """The price of an image, the same for every size."""
         return _estimated(self.each)
 
+    def at(self, level: object) -> Flat:
+        """The prices at the media resolution that a part asks for; the default ones for any other value."""
+        return _AT.get(level.upper(), self) if isinstance(level, str) else self
+
+
+_AT = {
+    "MEDIA_RESOLUTION_LOW": Flat(each=280, page=280),
+    "MEDIA_RESOLUTION_MEDIUM": Flat(each=560),
+    "MEDIA_RESOLUTION_HIGH": Flat(page=1_120, video_second=280 + AUDIO_SECOND),
+    "MEDIA_RESOLUTION_ULTRA_HIGH": Flat(each=2_240, page=1_120, video_second=280 + AUDIO_SECOND),
+}
+"""The published prices of each level, by Google's "Media resolution". Only Gemini 3 reads it from a part."""
 
 Rates: TypeAlias = Tiles | Flat
 """What a generation bills for a medium."""

@@ -208,6 +208,25 @@ def test_a_file_at_an_address_is_sent_as_a_file_of_its_type(kind: str, url: str,
         assert count_request(context.request(), dialect=gemini) == context.count
 
 
+@pytest.mark.parametrize(
+    ("level", "image", "page"),
+    [
+        (None, 1_120, 560),
+        ("MEDIA_RESOLUTION_LOW", 280, 280),
+        ("media_resolution_ultra_high", 2_240, 1_120),
+        (7, 1_120, 560),
+    ],
+)
+def test_gemini_3_bills_a_part_by_the_resolution_that_it_asks_for(level: object, image: int, page: int) -> None:
+    """A part at the highest resolution was bounded by half of its published price."""
+    asked = {} if level is None else {"media_resolution": {"level": level}}
+    for mime, tokens in (("image/png", image), ("application/pdf", 2 * page)):
+        part = {"file_data": {"file_uri": "https://x.example/y", "mime_type": mime}, "pages": 2, **asked}
+        request = {"contents": [{"role": "user", "parts": [part]}]}
+        count = count_request(request, dialect=gemini, model="gemini-3-pro-preview")
+        assert (count.tokens, count.upper) == (tokens + 1, tokens + 2)  # and what is around a content
+
+
 @pytest.mark.parametrize("url", ["https://x.example/y", "http://x.example/y.tiff"])
 def test_a_picture_at_an_address_that_does_not_say_its_type_is_refused(url: str) -> None:
     picture = {"type": "image", "source": {"type": "url", "url": url}}
