@@ -33,9 +33,9 @@ def edit(fields, old, new):
     return new
 
 SPELLING = DictSpelling(
-    shape="bots",
+    shape="of_a_test",
     recognises=lambda fields: "says" in fields,
-    read=lambda fields, index: Message("user", (fields["says"],), fields, "bots", dict(fields)),
+    read=lambda fields, index: Message("user", (fields["says"],), fields, "of_a_test", dict(fields)),
     edit=edit,
     answer=lambda call, message, text: {"says": text},
 )
@@ -44,9 +44,9 @@ LOOK = {"fn": "look", "does": "Looks around.", "takes": ["where"]}
 
 
 @pytest.fixture
-def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A folder of a dialect `bots` with both files."""
-    folder = tmp_path / "bots"
+def folder_of_a_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder of a dialect `of_a_test` with both files."""
+    folder = tmp_path / "of_a_test"
     folder.mkdir()
     for name, text in (("__init__", ""), ("tools", TOOLS), ("messages", MESSAGES)):
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
@@ -55,11 +55,11 @@ def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assembler.dialects.__path__.append(str(tmp_path))
     yield
     assembler.dialects.__path__.remove(str(tmp_path))
-    for name in [name for name in sys.modules if name.startswith("assembler.dialects.bots")]:
+    for name in [name for name in sys.modules if name.startswith("assembler.dialects.of_a_test")]:
         del sys.modules[name]
 
 
-@pytest.mark.usefixtures("bots")
+@pytest.mark.usefixtures("folder_of_a_test")
 def test_a_tool_in_the_form_of_a_dialect_s_own_api_is_read_by_the_reader_in_its_folder() -> None:
     tool = read_tool(LOOK)
     assert (tool.name, tool.description, [*tool.parameters["properties"]]) == ("look", "Looks around.", ["where"])
@@ -67,7 +67,7 @@ def test_a_tool_in_the_form_of_a_dialect_s_own_api_is_read_by_the_reader_in_its_
     assert read_tool(usual).name == "look"
 
 
-@pytest.mark.usefixtures("bots")
+@pytest.mark.usefixtures("folder_of_a_test")
 def test_a_message_in_the_form_of_a_dialect_s_own_api_is_read_and_shortened_by_the_spelling_in_its_folder() -> None:
     history = [{"says": "one " * 99}, {"role": "assistant", "content": "two"}, {"role": "user", "content": "three"}]
     chat = Assembler(Budget(99, counter=len), dialect="openai_chat", on_overflow=Truncate(40))
