@@ -114,4 +114,7 @@ def _next_answer(kept: Trimmed, most: Tokens, relieve: Callable[[Tokens], Trimme
 
 
 def _says_the_same(one: Trimmed, other: Trimmed) -> bool:
-    return one.cut == other.cut and one.changed.keys() == other.changed.keys()
+    """Whether two answers are one request. A policy writes its note anew each time, so its text is compared."""
+    first, second = one.cut, other.cut
+    notes = [None if cut.summary is None else cut.summary.parts for cut in (first, second)]
+    return first.first_kept == second.first_kept and notes[0] == notes[1] and one.changed.keys() == other.changed.keys()

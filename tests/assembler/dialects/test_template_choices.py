@@ -1,4 +1,4 @@
-"""Beside a template that is counted as a whole, every document that fits is sent, and none that does not."""
+"""Beside a template that is counted as a whole, every document that fits is sent, and what gives way is found soon."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("transformers")
 
-from assembler import Assembler, CitedSources, Context, ContextLengthError, Placement
+from assembler import Assembler, CitedSources, ClearReasoning, Context, ContextLengthError, Placement, TrimOldest
+from assembler.dialects.chat_template.pricing import ChatTemplatePricer
 from budgets import Budget
 from tests.assembler.dialects.test_chat_template import DIALECTS
 from tests.assembler.test_filled_windows import AMPLE, AT_QUESTION, TEMPLATE, Sending, sent
@@ -35,3 +36,20 @@ def test_no_document_is_left_out_with_which_the_whole_template_fits(dialect: Any
             assert all(cost > window for _, cost in costs)
             continue
         assert all(cost > window for places, cost in costs if places > stay)
+
+
+def test_a_note_that_is_written_anew_is_no_other_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The policies were asked again at every token of the window, and each time the whole prompt was rendered."""
+    weighed, whole = list[object](), ChatTemplatePricer.whole
+
+    def weigh(pricer: ChatTemplatePricer, layout: Any) -> Any:
+        weighed.append(layout)
+        return whole(pricer, layout)
+
+    monkeypatch.setattr(ChatTemplatePricer, "whole", weigh)
+    ladder = [TrimOldest(note="Older turns are gone."), ClearReasoning()]
+    assembler = Assembler(Budget(800), dialect=DIALECTS["chatml"], on_overflow=ladder)
+    assembler.add_messages([("user", "And?"), ("assistant", "Well."), ("user", "w" * 1_000)])
+    with pytest.raises(ContextLengthError):
+        assembler.build()
+    assert len(weighed) < 60
