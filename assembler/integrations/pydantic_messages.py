@@ -12,7 +12,7 @@ import itertools
 import json
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -87,9 +87,11 @@ def _parts_of(piece: Piece, messages: Sequence[Any]) -> Iterator[tuple[int, Sequ
         yield -1, [piece.sent]
     for at, part in piece.before:
         yield at, [messages[at].parts[part]]
+    unchanged = piece.places
     if piece.changed is not None:
+        unchanged = ()
         yield piece.places[0][0], piece.changed
-    for at, part in (*(() if piece.changed is not None else piece.places), *piece.after):
+    for at, part in (*unchanged, *piece.after):
         yield at, [messages[at].parts[part]]
 
 
@@ -102,7 +104,7 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
     if piece.sent is None:
         return piece  # added by the framework, which will make it again
     became = list(align_parts(before.parts, after.parts))
-    if hasattr(piece.sent, "part_kind") and piece.sent.part_kind in _OF_A_RESPONSE:
+    if getattr(piece.sent, "part_kind", None) in _OF_A_RESPONSE:
         return attrs.evolve(piece, changed=[_item_with(piece.sent, became[0][1])])
     if hasattr(piece.sent, "parts"):
         return attrs.evolve(piece, changed=list(_response_parts(piece.sent, piece.spoken, became)))
@@ -112,8 +114,8 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
         return attrs.evolve(piece, changed=[said])
     if isinstance(piece.sent.content, str):
         return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=new)])
-    said = iter(new for _, new in became)
-    content = [item if _content(item) is None else _content_with(item, next(said)) for item in piece.sent.content]
+    left = iter(new for _, new in became)
+    content = [item if _content(item) is None else _content_with(item, next(left)) for item in piece.sent.content]
     kept = [item for item in content if item is not None]
     return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=kept)])
 
@@ -283,11 +285,10 @@ def _content(item: Any) -> dict[str, Any] | None:
 
 
 def _content_with(item: Any, part: object) -> Any:
-    if part is None or not isinstance(part, str):
+    """Return an item of a prompt with the text that is left of it; None if it was dropped."""
+    if not isinstance(part, str):
         return None if part is None else item
-    if isinstance(item, str):
-        return part
-    return item if item.content == part else part
+    return item if getattr(item, "content", item) == part else part
 
 
 def _response(message: Any, dialect: str, tags: tuple[str, str]) -> dict[str, Any] | None:
@@ -336,24 +337,22 @@ def _plain(content: Any) -> Any:
 
 
 def _response_parts(response: Any, spoken: Mapping[str, Any], became: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
-    arguments = [new.arguments for _, new in became if isinstance(new, Call)]
-    texts = [new for old, new in became if isinstance(old, str)]
-    text = cast("str | None", texts[0]) if texts else None
-    as_they_were = all(new is old for old, new in became if isinstance(old, str))
+    """Yield the parts of a response with what is left of its texts, its reasoning and the arguments of its calls."""
+    arguments = iter([new.arguments for _, new in became if isinstance(new, Call)])
     thoughts = iter([new for old, new in became if isinstance(old, Thinking)])
+    texts = [(old, new) for old, new in became if isinstance(old, str)]
+    unchanged = all(new is old for old, new in texts)
+    text = next((new for _, new in texts), None)
     blocks = isinstance(spoken.get("content"), list)
-    text_written = False
-    calls = iter(arguments)
     for part in response.parts:
         if part.part_kind == "tool-call":
-            new = next(calls)
+            new = next(arguments)
             yield part if new == part.args_as_json_str() else dataclasses.replace(part, args=json.loads(new))
         elif part.part_kind == "thinking" and blocks:
             if next(thoughts) is not None:
                 yield part
-        elif part.part_kind in ("text", "thinking") and not as_they_were:
-            if not text_written and text and part.part_kind == "text":
-                yield dataclasses.replace(part, content=text)
-                text_written = True
-        else:
+        elif unchanged or part.part_kind not in ("text", "thinking"):
             yield part
+        elif text and part.part_kind == "text":
+            yield dataclasses.replace(part, content=text)
+            text = None  # the first text stands for all
