@@ -125,7 +125,7 @@ def _speaking(settings: Settings, dialect: Dialect) -> Settings:
 
 @attrs.frozen(eq=False)
 class _Fit:
-    """The fit of one body."""
+    """A body, the conversation that was gathered from it, and how the two are fitted."""
 
     raw: RawRequest
     gathered: Assembler

@@ -108,7 +108,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
         sent, summaries = _as_sent(llm_request), _summaries(llm_request)
         summary_contents = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]
         contents = [*head, *summary_contents, *sent[summaries:]]
-        return asked, _content_dict(contents, len(head), summaries), contents, head
+        return asked, _content_dicts(contents, len(head), summaries), contents, head
 
 
 def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any], head: Sequence[Any]) -> None:
@@ -176,13 +176,11 @@ def _summaries(llm_request: Any) -> int:
     return sum(1 for _ in itertools.takewhile(lambda content: content.role == "model", llm_request.contents))
 
 
-def _content_dict(contents: Sequence[Any], head: int, summaries: int) -> list[dict[str, Any]]:
+def _content_dicts(contents: Sequence[Any], head: int, summaries: int) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = [{"parts": [], **content.model_dump(exclude_none=True)} for content in contents]
-    return [
-        *listed[:head],
-        *({**one, "pinned": True} for one in listed[head : head + summaries]),
-        *listed[head + summaries :],
-    ]
+    for summary in listed[head : head + summaries]:
+        summary["pinned"] = True
+    return listed
 
 
 def _rewritten(own: Any, before: Message, after: Message) -> Any:

@@ -12,7 +12,7 @@ The SDK sends items of the Responses API: give the assembler `dialect=openai_res
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
@@ -23,6 +23,7 @@ from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCa
 from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.openai_dicts import chat_call
 from assembler.regions.output_schema import OutputSchema
+from assembler.text.runs import runs
 from budgets.errors import from_extra
 
 with from_extra("openai-agents", needed_for="assembler.integrations.openai_agents"):
@@ -64,7 +65,7 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
     async def __call__(self, data: Any) -> ModelInputData:  # pyright: ignore[reportUnknownParameterType]
         """Return the input that fits. Raises the errors of `build`. Waits for MCP servers to list their tools."""
         items: list[Any] = data.model_data.input
-        turns = list(_together(items))
+        turns = _together(items)
         tools = self._fitting.priced(await _definitions(data.agent, data.context))
         serial = serial_calls(data.agent.model_settings.parallel_tool_calls)
         asked = Asked(data.model_data.instructions, tools, _answer(data.agent.output_type), options=serial)
@@ -139,19 +140,9 @@ def _function(name: str, about: str | None, schema: Mapping[str, Any], strict: A
     return {"type": "function", "name": name, "description": about or "", "parameters": schema, "strict": strict}
 
 
-def _together(items: Sequence[Any]) -> Iterator[list[Any]]:
-    """Yield the items one by one, but parallel calls together, because they cost more than separate ones."""
-    calls: list[Any] = []
-    for item in items:
-        if item.get("type") == "function_call":
-            calls.append(item)
-            continue
-        if calls:
-            yield calls
-            calls = []
-        yield [item]
-    if calls:
-        yield calls
+def _together(items: Sequence[Any]) -> list[list[Any]]:
+    """Return the items one by one, but parallel calls together, because they cost more than separate ones."""
+    return runs(items, lambda item, before: item.get("type") == before.get("type") == "function_call")
 
 
 def _calls_message(turn: Sequence[Any]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ prompt and tool specs right before each call, streamed or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import attrs
@@ -18,6 +18,7 @@ from assembler.context import Context
 from assembler.conversation.messages import Message
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, as_data, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
+from assembler.text.runs import runs
 from budgets import AssemblyError
 from budgets.errors import from_extra
 
@@ -142,7 +143,8 @@ class _Read:
             _keep(self.call.agent, state)
         kept = kept_objects(context.inside, self.messages, rewritten=_rewritten, of_summary=_of_summary)
         head = 1 if isinstance(self.own, list) else 0
-        return self.call.replace(messages=_in_turns(kept[head:]), system_prompt=_prompt(self.own, context.system))
+        messages = list(_in_turns(kept[head:]))
+        return self.call.replace(messages=messages, system_prompt=_prompt(self.own, context.system))
 
 
 def _keep(agent: Any, state: dict[str, Any]) -> None:
@@ -199,19 +201,15 @@ def _rewritten(own: Block, before: Message, after: Message) -> Block:
     return {**own, "content": cast("Mapping[str, Any]", after.raw)["content"]}
 
 
-def _in_turns(messages: Sequence[Block]) -> list[Block]:
+def _in_turns(messages: Sequence[Block]) -> Iterator[Block]:
     """Join neighbouring messages of one role.
 
     Converse refuses a user message after a user message, which a cut or a summary can cause (langchain-aws#130 and
     #192, read 2026-11). Strands sends the messages unchanged.
     """
-    turns: list[Block] = []
-    for message in messages:
-        if turns and turns[-1]["role"] == message["role"]:
-            turns[-1] = {**turns[-1], "content": [*turns[-1]["content"], *message["content"]]}
-        else:
-            turns.append(message)
-    return turns
+    for turn in runs(messages, lambda message, before: message["role"] == before["role"]):
+        content = [block for message in turn for block in message["content"]]
+        yield {**turn[0], "content": content} if len(turn) > 1 else turn[0]
 
 
 def _of_summary(text: str) -> Block:
