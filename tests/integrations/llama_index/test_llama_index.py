@@ -46,6 +46,7 @@ from assembler.dialects import gemini, openai_chat, openai_responses
 from assembler.integrations.llama_index import AssemblerFunctionAgent, AssemblerMemory
 from assembler.integrations.llama_messages import message_fields
 from assembler.policies import ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
+from assembler.testing import check_reader
 from budgets import Budget
 from tests.integrations.independent import recount
 from tests.integrations.llama_index.scripted import TOOL, WORDS, Scripted, openai_request
@@ -532,3 +533,18 @@ def test_the_call_for_a_structured_answer_is_fitted_by_itself(monkeypatch: pytes
     body = {"messages": [message_fields(message) for message in sent]}
     assert count_request(body, dialect=openai_chat, model="gpt-4o").upper <= agent.assembler.budget.input_limit
     assert len(memory.get_all()) > 40
+
+
+def test_the_reader_of_chat_messages_keeps_the_contract_of_readers() -> None:
+    calls = [ToolCallBlock(tool_call_id=f"c{n}", tool_name="look_up", tool_kwargs={"n": n}) for n in range(2)]
+    results = [ChatMessage(f"found {n}", role="tool", additional_kwargs={"tool_call_id": f"c{n}"}) for n in range(2)]
+    asked = ChatMessage("Which books are late?", role="user")
+    called = ChatMessage(role="assistant", blocks=[TextBlock(text="I look both up."), *calls])
+    history = [
+        asked,
+        called,
+        *results,
+        ChatMessage("Two of them.", role="assistant"),
+        ChatMessage("Which?", role="user"),
+    ]
+    check_reader(ChatMessage, message_fields, histories=[history])
