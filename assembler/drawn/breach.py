@@ -9,7 +9,7 @@ import copy
 import functools
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from assembler.drawn.engine import DrawFn, st
 from assembler.drawn.spelling import SPELLINGS, Request, Spelling, parts_of
@@ -129,15 +129,9 @@ def with_ids(old: str, new: str) -> Breach:
 
 def changed_inside(value: Any, change: Callable[[Any, str], Any]) -> Any:
     """Return a dict or a list with each value changed, which `change` gets with its key, or any other value itself."""
-    match value:
-        case dict():
-            fields: Request = value
-            return {name: change(item, name) for name, item in fields.items()}
-        case list():
-            items: list[Any] = value
-            return [change(item, "") for item in items]
-        case _:
-            return value
+    if isinstance(value, dict):
+        return {name: change(item, name) for name, item in cast("Request", value).items()}
+    return [change(item, "") for item in cast("list[object]", value)] if isinstance(value, list) else value
 
 
 def questions_in(request: Request) -> list[int]:
