@@ -10,7 +10,7 @@ from assembler.conversation.messages import Message, Opaque, Thinking
 from assembler.conversation.messages.extra_fields import field_of
 from assembler.conversation.messages.items_in_content import is_sent_thought
 from assembler.conversation.messages.parts import NEUTRAL
-from assembler.conversation.messages.responses import without_unfollowed_reasoning
+from assembler.conversation.messages.responses import RESPONSES, without_unfollowed_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import is_empty_for_chat
 from assembler.dialects.prices.graded import GradedMergingPricer
@@ -33,7 +33,7 @@ class ForwardedPricer(GradedMergingPricer):
     def message(self, message: Message) -> Count:
         """Price one message by the maker's list, without the reasoning that the format has no place for."""
         if self.api == "responses" and Opaque in map(type, message.parts):
-            return self._message(message) + price_wordless(message.parts, self.count)
+            return self._message(message) + price_wordless(_own_items(message), self.count)
         return self._message(message)
 
     def _message(self, message: Message) -> Count:
@@ -62,3 +62,9 @@ class ForwardedPricer(GradedMergingPricer):
             return NOTHING
         upper = sum(price_reasoning(thought, self.count, FRAMING).upper for thought in thoughts)
         return Count(0, Grade.ESTIMATED, upper)
+
+
+def _own_items(message: Message) -> list[Opaque]:
+    """The items of Responses in a message, and unknown ones in its shape. The maker's list prices all others."""
+    own = (RESPONSES, NEUTRAL) if message.shape == RESPONSES else (RESPONSES,)
+    return [part for part in message.parts if type(part) is Opaque and part.api in own]
