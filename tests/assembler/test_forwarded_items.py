@@ -11,7 +11,7 @@ from assembler.dialects import openai_responses
 from budgets import Budget
 
 MODEL = "openrouter/anthropic/claude-sonnet-4-5"
-ASKED = {"type": "tool_use", "id": "toolu_0", "name": "look", "input": {"note": "a note"}}
+ASKED = {"type": "tool_use", "id": "toolu_0", "name": "look", "input": {"note": "a note " * 9}}
 ANSWER = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_0", "content": "found"}]}
 SEARCH = [
     {"type": "server_tool_use", "id": "srvtoolu_2", "name": "web_search", "input": {}},

@@ -106,7 +106,7 @@ def _write_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
     if isinstance(part, str):
         return {**item, "text": part} if "text" in item else {"text": part}
     if isinstance(part, Media):
-        return private_copy(part.raw)
+        return dict(private_copy(part.raw))
     if isinstance(part, Call):
         key = "function_call" if "function_call" in item else "functionCall"
         return {**item, key: {**item[key], "args": json.loads(part.arguments)}}

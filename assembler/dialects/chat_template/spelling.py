@@ -74,11 +74,11 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
             notes[FAILED] += sum(part.error for part in message.parts if type(part) is Result)
             sent = list(_respell(message, waiting, traits))
         found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in sent]
-    came = side_fields(message for message in messages if message.shape != CHAT_TEMPLATE)
-    lost = missing(came, [line.sent for line in found])
+    held = side_fields(message for message in messages if message.shape != CHAT_TEMPLATE)
+    lost = missing(held, [line.sent for line in found])
     for field in lost:
         notes[field.word] += field.times
-    notes[FIELDS_GIVEN] += len(came) - len(lost)
+    notes[FIELDS_GIVEN] += len(held) - len(lost)
     return found
 
 
