@@ -217,3 +217,12 @@ def test_the_fields_that_any_dialect_leaves_out_are_noted_without_its_help() -> 
     assert assembler.build().notes() == (f"1 {FIELDS}", f"1 {MARKS}")
     assembler.add_message({"role": "assistant", "content": "b"})
     assert assembler.build().notes() == (f"1 {FIELDS}", f"1 {MARKS}")
+
+
+def test_the_notes_in_a_servers_list_of_tools_are_no_lost_fields_where_it_is_sent_whole() -> None:
+    """The tools of an MCP server have `annotations`, which are no citations."""
+    tool = {"name": "a", "description": "d", "input_schema": {"type": "object"}, "annotations": {"read_only": True}}
+    listed = {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "s", "tools": [tool]}
+    context = Assembler(dialect="openai_responses").add_messages([ASKED, listed, {**ASKED}]).build()
+    assert listed in context.request()["input"]
+    assert context.notes() == ()

@@ -265,7 +265,7 @@ def _find_in_unread(held: object, found: list[SideField]) -> None:
     for key, value in (fields or {}).items():
         if key in _IN_UNREAD:
             _add(key, value, found)
-        else:
+        elif key not in _ARGUMENTS:
             _find_in_unread(value, found)
 
 
