@@ -226,3 +226,34 @@ def test_the_notes_in_a_servers_list_of_tools_are_no_lost_fields_where_it_is_sen
     context = Assembler(dialect="openai_responses").add_messages([ASKED, listed, {**ASKED}]).build()
     assert listed in context.request()["input"]
     assert context.notes() == ()
+
+
+_KEYS_OF_CHAT: list[Dict] = [
+    {"tool_calls": None},
+    {"function_call": None},
+    {"refusal": None},
+    {"audio": None},
+    {"annotations": []},
+    {"reasoning_content": ""},
+    {"reasoning": "why"},
+    {"prefix": True},
+    {"name": "bob"},
+]
+_BESIDE_BLOCKS: dict[str, Dict] = {
+    "anthropic": {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "t", "signature": "s"}, {"type": "text", "text": "a"}],
+    },
+    "bedrock": {"role": "assistant", "content": [{"text": "a"}, {"cachePoint": {"type": "default"}}]},
+    "gemini": {"role": "model", "parts": [{"text": "a"}]},
+}
+
+
+@pytest.mark.parametrize("beside", _KEYS_OF_CHAT, ids=lambda beside: next(iter(beside)))
+@pytest.mark.parametrize("name", _BESIDE_BLOCKS)
+def test_a_key_of_chat_beside_the_blocks_of_another_api_is_not_sent(name: str, beside: Dict) -> None:
+    """Frameworks write them into every answer, and these APIs refuse what they do not know."""
+    message = _BESIDE_BLOCKS[name]
+    request = Assembler(dialect=name).add_messages([ASKED, {**message, **beside}, ASKED]).build().request()
+    bare = Assembler(dialect=name).add_messages([ASKED, message, ASKED]).build().request()
+    assert request == bare

@@ -29,6 +29,9 @@ _READ = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "fun
 _FREE = frozenset([*MARK_KEYS, "prefix"])
 """Fields that add nothing to the prompt: a cache mark, and the request to continue an answer."""
 
+OF_CHAT = (_READ - {"role", "content", "pinned"}).union(REASONING, OF_ANSWERS, ["prefix"])
+"""The keys of a Chat message that no other API has, beside its role and content."""
+
 _NOTHING: tuple[object, ...] = (None, [], ())
 _OF_THE_MODEL = ("assistant", "ai", "model")
 

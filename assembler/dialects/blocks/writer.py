@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.extra_fields import OF_CHAT
 from assembler.conversation.messages.foreign_parts import adapt_and_note
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, NONE_TAKEN, TakenMarks
@@ -102,7 +103,10 @@ class Writer(abc.ABC):
         ]
 
     def frame(self, message: Message) -> Block:
-        """Return the message's own keys in order, with the positions of role and content; `{}` for another shape."""
+        """Return the message's own keys in order, with the positions of role and content; `{}` for another shape.
+
+        Frameworks write keys of Chat beside another API's blocks, often without a value. Every such API refuses them.
+        """
         seen = message.seen
         if message.shape == NEUTRAL and message.shallow and len(seen) == 2 and "role" in seen and self.content in seen:
             return dict.fromkeys(seen)
@@ -114,7 +118,7 @@ class Writer(abc.ABC):
         return {
             key: None if key in ("role", self.content) else private_copy(value)
             for key, value in fields.items()
-            if key != PIN and key not in MARK_KEYS
+            if key != PIN and key not in MARK_KEYS and key not in OF_CHAT
         }
 
     def system(self, system: str | None, head: Sequence[Message]) -> list[Block]:

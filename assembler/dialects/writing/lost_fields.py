@@ -274,4 +274,4 @@ def _add(key: str, held: object, found: list[SideField]) -> None:
         found.append(SideField(key, held))
 
 
-_NOTHING: Sequence[object] = ([], ())
+_NOTHING: Sequence[object] = ([], (), "")
