@@ -125,8 +125,9 @@ def _spoken_parts(
 ) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
     """Yield the places, the object and the message dict of each part, or of a whole response; None if it is not sent.
 
-    Pieces without a place were added by the framework: notes, and files that are sent next to their tool results. They
-    come last, so that they do not separate a call from its result.
+    Pieces without a place are notes that the framework added. They come last, so that they do not separate a call from
+    its result. Files of tool results are told with the last result, also for an API that gets them as the user's: a
+    message with a result begins no turn.
     """
     if message.kind == "response" and dialect == "openai_responses":
         yield from _items(at, message, tags)
@@ -137,6 +138,7 @@ def _spoken_parts(
         return
     added, framed = _framed(message.parts, sent.parts)
     files: list[Any] = []
+    last = max((index for index, part in enumerate(message.parts) if part.part_kind == "tool-return"), default=-1)
     for index, (part, form) in enumerate(zip(message.parts, framed, strict=True)):
         spoken = None if form is None else _request_part(form, files)
         if spoken is not None and part.part_kind.startswith("retry") and spoken["role"] == "user":
@@ -144,11 +146,12 @@ def _spoken_parts(
         if spoken is not None and files and dialect in _AS_BLOCKS:
             spoken["content"] = [{"type": "text", "text": spoken["content"]}, *_contents(files)]
             files = []
+        elif spoken is not None and files and index == last:
+            result = {"type": "tool_result", "tool_use_id": spoken["tool_call_id"], "content": spoken["content"]}
+            spoken = {"role": "user", "content": [result, *_contents(files)]}
         yield [(at, index)], form, spoken
     for note in added:
         yield [], None, _request_part(note, files)
-    if files:
-        yield [], None, {"role": "system", "content": _contents(files)}
 
 
 _OF_A_RESPONSE = frozenset({"text", "thinking", "tool-call", "builtin-tool-call", "compaction"})
