@@ -26,36 +26,31 @@ _WORDS = frozenset(
 _ADDRESSES = frozenset(["document_url", "uri", "url"])
 """The keys whose text may be a data URL with the file itself."""
 
+_CONTENT = ("content",)
+_BY_KIND = (
+    *("citationsContent", "codeExecutionResult", "code_execution_result", "executableCode", "executable_code"),
+    *("guardContent", "resource", "searchResult", "toolResponse", "toolResult", "tool_response"),
+)
 SAYS: Mapping[str, tuple[str, ...]] = {
-    "advisor_tool_result": ("content",),
-    "bash_code_execution_tool_result": ("content",),
-    "citationsContent": ("citationsContent",),
-    "codeExecutionResult": ("codeExecutionResult",),
-    "code_execution_result": ("code_execution_result",),
-    "code_execution_tool_result": ("content",),
+    **{kind: (kind,) for kind in _BY_KIND},
+    "advisor_tool_result": _CONTENT,
+    "bash_code_execution_tool_result": _CONTENT,
+    "code_execution_tool_result": _CONTENT,
     "code_interpreter_call": ("code", "outputs"),
-    "compaction": ("content",),
+    "compaction": _CONTENT,
     "document": ("title", "source", "document"),
     "document_url": ("document_name", "document_url"),
-    "executableCode": ("executableCode",),
-    "executable_code": ("executable_code",),
     "file_search_call": ("results",),
-    "guardContent": ("guardContent",),
     "mcp_call": ("output", "error"),
-    "mcp_tool_result": ("content",),
+    "mcp_tool_result": _CONTENT,
     "program": ("code",),
     "program_output": ("result",),
-    "resource": ("resource",),
     "resource_link": ("title", "uri"),
-    "searchResult": ("searchResult",),
     "search_result": ("title", "source", "content"),
-    "text_editor_code_execution_tool_result": ("content",),
-    "toolResponse": ("toolResponse",),
-    "toolResult": ("toolResult",),
-    "tool_response": ("tool_response",),
-    "web_fetch_tool_result": ("content",),
+    "text_editor_code_execution_tool_result": _CONTENT,
+    "web_fetch_tool_result": _CONTENT,
     "web_search_call": ("results", "action"),
-    "web_search_tool_result": ("content",),
+    "web_search_tool_result": _CONTENT,
 }
 """The known kinds with content, and the fields that hold it."""
 

@@ -75,6 +75,33 @@ class RuledPricer:
         return self if rules is self.rules else attrs.evolve(self, rules=rules)
 
 
+class RuledMergingPricer(RuledPricer, MergingPricer):
+    """A `RuledPricer` for rules that merge messages, so that sums of their prices are only bounds."""
+
+    __slots__ = ()
+    rules: MergingPricer
+
+    def when_sent(self) -> MergingPricer:
+        """Return the rules' pricer for sent messages, with its prices changed in the same way."""
+        return attrs.evolve(self, rules=self.rules.when_sent())
+
+    def spares(self) -> Tokens:
+        """Delegate to the rules."""
+        return self.rules.spares()
+
+    def forgets_reasoning(self) -> bool:
+        """Delegate to the rules."""
+        return self.rules.forgets_reasoning()
+
+    def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
+        """Delegate to the rules."""
+        return self.rules.ends_reasoning(message, opening)
+
+    def without_reasoning(self, message: Message) -> Message:
+        """Delegate to the rules."""
+        return self.rules.without_reasoning(message)
+
+
 @attrs.frozen(eq=False)
 class GradedPricer(RuledPricer):
     """Gives each price the counter's grade at the time of pricing, which falls when an endpoint fails."""
@@ -97,35 +124,15 @@ class GradedPricer(RuledPricer):
 
 
 @attrs.frozen(eq=False)
-class GradedMergingPricer(GradedPricer, MergingPricer):
-    """A `GradedPricer` for rules that merge messages, so that sums of their prices are only bounds."""
+class GradedMergingPricer(GradedPricer, RuledMergingPricer):
+    """A `GradedPricer` for rules that merge messages."""
 
     rules: MergingPricer
-
-    def when_sent(self) -> MergingPricer:
-        """Return the rules' pricer, graded."""
-        return attrs.evolve(self, rules=self.rules.when_sent())
 
     def difference_after(self, message: Message, before: Message | None) -> Difference | None:
         """Return the rules' difference, graded."""
         more = self.rules.difference_after(message, before)
         return None if more is None else grade_price(more, self.count)
-
-    def spares(self) -> Tokens:
-        """Delegate to the rules."""
-        return self.rules.spares()
-
-    def forgets_reasoning(self) -> bool:
-        """Delegate to the rules."""
-        return self.rules.forgets_reasoning()
-
-    def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
-        """Delegate to the rules."""
-        return self.rules.ends_reasoning(message, opening)
-
-    def without_reasoning(self, message: Message) -> Message:
-        """Delegate to the rules."""
-        return self.rules.without_reasoning(message)
 
 
 def lenient_pricer(rules: Pricer, count: TokenCounter) -> Pricer:

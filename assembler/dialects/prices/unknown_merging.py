@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 
-import attrs
-
 from assembler.conversation.messages import Message
+from assembler.dialects.prices.graded import RuledMergingPricer
 from assembler.dialects.prices.unknown_models import AROUND_A_MESSAGE, ForeignPricer
 from assembler.pricing.pricer import MergingPricer
 from budgets import Grade, Tokens
 from budgets.count import Difference
 
 
-class ForeignMergingPricer(ForeignPricer, MergingPricer):
-    """A `ForeignPricer` for rules that merge messages, so that sums of their prices are only bounds."""
+class ForeignMergingPricer(ForeignPricer, RuledMergingPricer):
+    """A `ForeignPricer` for rules that merge messages."""
 
     __slots__ = ()
     rules: MergingPricer
-
-    def when_sent(self) -> MergingPricer:
-        """Return the rules' pricer for sent messages, with wider bounds."""
-        return attrs.evolve(self, rules=self.rules.when_sent())
 
     def difference_after(self, message: Message, before: Message | None) -> Difference | None:
         """Return the rules' difference with a wider bound, without savings, which another model may not have."""
@@ -33,15 +28,3 @@ class ForeignMergingPricer(ForeignPricer, MergingPricer):
     def spares(self) -> Tokens:
         """Return what the rules spare with a wider bound, and the text around a message."""
         return math.ceil(self.rules.spares() * self.farthest) + AROUND_A_MESSAGE
-
-    def forgets_reasoning(self) -> bool:
-        """Delegate to the rules."""
-        return self.rules.forgets_reasoning()
-
-    def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
-        """Delegate to the rules."""
-        return self.rules.ends_reasoning(message, opening)
-
-    def without_reasoning(self, message: Message) -> Message:
-        """Delegate to the rules."""
-        return self.rules.without_reasoning(message)
