@@ -105,7 +105,8 @@ class Writer(abc.ABC):
     def frame(self, message: Message) -> Block:
         """Return the message's own keys in order, with the positions of role and content; `{}` for another shape.
 
-        Frameworks write keys of Chat beside another API's blocks, often without a value. Every such API refuses them.
+        The keys of a Chat message are left out: frameworks write them beside another API's blocks, and the API refuses
+        them.
         """
         seen = message.seen
         if message.shape == NEUTRAL and message.shallow and len(seen) == 2 and "role" in seen and self.content in seen:

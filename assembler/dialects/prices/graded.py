@@ -1,4 +1,4 @@
-"""Prices have no better grade than their counter: pricers that see to it, and whose vocabulary a counter has."""
+"""Gives prices no better grade than their counter has, and tells whose vocabulary a counter counts by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds the price of a tool's schema: by a limit on definitions that it repeats, and by most tokens of a text.
+"""Bounds the price of a tool's schema: limits repeated definitions, and estimates the most tokens of a text.
 
 A request holds every definition once. How a provider expands references is not published, and the recordings refer to
 a definition once or twice. So a definition is priced at every reference, up to a small amount of text; after that a
