@@ -239,6 +239,13 @@ class HistoryView:
         """The turns, newest first, found as they are read."""
         return self.readings.turns_newest_first(self.head, self.length)
 
+    def turns_ahead(self, stop: int, first: int, reach: float) -> list[tuple[int, int, int]]:
+        """The newest turns before `stop`, as far as they may cost `reach` tokens together, and the turn after them.
+
+        Newest first, none from before `first`. Each with about the most tokens that it may cost.
+        """
+        return self.readings.turns_ahead(stop, first, self.head, reach)
+
     def turns_from(self, first: int) -> list[Span]:
         """The turns that begin at `first` or after it, oldest first. O(turns)."""
         starts, stop = self.readings.starts, self.length

@@ -7,7 +7,7 @@ holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import attrs
@@ -15,6 +15,7 @@ import attrs
 from assembler.conversation.compaction import may_compact
 from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.dicts import pinned_among
+from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.conversation.turns import NOTHING_OPEN, OpenCalls, after, is_head, opening, opens_turn, unanswered_error
 
@@ -28,6 +29,27 @@ Known = TypeVar("Known")
 
 PREDICATES = 8
 """How many predicates for pins are remembered. A ladder of policies has one or two."""
+
+
+MANY = 2**62
+"""More tokens than any window has."""
+
+_BESIDE_TEXT = 16
+"""More tokens than a message costs beyond its text."""
+
+
+def most_tokens(messages: Iterable[Message]) -> int:
+    """About the most tokens that these messages may cost: a text has seldom more than characters.
+
+    `MANY` if one of them holds anything but a text, or may join its neighbours.
+    """
+    tokens = 0
+    for message in messages:
+        text = message.text
+        if text is None or not message.shallow or message.shape == RESPONSES:
+            return MANY
+        tokens += len(text) + _BESIDE_TEXT
+    return tokens
 
 
 def alike(raws: list[object], seen: list[Any]) -> bool:
@@ -285,6 +307,20 @@ class Readings:
                 start = self.turn_start(stop - 1, head)
             yield start, stop
             stop = start
+
+    def turns_ahead(self, stop: int, first: int, head: int, reach: float) -> list[tuple[int, int, int]]:
+        """The newest turns before `stop`, as far as they may cost `reach` tokens together, and the turn after them.
+
+        Newest first, none from before `first`. Each with about the most tokens that it may cost.
+        """
+        ahead, messages = list[tuple[int, int, int]](), self.messages
+        while stop > first and reach >= 0:
+            start = self.turn_start(stop - 1, head)
+            at_most = most_tokens([messages[index] or self.message(index) for index in range(start, stop)])
+            ahead.append((start, stop, at_most))
+            reach -= at_most
+            stop = start
+        return ahead
 
     def check(self, first: int, head: int, length: int) -> None:
         """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.

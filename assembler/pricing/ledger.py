@@ -5,6 +5,7 @@ Policies see upper bounds (`Count.upper`), because the budget is checked against
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 
@@ -13,10 +14,11 @@ import attrs
 from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.readings import MANY, most_tokens
 from assembler.conversation.summary_request import Wanted
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.priced import Priced, raise_named
-from assembler.pricing.pricer import MANY, Pricer, is_merging, most_tokens
+from assembler.pricing.priced import Priced
+from assembler.pricing.pricer import Pricer, is_merging, price_each
 from assembler.pricing.prices import Prices
 from assembler.pricing.timeline import Timeline
 from budgets import AssemblyError, Count, Grade, TokenCountError, Tokens
@@ -215,9 +217,11 @@ class Ledger(Priced):
         grows = known is not None and known[0] == self.first and not self._savings
         if grows and self.since(self.first).upper - reasoning <= tokens_left:
             return True
-        used, fitting, turns = 0, self.length, self._view.turns_newest_first()
+        used, fitting = 0, self.length
         dearest, reach = 1.0, 0.0  # the first turn is priced alone: it shows what the counter makes of a text
-        while ahead := self._read_ahead(turns, reach):
+        while ahead := self._view.turns_ahead(fitting, self.first, reach):
+            if len(ahead) > 1:  # the last one goes beyond the reach
+                self._price_texts(ahead[-2][0], ahead[0][1])
             for start, stop, at_most in ahead:
                 used += (cost := self._whole(start, stop))
                 if used > tokens_left:
@@ -231,25 +235,6 @@ class Ledger(Priced):
         self.since(self.first)  # the next call continues from this sum
         return used <= tokens_left
 
-    def _read_ahead(self, turns: Iterator[Span], reach: float) -> list[tuple[int, int, Tokens]]:
-        """The next turns of texts alone that may cost `reach` tokens together, priced at once, and the turn after them.
-
-        Each with about the most tokens that it may cost.
-        """
-        ahead = list[tuple[int, int, Tokens]]()
-        for start, stop in turns:
-            if start < self.first:
-                break
-            whole = self.prices.running.get(stop - 1)
-            at_most = most_tokens(self._view.messages(start, stop)) if whole is None else whole
-            ahead.append((start, stop, at_most))
-            reach -= at_most
-            if reach < 0:
-                break
-        if len(ahead) > 1:
-            self._price_texts(ahead[-2][0], ahead[0][1])
-        return ahead
-
     def _price_texts(self, start: int, stop: int) -> None:
         """Price messages of texts alone, of which none joins another, unless one is priced already.
 
@@ -258,12 +243,8 @@ class Ledger(Priced):
         known = self.prices.messages
         if any(known[start:stop]) or start - 1 in self.prices.thoughts:  # what follows a thought is noted
             return
-        prices = list[Count]()
-        try:
-            prices.extend(map(self._pricer.message, self._view.messages(start, stop)))
-        except (TokenCountError, UnsupportedContentError) as error:
-            raise_named(error, start + len(prices))
-        known[start:stop] = prices
+        with contextlib.suppress(TokenCountError, UnsupportedContentError):  # raised again for the message at fault
+            known[start:stop] = price_each(self._pricer, self._view.messages(start, stop))
 
     def may_fit(self, tokens_left: Tokens) -> bool:
         """Whether all turns, unchanged, might fit into `tokens_left` as they are sent, by the least that each may cost.

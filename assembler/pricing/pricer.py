@@ -10,14 +10,13 @@ from __future__ import annotations
 import enum
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import attrs
 
 from assembler.conversation.compaction import without_compacted
 from assembler.conversation.messages import Message, user_message
-from assembler.conversation.messages.responses import RESPONSES
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.text.runs import runs
@@ -91,6 +90,15 @@ class Pricer(Protocol):
 
     def options(self, layout: Layout) -> Count | Difference:
         """What the other keys of a raw request add or save (a forced tool, an output schema)."""
+        ...
+
+
+@runtime_checkable
+class ListPricer(Pricer, Protocol):
+    """A pricer that prices a list of messages in fewer calls than one by one, for the same prices."""
+
+    def messages(self, messages: Sequence[Message]) -> list[Count]:
+        """What `message` returns for each."""
         ...
 
 
@@ -212,6 +220,11 @@ def price_all(pricer: Pricer, messages: Sequence[Message]) -> Count:
     return price_messages(pricer, pricer.drop_unsent(messages) if is_joining(pricer) else messages)
 
 
+def price_each(pricer: Pricer, messages: Sequence[Message]) -> list[Count]:
+    """The price of each message, as it is sent alone."""
+    return pricer.messages(messages) if _is_listing(pricer) else list(map(pricer.message, messages))
+
+
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
     """What neighbouring messages cost in one request. Messages that are sent merged are priced merged."""
     return total(map(pricer.message, pricer.join(messages) if is_joining(pricer) else messages))
@@ -260,6 +273,15 @@ def is_whole(pricer: Pricer) -> TypeGuard[WholePricer]:
     return _has_members(type(pricer), WholePricer)
 
 
+def _is_listing(pricer: Pricer) -> TypeGuard[ListPricer]:
+    """Whether a pricer has `messages`, and no subclass has changed `message` alone."""
+    owner = next((base for base in type(pricer).__mro__ if not vars(base).keys().isdisjoint(_PRICES)), None)
+    return owner is not None and vars(owner).keys() >= _PRICES
+
+
+_PRICES = frozenset({"message", "messages"})
+
+
 # Cached, because a check against a protocol looks up every member, and it runs for each message or bill.
 @functools.cache
 def _has_members(kind: type, protocol: type) -> bool:
@@ -277,24 +299,3 @@ def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
         return counts
     settle(counts, count("".join(texts)))
     return counts
-
-
-MANY: Tokens = 2**62
-"""More than any window has."""
-
-_BESIDE_TEXT: Tokens = 16
-"""More than a message costs beyond its text."""
-
-
-def most_tokens(messages: Iterable[Message]) -> Tokens:
-    """About the most tokens that these messages may cost: a text has seldom more than characters.
-
-    `MANY` if one of them holds anything but a text, or may join its neighbours.
-    """
-    tokens = 0
-    for message in messages:
-        text = message.text
-        if text is None or not message.shallow or message.shape == RESPONSES:
-            return MANY
-        tokens += len(text) + _BESIDE_TEXT
-    return tokens

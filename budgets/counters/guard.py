@@ -7,6 +7,7 @@ exceptions that stop the program pass through unchanged: see `_STOPS`.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import attrs
@@ -60,6 +61,10 @@ class Guarded:
         """Tokens of `text`."""
         raise NotImplementedError
 
+    def count_each(self, texts: Iterable[str]) -> Iterator[Tokens]:
+        """Tokens of each text, counted when the iterator reaches it."""
+        return map(self, texts)
+
 
 @attrs.frozen(eq=False, repr=False)
 class Fronting(Guarded):
@@ -91,6 +96,11 @@ class Fronting(Guarded):
     def additive_at_tag_seams(self) -> bool:
         """The promise of the other counter."""
         return self.counter.additive_at_tag_seams
+
+
+def count_each(counter: TokenCounter, texts: Iterable[str]) -> list[Tokens]:
+    """Tokens of each text. One call for all texts, if the counter keeps the contract by itself."""
+    return list(counter.count_each(texts) if isinstance(counter, Guarded) else map(counter, texts))
 
 
 def name_of(counter: TokenCounter | AwaitedCounter) -> str:

@@ -6,6 +6,7 @@ Exact, because a count depends only on its text. A hit is one dictionary look-up
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -49,6 +50,17 @@ class _Generations:
                 young[text] = tokens
                 self.characters += size
 
+    def keep_each(self, texts: Sequence[str], counts: Sequence[Tokens]) -> None:
+        """Put several counts into the young half: at once, if there is space for all of them."""
+        with self.lock:
+            characters = self.characters + sum(map(len, texts))
+            if len(self.young) + len(texts) <= self.max_entries and characters <= self.max_characters:
+                self.young.update(zip(texts, counts, strict=True))
+                self.characters = characters
+                return
+        for text, tokens in zip(texts, counts, strict=True):
+            self.keep(text, tokens)
+
 
 def _at_least_two(bound: object, name: str) -> int:
     number = whole(bound, name)
@@ -86,6 +98,30 @@ class Memoised(Fronting):
             tokens = self.counter(text)  # outside the lock: two threads may both count it and get the same
         generations.keep(text, tokens)
         return tokens
+
+    def count_each(self, texts: Iterable[str]) -> Iterator[Tokens]:
+        """Tokens of each text. Looks them up together, and counts those that are new in one loop."""
+        texts, young = list(texts), self._generations.young
+        try:
+            found = list(map(young.get, texts))
+        except TypeError:  # one of them is unhashable, so not a text
+            return map(self, texts)
+        missing = dict.fromkeys(text for text, tokens in zip(texts, found, strict=True) if tokens is None)
+        new = self._count_new(missing) if missing else {}
+        return iter([new[text] if tokens is None else tokens for text, tokens in zip(texts, found, strict=True)])
+
+    def _count_new(self, texts: Iterable[str]) -> dict[str, Tokens]:
+        """Tokens of texts that are not in the young half. Those counted before one that fails are kept too."""
+        new, counts, generations = list(texts), list[Tokens](), self._generations
+        old = generations.old
+        try:
+            if old.keys().isdisjoint(new):
+                counts.extend(self.counter.count_each(new))
+            else:
+                counts.extend(old[text] if text in old else self.counter(text) for text in new)
+        finally:
+            generations.keep_each(new[: len(counts)], counts)
+        return dict(zip(new, counts, strict=True))
 
     def __contains__(self, text: object) -> bool:
         """Whether this text is remembered."""

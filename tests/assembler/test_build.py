@@ -50,3 +50,14 @@ def test_an_appended_build_makes_no_more_calls_than_the_page_says() -> None:
     assert way.calls <= 120
     assert all(way.stages.values())
     assert way.stages["choose"] + way.stages["measure"] <= 8
+
+
+def test_a_cold_build_goes_from_one_module_into_another_three_times_a_message_at_most() -> None:
+    budget = Budget.for_model("gpt-4o", max_output_tokens=1_000)
+
+    def cold() -> Assembler:
+        return Assembler(budget, on_overflow=TrimOldest()).add_instruction("Be brief.").add_messages(list(messages()))
+
+    cold().build().request()  # what is loaded once in a process, and the memory of texts
+    assembler = cold()
+    assert Way(ROOT).follow(lambda: assembler.build().request()).crossings <= 180

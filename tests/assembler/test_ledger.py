@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from assembler import Assembler
 from assembler.conversation.messages import read_message
+from assembler.conversation.readings import MANY, most_tokens
 from assembler.dialects import plain
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
-from assembler.pricing.pricer import MANY, most_tokens
 from budgets import Budget, Count, Grade
 from budgets.count import Difference
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import sys
 import threading
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgets import BudgetError, memoised, tiktoken_counter
+from budgets import BudgetError, TokenCountError, memoised, tiktoken_counter
 from tests.assembler.by_hand import Tally
 from tests.budgets.drawn_texts import texts
 
@@ -49,6 +51,63 @@ def test_the_memory_never_holds_more_than_its_bounds(drawn: list[str], max_entri
         held = [*kept.young, *kept.old]
         assert len(count) <= len(held) <= max_entries
         assert sum(map(len, held)) <= max_characters
+
+
+@given(drawn=st.lists(st.text("ab", max_size=6), max_size=60), splits=st.lists(st.integers(0, 60), max_size=4))
+def test_texts_counted_together_are_counted_once_and_right(drawn: list[str], splits: list[int]) -> None:
+    tally = Tally()
+    count = memoised(tally)
+    for start, stop in itertools.pairwise([0, *sorted(splits), len(drawn)]):
+        assert list(count.count_each(iter(drawn[start:stop]))) == [len(text) for text in drawn[start:stop]]
+        assert list(map(count, drawn)) == list(map(len, drawn))
+    assert sorted(tally.texts) == sorted(set(drawn))
+
+
+@given(
+    drawn=st.lists(st.lists(st.text("ab", max_size=6), max_size=20), max_size=10),
+    max_entries=st.integers(2, 12),
+    max_characters=st.integers(2, 30),
+)
+def test_texts_counted_together_keep_the_bounds_of_the_memory(
+    drawn: list[list[str]], max_entries: int, max_characters: int
+) -> None:
+    count = memoised(len, max_entries=max_entries, max_characters=max_characters)
+    for texts_at_once in drawn:
+        assert list(count.count_each(texts_at_once)) == list(map(len, texts_at_once))
+        kept = count._generations
+        held = [*kept.young, *kept.old]
+        assert len(count) <= len(held) <= max_entries
+        assert sum(map(len, held)) <= max_characters
+        assert kept.characters == sum(map(len, kept.young))
+
+
+def test_texts_counted_before_one_that_fails_are_remembered() -> None:
+    asked = list[str]()
+
+    def answer(text: str) -> int:
+        asked.append(text)
+        return int(text)
+
+    count = memoised(answer)
+    with pytest.raises(TokenCountError, match="failed with ValueError"):
+        list(count.count_each(["1", "2", "no number", "3"]))
+    assert [count("1"), count("2")] == [1, 2]
+    assert asked == ["1", "2", "no number"]
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["a list"]])
+def test_a_value_among_texts_that_is_no_text_is_refused(wrong: Any) -> None:
+    with pytest.raises(TokenCountError, match="pass a text"):
+        list(memoised(len).count_each(["a", wrong]))
+
+
+def test_a_text_that_is_about_to_be_forgotten_is_not_counted_again_beside_new_ones() -> None:
+    tally = Tally()
+    count = memoised(tally, max_entries=8)
+    for text in "abcdef":  # the older half is full, and "a" is in it
+        count(text)
+    assert list(count.count_each(["a", "new", "new"])) == [1, 3, 3]
+    assert tally.texts == [*"abcdef", "new"]
 
 
 def test_a_recently_used_text_is_not_forgotten() -> None:

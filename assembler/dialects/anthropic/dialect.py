@@ -12,7 +12,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.compaction import without_compacted_parts
-from assembler.conversation.messages import Media, Message, Part, Thinking, read_message
+from assembler.conversation.messages import Media, Message, Part, Role, Thinking, read_message
 from assembler.conversation.messages.responses import RESPONSES, in_steps, join_turns
 from assembler.conversation.turns import head_length
 from assembler.dialects.anthropic import pricing as claude
@@ -20,7 +20,15 @@ from assembler.dialects.anthropic.api import API
 from assembler.dialects.anthropic.blocks import AnthropicWriter, cites, own_thought, sends, tool_definition
 from assembler.dialects.anthropic.families import Family, family_of
 from assembler.dialects.api import Api
-from assembler.dialects.blocks.pricing import as_sent, lone_text, media_in, with_error_text, with_object, with_parts
+from assembler.dialects.blocks.pricing import (
+    as_sent,
+    lone_text,
+    lone_texts,
+    media_in,
+    with_error_text,
+    with_object,
+    with_parts,
+)
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
 from assembler.dialects.blocks.turns import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
 from assembler.dialects.blocks.writer import Block
@@ -263,7 +271,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def message(self, message: Message) -> Count:
         """Price one message with its framing, with the bound for a merged turn. Raises for media without a price."""
         if (text := lone_text(message)) is not None:
-            return self._graded(claude.price_lone_text(text, message.role, self.family, self.count))
+            return self._lone([text], [message.role])[0]
         sent = as_sent(adapt_with_media(without_compacted_parts(message), self.shape), self.sends)
         if sent is None:
             return Count(0)
@@ -272,9 +280,19 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         price = total(map(self._media, media_in(sent)), price)
         return self._graded(price)
 
+    def messages(self, messages: Sequence[Message]) -> list[Count]:
+        """Price each message as `message` does. If all are texts, they are counted together."""
+        texts = lone_texts(messages)
+        if texts is None:
+            return list(map(self.message, messages))
+        return self._lone(texts, [message.role for message in messages])
+
+    def _lone(self, texts: Sequence[str], roles: Sequence[Role]) -> list[Count]:
+        return claude.price_lone_texts(texts, roles, self.family, self.count)
+
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one assistant turn, and the results of one step, as they are sent and billed."""
-        if all(lone_text(message) is not None and message.shape != RESPONSES for message in messages):
+        if lone_texts(messages) is not None and all(message.shape != RESPONSES for message in messages):
             return messages
         return answered_at_once(join_turns(in_steps(messages)), self.bills_results_together)
 

@@ -33,7 +33,8 @@ from assembler.pricing.opaque import add_words
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_in, object_in
-from budgets.count import NOTHING, Count, Difference, TokenCounter, Tokens, total
+from budgets.count import NOTHING, Count, Difference, Grade, TokenCounter, Tokens, grade_of, total
+from budgets.counters.guard import count_each
 
 ToolChoice: TypeAlias = Literal["auto", "none", "any", "tool"]
 ThinkingMode: TypeAlias = Literal["disabled", "enabled", "adaptive"]
@@ -66,7 +67,6 @@ _MISCOUNTED = 200
 def price_text(text: str, count: TokenCounter) -> Count:
     """Return the price of a text without framing. The bound adds one token, as tokens may span its edges, and 0.5 %."""
     tokens = count(text) if text else 0
-    # `price_tokens`, without a call for each text
     return estimate_with_slack(tokens, 1 + tokens // _MISCOUNTED) if tokens else NOTHING
 
 
@@ -114,11 +114,14 @@ def price_options(
     return total(prompts)
 
 
+_INLINE = frozenset({"system", "developer"})
+
+
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """Return the price of one message with its framing, without its media."""
     texts: list[str] = []
     framing = [family.message, *(_part(part, message, family, texts) for part in message.parts)]
-    if message.role in ("system", "developer"):
+    if message.role in _INLINE:
         framing.append(family.inline_system)
     first = next((part for part in message.parts if not isinstance(part, Media)), None)
     if isinstance(first, Result) and any(isinstance(part, str) for part in message.parts):
@@ -132,10 +135,16 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     return total([*framing, *(price_text(text, count) for text in texts)])
 
 
-def price_lone_text(text: str, role: Role, family: Family, count: TokenCounter) -> Count:
-    """Return what `price_message` does for a message of one text."""
-    framing = family.message + family.inline_system if role in ("system", "developer") else family.message
-    return framing + price_text(text, count)
+def price_lone_texts(texts: Sequence[str], roles: Sequence[Role], family: Family, count: TokenCounter) -> list[Count]:
+    """Return what `price_message` does for messages of one text each, no better graded than their counter."""
+    counts, counted = count_each(count, texts), max(grade_of(count), Grade.BOUNDED)
+    prices = list[Count]()
+    for role, tokens in zip(roles, counts, strict=True):
+        framing = family.message + family.inline_system if role in _INLINE else family.message
+        # `price_text`, without its calls for each text
+        upper = framing.upper + tokens + 1 + tokens // _MISCOUNTED if tokens else framing.upper
+        prices.append(Count(framing.tokens + tokens, max(framing.grade, counted), upper))
+    return prices
 
 
 def price_beginning(first: Message) -> Difference | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 
@@ -50,6 +50,16 @@ def lone_text(message: Message) -> str | None:
         return None
     (part,) = message.parts
     return part if type(part) is str and part.strip() else None
+
+
+def lone_texts(messages: Sequence[Message]) -> list[str] | None:
+    """Return the texts of messages that hold one text each and nothing else. None if one of them does not."""
+    texts = list[str]()
+    for message in messages:
+        if (text := lone_text(message)) is None:
+            return None
+        texts.append(text)
+    return texts
 
 
 def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | None:

@@ -13,6 +13,7 @@ from assembler.conversation.messages.extra_fields import refusal_of
 from assembler.conversation.messages.foreign_parts import as_chat_sends, is_mark
 from assembler.conversation.messages.responses import RESPONSES, join_steps
 from assembler.conversation.messages.results_first import results_first
+from assembler.dialects.blocks.pricing import lone_texts
 from assembler.dialects.openai.framing import Family
 from assembler.dialects.openai.pricing import (
     FUNCTION_ROLE,
@@ -39,6 +40,7 @@ from assembler.text.fields import fields_in, items_of
 from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.apportion import split_framing
 from budgets.count import NOTHING, Difference, exact, total
+from budgets.counters.guard import count_each
 
 ROLE = 1
 """Tokens of any role word: each is one token in both vocabularies."""
@@ -160,6 +162,15 @@ class OpenAIChatPricer(OpenAIBill):
             if self.family.results_in_one:
                 return Count(self.envelope) + price_results(answers, self.family, self.count)
         return self._composed(message)
+
+    def messages(self, messages: Sequence[Message]) -> list[Count]:
+        """Price each message as `message` does. If all are texts, they are counted together."""
+        texts = lone_texts(messages)
+        if texts is None or any(message.role == "tool" or message.shape == "openai" for message in messages):
+            return list(map(self.message, messages))
+        answer = self.envelope + self.family.assistant_text + self.beside_format
+        counts = zip(messages, count_each(self.count, texts), strict=True)
+        return [self.text((answer if it.role == "assistant" else self.envelope) + tokens) for it, tokens in counts]
 
     def as_sent(self, message: Message) -> Message:
         """Return the message with the parts of other APIs as texts, or left out."""
