@@ -114,8 +114,8 @@ def _calls(message: Dict) -> Iterator[Dict]:
 
 
 def _answers(message: Dict) -> Iterator[Dict]:
-    """The answers in a message of blocks or of parts."""
-    for part in _parts(message):
+    """The answers in a message of blocks or of parts. A server's own, which the model's message holds, are parts."""
+    for part in _parts(message) if message.get("role") not in ("assistant", "model") else ():
         if any(key in part for key in ("toolResult", "function_response", "tool_use_id")):
             yield part.get("toolResult") or part.get("function_response") or part
 
