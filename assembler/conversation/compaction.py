@@ -14,18 +14,17 @@ import attrs
 
 from assembler.conversation.messages.kinds import SUMMARY
 from assembler.conversation.messages.message import Message, Opaque, Part
+from assembler.conversation.messages.shapes import SHAPES
 from assembler.text.fields import value_in
 
 KIND = SUMMARY
-COMPACTING = frozenset({"anthropic", "responses"})
-"""The shapes of the APIs whose servers write summaries. For other APIs no message is searched for one."""
 
 
 def is_server_summary(part: Part) -> bool:
     """Whether a part is a server's summary, which replaces everything before it."""
     if type(part) is not Opaque or part.kind != KIND:
         return False
-    text: object = part.raw.get("encrypted_content" if part.api == "responses" else "content")
+    text: object = part.raw.get(SHAPES[part.api].summary or "content")
     return isinstance(text, str) and text != ""
 
 
@@ -56,7 +55,7 @@ def without_compacted(messages: Sequence[Message]) -> Sequence[Message]:
 
 def is_window(before: Iterable[Message], api: str) -> bool:
     """Whether the messages before a summary belong to it: OpenAI's `/responses/compact` returns user messages too."""
-    return api == "responses" and all(message.role not in ("assistant", "tool") for message in before)
+    return SHAPES[api].summary_keeps_users and all(message.role not in ("assistant", "tool") for message in before)
 
 
 def may_compact(raw: object) -> bool:

@@ -21,8 +21,9 @@ from typing import Any
 
 import attrs
 
-from assembler.conversation.compaction import COMPACTING, api_of, is_window
+from assembler.conversation.compaction import api_of, is_window
 from assembler.conversation.messages import Message, still_says
+from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.policy_memory import Keepsake, Keepsakes
 from assembler.conversation.readings import Readings, Span, alike
 from assembler.conversation.turns import answers_the_server, opens_turn
@@ -210,8 +211,11 @@ class HistoryView:
         return range(head, stop)
 
     def compacted(self, shape: str) -> int | None:
-        """The message with the newest summary that a server of the API of this shape wrote, or None."""
-        if shape not in COMPACTING:
+        """The message with the newest summary that a server of the API of this shape wrote, or None.
+
+        For an API whose server writes none, no message is searched.
+        """
+        if SHAPES[shape].summary is None:
             return None
         indexes = reversed(self.readings.compactions(self.length))
         return next((i for i in indexes if i >= self.head and api_of(self.message(i)) == shape), None)

@@ -39,28 +39,20 @@ def price_fields_of_tool(tool: Tool, shape: str | None) -> Count:
 
     None is a raw request, whose tools are in the form of its API. Other APIs' forms lose these fields.
 
-    Claude's `input_examples` are shown to the model: "about 20 to 50 tokens for simple examples" (Anthropic, "Define
-    tools", read 2026-11; not recorded). Unknown fields are bounded as unknown keys of a request are.
+    Examples of calls are shown to the model, so they are estimated. Unknown fields are bounded as unknown keys of a
+    request are.
     """
-    if tool.api is not None or (form := tool.form) is None:
+    if tool.api is not None or not tool.extra or (form := tool.form(shape)) is None:
         return NOTHING
-    if shape is not None and not tool.is_in_form_of(shape):
-        return NOTHING
-    unread = _bound([value for key, value in tool.extra.items() if key not in _OF_TOOLS.get(form, ())])
-    shown: object = tool.extra.get("input_examples") if form == "anthropic" else None
+    read = (*form.tool_fields, form.tool_examples)
+    unread = _bound([value for key, value in tool.extra.items() if key not in read])
+    shown: object = tool.extra.get(form.tool_examples) if form.tool_examples else None
     if not shown or tool.extra.get("defer_loading"):
         return unread
     length = len(compact_json(shown))
     return unread + Count(length // _CHARACTERS_PER_TOKEN, Grade.ESTIMATED, upper=length + _AROUND_EXAMPLES)
 
 
-_OF_TOOLS: Mapping[str, tuple[str, ...]] = {
-    "anthropic": ("input_examples",),
-    "gemini": ("response", "response_json_schema", "responseJsonSchema"),
-    "openai": ("returns", "name", "description", "parameters"),
-}
-"""Fields of an API's tools that have a price. OpenAI bills nothing for `returns` (10 recordings, one repository), and
-the last three beside `function` say again what is in it."""
 _CHARACTERS_PER_TOKEN = 4
 _AROUND_EXAMPLES = 50
 """What may stand around the examples: a bound of ours."""

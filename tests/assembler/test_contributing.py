@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from assembler import testing
+from tests.assembler.own_spelling import own_spelling
 from tests.interpreter import ran
 
 ROOT = Path(__file__).parents[2]
@@ -78,20 +79,7 @@ from assembler.regions.tools.reading import Reading
 def read_jar(tool):
     return (Reading("jar", "Opens a jar.", {}),) if tool == "the jar" else None
 """,
-    "assembler/conversation/messages/bubbles.py": """
-from assembler.conversation.messages.message import Message
-from assembler.conversation.messages.spelling import DictSpelling
-def edit(bubble, old, new):
-    bubble["says"] = new[0]
-    return new
-bubble = DictSpelling(
-    shape="bubble",
-    recognises=lambda fields: "says" in fields,
-    read=lambda fields, index: Message("user", (fields["says"],), fields, "bubble", dict(fields)),
-    edit=edit,
-    answer=lambda call, message, text: {"says": text},
-)
-""",
+    "assembler/conversation/messages/bubbles.py": own_spelling("bubble"),
     "assembler/cli/hello.py": """
 def hello():
     \"\"\"Say hello.\"\"\"

@@ -19,6 +19,7 @@ from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_field
 from assembler.conversation.messages.kinds import ARGUMENTS, IN_RESULTS, OF_ANTHROPIC, OF_BEDROCK, stands_alone
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+from assembler.conversation.messages.shapes import SHAPES
 from assembler.text.fields import fields_in, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -29,25 +30,8 @@ def is_mark(part: Part) -> bool:
     return type(part) is Opaque and part.kind == "cachePoint"
 
 
-_TYPED: Mapping[str, tuple[str, ...]] = {
-    "anthropic": ("anthropic",),
-    "mistral": ("mistral", "openai"),
-    "openai": ("openai",),
-    "responses": ("responses",),
-}
-"""The APIs whose parts have a `type`, and the shapes that each accepts."""
-
-
 _SYSTEM = "system"
 """In place of the shape of a message that becomes the system text."""
-
-_WITH_SYSTEM_TEXTS = frozenset(["anthropic", "bedrock", "gemini", "mistral"])
-"""The APIs in whose system text no part but a text has a place."""
-
-
-_IN_SYSTEM_MESSAGES = frozenset(["guardContent", "tool_addition", "tool_removal"])
-"""Parts other than texts that a system message may hold: in Bedrock's system text, and among Claude's messages, where
-two recorded requests add a tool so."""
 
 
 def is_native_part(part: Opaque, shape: str, target: str) -> bool:
@@ -57,10 +41,15 @@ def is_native_part(part: Opaque, shape: str, target: str) -> bool:
     shape, the caller's choice of the dialect does.
     """
     if shape == _SYSTEM:
-        return part.kind in _IN_SYSTEM_MESSAGES and part.api == target
+        return part.api == target and part.kind in (SHAPES[target].system_parts or ())
     if part.api != NEUTRAL:
         return part.api == target
-    return shape in (NEUTRAL, FOREIGN, *_TYPED.get(target, ())) and target in _TYPED
+    return _may_be_of(target) and shape in (NEUTRAL, FOREIGN, target, *SHAPES[target].accepts)
+
+
+def _may_be_of(api: str) -> bool:
+    """Whether a part of an unknown kind, which has a `type`, may be of this API."""
+    return SHAPES[api].named_by == "type"
 
 
 def assign_unknown_parts(message: Message, home: str) -> Message:
@@ -101,7 +90,7 @@ def _claim_part(part: Part, shape: str, home: str) -> Part:
 def _owner(part: Opaque, shape: str, home: str) -> str:
     if is_native_part(part, shape, home):
         return home
-    return shape if shape in _TYPED else FOREIGN
+    return shape if _may_be_of(shape) else FOREIGN
 
 
 def adapt_message(message: Message, target: str) -> Message:
@@ -118,7 +107,8 @@ def adapt_message(message: Message, target: str) -> Message:
         return message
     drawn = message.role == "assistant" and not _is_spelled_by(message, target)
     again = _repeated_calls(message)
-    shape = _SYSTEM if message.role in _OF_THE_SYSTEM and target in _WITH_SYSTEM_TEXTS else message.shape
+    becomes_system = message.role in _OF_THE_SYSTEM and SHAPES[target].system_parts is not None
+    shape = _SYSTEM if becomes_system else message.shape
     parts = [
         None if place in again or (drawn and type(part) is Media) else _adapt_part(part, shape, target)
         for place, part in enumerate(message.parts)
@@ -185,7 +175,7 @@ def _is_spelled_by(message: Message, target: str) -> bool:
     Images and audio made by a model are sent to no other API: none accepts images from an assistant (Amazon Bedrock
     API reference, Message; OpenAI API reference, assistant message; read 2026-11).
     """
-    return message.shape in (NEUTRAL, target, *_TYPED.get(target, ()))
+    return message.shape in (NEUTRAL, target, *SHAPES[target].accepts)
 
 
 def without_marks(message: Message) -> Message:

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from assembler.dialects.anthropic.marks import AnthropicMarks
+from assembler.dialects.anthropic.shape import SHAPE
 from assembler.dialects.api import Api
 from assembler.dialects.caching.prefixes import PrefixCache
 from assembler.text.fields import fields_in
@@ -83,7 +84,7 @@ class SearchTool:
 
 API = Api(
     provider="anthropic",
-    shape="anthropic",
+    shape=SHAPE.name,
     held=("container",),
     priced=("thinking", "tool_choice", "output_config", "output_format"),
     marks=AnthropicMarks(),

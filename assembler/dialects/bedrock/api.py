@@ -11,6 +11,7 @@ from assembler.dialects.anthropic.api import CACHES as OF_ANTHROPIC
 from assembler.dialects.anthropic.api import marked, takes_search_results
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock.marks import BedrockMarks
+from assembler.dialects.bedrock.shape import SHAPE
 
 _PAGE = "Claude docs, Prompt caching (Bedrock's own minimums), and litellm docs, Prompt caching, 2026-10-07"
 _NOVA_PAGE = "Amazon Bedrock user guide, Prompt caching, by way of third parties' copies of its table: not verified"
@@ -43,7 +44,7 @@ class SearchResults:
 
 API = Api(
     provider="aws.bedrock",
-    shape="bedrock",
+    shape=SHAPE.name,
     held=("promptVariables",),  # of a prompt that the service stores
     priced=("additionalModelRequestFields", "outputConfig", "toolChoice"),
     marks=BedrockMarks(),

@@ -17,6 +17,7 @@ from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import TemplateMessage
+from assembler.dialects.chat_template.shape import SHAPE
 from assembler.dialects.chat_template.traits import Traits
 from assembler.dialects.openai.wire import tool_definition
 from assembler.dialects.writing.lost_fields import missing, side_fields
@@ -25,7 +26,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
 from assembler.text.fields import object_in
 
-CHAT_TEMPLATE = "chat_template"
+CHAT_TEMPLATE = SHAPE.name
 """The shape of messages that were written for a template: they are passed on unchanged."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assembler.dialects.api import Api
 from assembler.dialects.caching.prefixes import PrefixCache
+from assembler.dialects.gemini.shape import SHAPE
 
 _PAGE = "Gemini API docs, Context caching, 2026-10-13; no step is published"
 _MAY = "Gemini API docs, Context caching, 2026-05-07; no step is published"
@@ -17,7 +18,7 @@ _CACHES = (
 
 API = Api(
     provider="gcp.gemini",
-    shape="gemini",
+    shape=SHAPE.name,
     held=("cached_content", "cachedContent"),
     priced=(
         *("generation_config", "generationConfig", "tool_config", "toolConfig", "thinking_config", "thinkingConfig"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assembler.dialects.api import Api
 from assembler.dialects.caching.prefixes import PrefixCache
+from assembler.dialects.openai_chat.shape import SHAPE
 
 _PAGE = (
     "OpenAI docs, Prompt caching, and OpenAI Cookbook, Prompt Caching 201: 1,024 and steps of 128; for models before "
@@ -20,7 +21,7 @@ CACHES = (*OF_OPENAI, PrefixCache(r"^deepseek-(?!.*(?:llama|qwen))", 64, 64, _DE
 
 API = Api(
     provider="openai",
-    shape="openai",
+    shape=SHAPE.name,
     priced=("response_format", "tool_choice", "function_call", "thinking", "reasoning"),
     caches=CACHES,
     usage=(("prompt_tokens",),),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assembler.dialects.api import Api
 from assembler.dialects.openai_chat.api import OF_OPENAI
+from assembler.dialects.openai_responses.shape import SHAPE
 from assembler.text.fields import fields_in
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class SearchTool:
 
 API = Api(
     provider="openai",
-    shape="responses",
+    shape=SHAPE.name,
     held=STORED,
     priced=("text", "tool_choice", "reasoning", "thinking"),
     history="input",

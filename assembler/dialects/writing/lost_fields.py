@@ -157,8 +157,11 @@ def fields_of_tools(tools: Iterable[Tool]) -> list[SideField]:
     """
     found: list[SideField] = []
     for tool in tools:
-        for key, held in tool.extra.items() if tool.api is None else ():
-            if key in MARK_KEYS or (tool.form is not None and key != "type"):
+        if tool.api is not None or not tool.extra:
+            continue
+        of_an_api = tool.form() is not None
+        for key, held in tool.extra.items():
+            if key in MARK_KEYS or (of_an_api and key != "type"):
                 _add(key, held, found)
     return found
 

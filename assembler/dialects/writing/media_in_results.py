@@ -1,32 +1,24 @@
 """Moves pictures and files out of a tool's answer, for APIs whose tool answers are texts.
 
-Chat Completions takes no picture in an answer (openai 3.54.0, ChatCompletionToolMessageParam). Gemini takes one from
-version 3 on, Mistral from tokenizer 15 on (google-genai 3.4.0, FunctionResponse; mistral-common 1.13.1, validator; read
-2026-11). All their models take pictures in user messages, and a request should work for all of them.
+Some APIs take them in answers to newer models alone. All their models take pictures in user messages, and a request
+should work for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
 from assembler.conversation.messages import Media, Message, Part, Result
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.conversation.messages.parts import FOREIGN
-from assembler.dialects.writing.call_ids import legal_id, nine
+from assembler.conversation.messages.shapes import SHAPES, MediaOfResults
 from assembler.dialects.writing.notes import MEDIA_MOVED, Notes
 from assembler.text.fields import fields_in, items_of
 
 MEDIA_ALONE = "(shown after the answers)"
 """Our text for an answer that holds nothing but pictures or files."""
-
-_ID_FORMS: Mapping[str, Callable[[str], str]] = {
-    "gemini": str,
-    "mistral": lambda call_id: nine(legal_id(call_id)),
-    "openai": legal_id,
-}
-"""The APIs whose tool answers are texts, and the functions that make their call ids."""
 
 
 def count_media_in_results(message: Message) -> int:
@@ -39,10 +31,10 @@ def count_media_in_results(message: Message) -> int:
 def with_media_after_results(message: Message, target: str) -> Message:
     """Return the message with its answers' pictures and files after the last answer, for the API `target`.
 
-    A text before each names its call by the caller's id, which means the newest call with that id. Gemini's own answers
-    go back to Gemini unchanged. Returns the same message if nothing moves. O(parts).
+    A text before each names its call by the caller's id, which means the newest call with that id. Returns the same
+    message if nothing moves. O(parts).
     """
-    if target not in _ID_FORMS or target == message.shape == "gemini" or not count_media_in_results(message):
+    if not count_media_in_results(message) or _takes_inside(target, message.shape):
         return message
     parts: list[Part] = []
     shown: list[Part] = []
@@ -52,7 +44,7 @@ def with_media_after_results(message: Message, target: str) -> Message:
             last = len(parts) + 1
             part, media = _in_two(part)
             if media:
-                shown += [_label(part, _ID_FORMS[target]), *media]
+                shown += [_label(part, target), *media]
         parts.append(part)
     parts[last:last] = shown
     originals = [] if message.role == "tool" else [*items_of(fields_in(message.seen).get("content"))]
@@ -91,6 +83,11 @@ def _in_two(result: Result) -> tuple[Result, list[Media]]:
     return attrs.evolve(result, parts=kept or (MEDIA_ALONE,)), media
 
 
-def _label(result: Result, legal: Callable[[str], str]) -> str:
-    named = result.name if result.call_id is None else legal(result.call_id)
+def _takes_inside(target: str, shape: str) -> bool:
+    place = SHAPES[target].media_of_results
+    return place is MediaOfResults.INSIDE or (place is MediaOfResults.AFTER_OTHERS and shape == target)
+
+
+def _label(result: Result, target: str) -> str:
+    named = result.name if result.call_id is None else SHAPES[target].call_id(result.call_id)
     return f"[shown by the answer to {named}]"

@@ -19,9 +19,6 @@ import attrs
 from assembler.conversation.messages.message import Media
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.pricing.media.facts import LARGEST, MEASURES, MediaFacts, Source
-from assembler.pricing.media.pdf import pdf_pages
-from assembler.pricing.media.pixels import image_size
-from assembler.pricing.media.seconds import mp4_seconds, wav_seconds
 from assembler.pricing.media.window import Base64Text, PlainBytes, Window
 from assembler.text.fields import fields_in
 from assembler.validation import must_be
@@ -58,20 +55,27 @@ def read_media(part: Media) -> MediaFacts:
     if mime is not None and _is_text(mime):
         text = content.at(0, len(content)).decode(errors="replace")
         return MediaFacts(kind=part.kind, mime=mime, bytes=len(content), source=found.source, text=text, **given)
-    betrayed, size = image_size(content)
-    measured: dict[str, Any] = {}
-    if size is not None:
-        measured = {"width": size[0], "height": size[1]}
-    elif content.at(0, 5) == b"%PDF-" or mime == "application/pdf":
-        betrayed, measured = "application/pdf", {"pages": pdf_pages(content.at(0, len(content)))}
-    elif (seconds := wav_seconds(content)) is not None:
-        betrayed, measured = "audio/wav", {"seconds": seconds}
-    elif (seconds := mp4_seconds(content)) is not None:
-        measured = {"seconds": seconds}
+    betrayed, measured = _measure(content, mime)
     known = {key: value for key, value in measured.items() if value is not None}
     return MediaFacts(
         kind=part.kind, mime=betrayed or mime, bytes=len(content), source=found.source, **{**given, **known}
     )
+
+
+def _measure(content: Window, mime: str | None) -> tuple[str | None, dict[str, Any]]:
+    """The type of a content if it shows, and its size, pages or seconds if they can be read."""
+    from assembler.pricing.media.pdf import pdf_pages  # few requests hold a medium
+    from assembler.pricing.media.pixels import image_size
+    from assembler.pricing.media.seconds import mp4_seconds, wav_seconds
+
+    image, size = image_size(content)
+    if size is not None:
+        return image, {"width": size[0], "height": size[1]}
+    if content.at(0, 5) == b"%PDF-" or mime == "application/pdf":
+        return "application/pdf", {"pages": pdf_pages(content.at(0, len(content)))}
+    if (seconds := wav_seconds(content)) is not None:
+        return "audio/wav", {"seconds": seconds}
+    return image, {"seconds": mp4_seconds(content)}
 
 
 def _is_text(mime: str) -> bool:

@@ -8,7 +8,8 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
-from assembler.conversation.messages.parts import FOREIGN
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+from assembler.conversation.messages.shapes import SHAPES, Shape, all_shapes
 from assembler.text.fields import fields_in, fields_of
 from budgets.value import Value
 
@@ -52,40 +53,31 @@ class Tool(Value):
         kind: object = fields.get("type")
         return kind if isinstance(kind, str) else next(iter(fields), "tool")
 
-    @property
-    def form(self) -> str | None:
-        """The shape of the API whose form the definition has. None for other forms, such as MCP's, and for no dict."""
-        definition = fields_in(self.seen)
-        if definition.get("type") == "function":
-            return "openai" if "function" in definition else "responses"
-        return next((shape for key, shape in _FORM_OF_KEY.items() if key in definition), None)
+    def form(self, shape: str | None = None) -> Shape | None:
+        """The shape in whose form the definition is, of those that the API of `shape` is sent with all fields.
 
-    def is_in_form_of(self, shape: str) -> bool:
-        """Whether the definition has the form of this API, which is sent it with all of its fields."""
-        return self.form in (shape, _TAKES_FORM_OF.get(shape, shape))
+        `shape` is None for any API. None is returned for other forms, such as MCP's, and for no dict.
+        """
+        forms = all_shapes() if shape is None else [SHAPES[n] for n in (shape, *SHAPES[shape].accepts)]
+        definition = fields_in(self.seen)
+        return next((form for form in forms if form.is_form_of(definition)), None)
 
     def goes_to(self, shape: str | None) -> bool:
         """Whether the API of this shape accepts the tool. None is the API from which it was read, "plain" is no API."""
         if self.api is None or shape in (None, "plain", self.api):
             return True
-        shared = self.api == "responses" and shape == "mistral" and self.kind in _OF_MISTRAL_TOO
-        return shared or shape in _MAY_BE_OF.get(self.api, ())
+        api = SHAPES[shape]
+        return self.kind in api.accepts_tools.get(self.api, ()) or self._may_be_of(api)
 
     def claimed(self, shape: str) -> Tool:
         """An unknown tool assigned to the API of this shape, or to no API if it cannot be that one's."""
-        if self.api is None or self.api not in _MAY_BE_OF:
+        if self.api not in _NAMED_BY:
             return self
-        return attrs.evolve(self, api=shape if shape in _MAY_BE_OF[self.api] else FOREIGN)
+        return attrs.evolve(self, api=shape if self._may_be_of(SHAPES[shape]) else FOREIGN)
 
-
-_FORM_OF_KEY: Mapping[str, str] = {
-    "input_schema": "anthropic",
-    "toolSpec": "bedrock",
-    "function_declarations": "gemini",
-    "functionDeclarations": "gemini",
-}
-_TAKES_FORM_OF: Mapping[str, str] = {"mistral": "openai"}
-"""The shape whose form of tools an API takes."""
+    def _may_be_of(self, api: Shape) -> bool:
+        """Whether this is an unknown tool whose kind is named as those of this API are."""
+        return self.api in _NAMED_BY and _NAMED_BY[self.api] == api.named_by
 
 
 def own_definition(tool: Tool) -> dict[str, Any]:
@@ -93,18 +85,11 @@ def own_definition(tool: Tool) -> dict[str, Any]:
     return cast("dict[str, Any]", private_copy(tool.seen))
 
 
-_OF_MISTRAL_TOO = ("image_generation",)
-"""Types of OpenAI that Mistral's chat API has too. Its web search and code interpreter are only in its conversations
-API (mistralai 3.7.0, models ChatCompletionRequest and ConversationRequest; read 2026-11)."""
-
 KEYED = "keyed"
 """The `api` of an unknown tool that is named by its key."""
 
-_MAY_BE_OF: Mapping[str, tuple[str, ...]] = {
-    "neutral": ("anthropic", "mistral", "openai", "responses"),
-    KEYED: ("bedrock", "gemini"),
-}
-"""The APIs to which an unknown tool may belong: those whose tools have a type, and those whose tools have a key."""
+_NAMED_BY = {NEUTRAL: "type", KEYED: "key"}
+"""What names the kind of an unknown tool, by its `api`."""
 
 
 def tools_sent(tools: Iterable[Tool], shape: str) -> list[Tool]:

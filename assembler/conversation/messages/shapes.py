@@ -1,0 +1,91 @@
+"""The facts of each API's messages and tools that the code for all APIs needs.
+
+`SHAPE` in the `shape.py` of a dialect's folder declares them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, cast
+
+import attrs
+
+from budgets.lazy_names import FromFolders
+
+
+class FieldsOfAnswers(enum.Enum):
+    """Whether an API has Chat's further fields of an answer: a refusal, audio, annotations."""
+
+    LACKED = "no: texts in them are sent as texts"
+    UNPRINTED = "it takes them, but does not show them to the model: their texts are sent as texts too"
+    TAKEN = "yes"
+
+
+class MediaOfResults(enum.Enum):
+    """Where an API takes the pictures and files of a tool's result."""
+
+    INSIDE = "in the result"
+    AFTER = "after the last result, since a result is a text"
+    AFTER_OTHERS = "in the result if the message is in its own shape, else after the last result"
+
+
+def _never(_: Mapping[str, Any]) -> bool:
+    return False
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Shape:
+    """The facts of one shape. Each has a default, which is that of an API about which nothing is known."""
+
+    name: str
+    """The `Message.shape`, `Opaque.api` and `Tool.api` of what is in this shape."""
+    named_by: Literal["type", "key"] | None = None
+    """What names the kind of a part, and of a tool of the provider. None if an unknown kind cannot be of this API."""
+    accepts: tuple[str, ...] = ()
+    """The other shapes whose parts and functions the API accepts unchanged."""
+    accepts_tools: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict[str, tuple[str, ...]])
+    """By shape of another API, the kinds of its provider's tools that this API has too."""
+    system_parts: tuple[str, ...] | None = None
+    """The kinds of parts, beside texts, that may stand in its system text; None if all that a message may hold."""
+    fields_of_answers: FieldsOfAnswers = FieldsOfAnswers.LACKED
+    media_of_results: MediaOfResults = MediaOfResults.INSIDE
+    call_id: Callable[[str], str] = str
+    """How the API is sent a call id. Used for the texts that name the call of a moved picture."""
+    is_form_of: Callable[[Mapping[str, Any]], bool] = _never
+    """Whether the definition of a function is in the form of this API."""
+    tool_fields: tuple[str, ...] = ()
+    """The priced fields of a function beside its name, description and schema."""
+    tool_examples: str | None = None
+    """The field of a function with examples of its calls. How they are shown to the model is not published."""
+    summary: str | None = None
+    """The field with the text of a server's summary of the conversation; None if the server writes none."""
+    summary_keeps_users: bool = False
+    """Whether the user messages before such a summary are still read."""
+
+
+_OF_NO_API = (Shape(name=""), Shape(name="plain", fields_of_answers=FieldsOfAnswers.TAKEN))
+_OF_DIALECTS: Mapping[str, Shape] = FromFolders("assembler.dialects", "shape", "SHAPE")
+
+
+class _Shapes(dict[str, Shape]):
+    """The facts of every shape by its name; the defaults for one that is not declared."""
+
+    def __missing__(self, name: str) -> Shape:
+        all_shapes()  # each declares itself
+        return self.setdefault(name, Shape(name=name))
+
+
+SHAPES: Mapping[str, Shape] = _Shapes({shape.name: shape for shape in _OF_NO_API})
+"""A dialect's own is there once the dialect is loaded. Those of all dialects are loaded for any other name."""
+
+
+def declare_shape(shape: Shape) -> Shape:
+    """Make the facts of a shape known under its name, and return them."""
+    cast("dict[str, Shape]", SHAPES)[shape.name] = shape
+    return shape
+
+
+def all_shapes() -> list[Shape]:
+    """The shapes of all dialects in the library. Loads them."""
+    return [*_OF_DIALECTS.values()]

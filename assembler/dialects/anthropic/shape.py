@@ -1,0 +1,17 @@
+"""What the Messages API takes of messages and tools."""
+
+from __future__ import annotations
+
+from assembler.conversation.messages.shapes import Shape, declare_shape
+
+SHAPE = declare_shape(
+    Shape(
+        name="anthropic",
+        named_by="type",
+        system_parts=("tool_addition", "tool_removal"),  # two recorded requests add a tool so
+        is_form_of=lambda fields: "input_schema" in fields and fields.get("type") != "function",
+        # "about 20 to 50 tokens for simple examples": Anthropic, "Define tools", read 2026-11; not recorded.
+        tool_examples="input_examples",
+        summary="content",
+    )
+)
