@@ -54,7 +54,9 @@ class Limit(Value):
         settle(self, "floor", _amount(self.floor, "floor"))
         settle(self, "share", None if self.share is None else share(self.share, "share"))
         settle(self, "priority", whole(self.priority, "priority"))
-        if self.select is not None and (isinstance(self.select, type) or not callable(self.select)):
+        if isinstance(self.select, type):
+            raise BudgetError(f"select is the class {self.select.__name__}: call it")
+        if self.select is not None and not callable(self.select):
             raise BudgetError(
                 f"select is a {type(self.select).__name__}: a function of (items, tokens, tokens_left) to the "
                 "places that stay is expected"

@@ -21,16 +21,19 @@ def checked_text(value: object, *, field: str) -> str:
     elif _attribute(value, "__html__") is not None:
         text = _print_value(value, field=field)
     else:
-        raise MarkupError(f"{field}: expected text (str), got {type(value).__name__}; {_instead(value)}", field=field)
+        raise MarkupError(
+            f"{field}: expected text (str), got {type(value).__name__}; {_instead(value, field)}", field=field
+        )
     if not text.isascii():
         refuse_surrogates(text, field=field)
     return text
 
 
-def _instead(value: object) -> str:
+def _instead(value: object, field: str) -> str:
     """Return advice on what to pass instead of an object with one text, or several."""
     if isinstance(value, list | tuple):
-        return "pass one text; for several, call it once for each, or join them"
+        appends = field.startswith("knowledge")
+        return f"pass one text; for several, {'call it once for each, or ' if appends else ''}join them"
     if isinstance(value, Mapping):
         return "pass the text in it"
     names = (name for name in ("page_content", "text", "content") if isinstance(_attribute(value, name), str))

@@ -26,6 +26,7 @@ from assembler import (
     ChatRegions,
     CitedSources,
     Context,
+    Defer,
     Strategy,
     Summarize,
     TrimOldest,
@@ -207,6 +208,10 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a message without a role": lambda: Assembler().add_message({"content": "Hello"}),
     "a message without content": lambda: Assembler().add_message({"role": "user"}),
     "a role that no API has": lambda: Assembler().add_message({"role": "bot", "content": "Hello"}),
+    "messages as one message": lambda: Assembler().add_message([USER]),
+    "a result that is no text": lambda: Assembler().add_message(
+        {"role": "tool", "tool_call_id": "c1", "content": {"a": 1}}
+    ),
     "a pair the wrong way round": lambda: Assembler().add_message(("Hello", "user")),
     "a result without its call": lambda: built([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}]),
     "a call without its result": lambda: built([USER, CALL, USER]),
@@ -276,6 +281,8 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "too much knowledge": of_knowledge,
     "too many tools": of_tools,
     "documents in one call": lambda: Assembler().add_knowledge(["a", "b"], type="rag"),  # type: ignore[arg-type]
+    "an instruction in pieces": lambda: Assembler().set_instruction(["a", "b"]),  # type: ignore[arg-type]
+    "the class of a selection": lambda: Limit(select=Defer),  # type: ignore[arg-type]
     "a score as text": lambda: Assembler().add_knowledge("a", type="rag", score="0.9"),  # type: ignore[arg-type]
     "a LangChain document": lambda: Assembler().add_knowledge(
         SimpleNamespace(page_content="x"),  # type: ignore[arg-type]
@@ -364,6 +371,10 @@ FOLLOWED: dict[str, Callable[[], object]] = {
     "a message without a role": lambda: kept([{"role": "user", "content": "Hello"}]),
     "a message without content": lambda: kept([{"role": "user", "content": "Hello"}]),
     "a role that no API has": lambda: kept([USER, {"role": "model", "content": "Hello"}, USER]),
+    "messages as one message": lambda: Assembler().set_messages([USER]),
+    "a result that is no text": lambda: kept(
+        [USER, CALL, {"role": "tool", "tool_call_id": "c1", "content": json.dumps({"a": 1})}]
+    ),
     "a pair the wrong way round": lambda: kept([("user", "Hello")]),
     "a result without its call": lambda: kept(
         repair([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}])[0]
@@ -453,6 +464,8 @@ FOLLOWED: dict[str, Callable[[], object]] = {
     ],
     "too many tools": lambda: of_tools(Budget(85, model="gpt-4o")),
     "documents in one call": lambda: [Assembler().add_knowledge(text, type="rag") for text in ("a", "b", "a\nb")],
+    "an instruction in pieces": lambda: Assembler().set_instruction("a\nb"),
+    "the class of a selection": lambda: Limit(select=Defer(5)),
     "a score as text": lambda: Assembler().add_knowledge("a", type="rag", score=float("0.9")),
     "a LangChain document": lambda: Assembler().add_knowledge(
         SimpleNamespace(page_content="x").page_content, type="rag"

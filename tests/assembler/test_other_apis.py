@@ -378,7 +378,7 @@ def test_calls_of_another_apis_own_tool_are_sent_beside_a_function_as_the_error_
     call = {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}}
     history = [*asked(), call, {"type": "shell_call_output", "call_id": "c", "output": WORDS}]
     assembler = Assembler(dialect="openai_responses").add_capability([{"type": "shell"}]).add_messages(history)
-    with pytest.raises(ConversationError, match=r"pass functions.* to add_capability"):
+    with pytest.raises(ConversationError, match=r"pass functions.* to set_tools"):
         assembler.build().request(name)
     request = assembler.add_capability([{"type": "shell"}, TOOL]).build().request(name)
     assert verify(request, dialect=name) == []

@@ -77,7 +77,9 @@ def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]
         return (checked_text(content, field=f"conversation[{index}]"),), NEUTRAL
     if not isinstance(content, list | tuple):
         raise ConversationError(
-            f"content must be text, None or a list of parts, got {type(content).__name__}", index=index
+            f"content must be text, None or a list of parts, got {type(content).__name__}"
+            + ("; write it as JSON text: json.dumps(content)" if isinstance(content, Mapping) else ""),
+            index=index,
         )
     parts: list[Part] = []
     shapes: set[str] = set()

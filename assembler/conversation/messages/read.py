@@ -99,6 +99,8 @@ def user_message(text: str) -> Message:
 
 
 def _read_pair(raw: tuple[object, ...], index: int) -> Message:
+    if raw and all(isinstance(item, Mapping) and "role" in item for item in raw):
+        raise MessageTypeError("expected a message, got several; pass the list to set_messages(messages)", index=index)
     if len(raw) != 2 or not isinstance(raw[0], str):
         raise MessageTypeError(f"expected a pair (role, content), got {len(raw)} items", index=index)
     if raw[0] not in ROLES and raw[1] in ROLES:

@@ -125,7 +125,7 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
     if turns[-1].side == "assistant" and ending is Ending.USER:
         raise ConversationError(
             f"{dialect} needs a conversation that ends with a user message or tool results, and this one ends with the "
-            "assistant's; add the user's message, or leave the last one out. Until then plan().report tells its cost"
+            "assistant's; add the user's message, or leave the last one out. Until then plan().report shows its cost"
         )
 
 
@@ -165,7 +165,7 @@ def refuse_undefined_tools(turns: Sequence[Turn], layout: Layout) -> None:
     if not layout.tools and any(turn.results or any("toolUse" in block for block in turn.blocks) for turn in turns):
         raise ConversationError(
             "the history calls tools, but the request defines none for this API, which refuses calls without: "
-            "pass functions, or tools of this API's own, to add_capability(tools)"
+            "pass functions, or tools of this API's own, to set_tools(tools)"
         )
 
 

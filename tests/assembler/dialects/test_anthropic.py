@@ -143,7 +143,7 @@ def test_a_history_with_calls_and_no_tools_is_refused() -> None:
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]},
     ]
-    with pytest.raises(ConversationError, match="add_capability"):
+    with pytest.raises(ConversationError, match="set_tools"):
         Assembler(dialect=anthropic).add_messages(step).build()
 
 

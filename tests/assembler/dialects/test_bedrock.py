@@ -190,7 +190,7 @@ def test_a_history_with_calls_and_no_tools_is_refused() -> None:
         {"role": "assistant", "content": [use]},
         {"role": "user", "content": [result]},
     ]
-    with pytest.raises(ConversationError, match="add_capability"):
+    with pytest.raises(ConversationError, match="set_tools"):
         Assembler(dialect=bedrock).add_messages(history).build()
 
 
