@@ -17,20 +17,9 @@ from hypothesis import strategies as st
 
 from assembler import count_request
 from assembler.conversation.messages.message import Call
+from assembler.dialects.openai import pricing
 from assembler.dialects.openai.families import families, family_of
 from assembler.dialects.openai.framing import Family
-from assembler.dialects.openai.pricing import (
-    ESTIMATE_MARGIN,
-    FUNCTION_ROLE,
-    price_calls,
-    price_function_call,
-    price_one_tool,
-    price_parallel_tool_calls,
-    price_response_format,
-    price_results,
-    price_tool_choice,
-    price_tools,
-)
 from assembler.dialects.openai.tool_text import DEEPEST, LARGEST, ToolText, count_unsettled, tool_text
 from assembler.errors import ToolError
 from assembler.pricing.media.openai_images import price_image
@@ -88,13 +77,13 @@ def message_price(message: Mapping[str, Any], family: Family, count: Any) -> int
     if "name" in message:
         price += family.per_name + count(message["name"])
     if message["role"] == "function":
-        price += FUNCTION_ROLE
+        price += pricing.FUNCTION_ROLE
     if called := message.get("function_call"):
-        price += price_function_call(Call(None, called["name"], called["arguments"]), family, count).tokens
+        price += pricing.price_function_call(Call(None, called["name"], called["arguments"]), family, count).tokens
     calls = [
         Call(it["id"], it["function"]["name"], it["function"]["arguments"]) for it in message.get("tool_calls", ())
     ]
-    return price + price_calls(calls, family, count).tokens
+    return price + pricing.price_calls(calls, family, count).tokens
 
 
 @pytest.mark.parametrize("row", rows())
@@ -107,8 +96,8 @@ def test_published_counts_are_reproduced_to_the_token(row: Mapping[str, Any]) ->
     first = next((it for it in messages if it["role"] in ("system", "developer")), None)
     if tools and first and family.system_newline_with_tools:
         first["content"] += "\n"
-    choice = price_tool_choice(request.get("tool_choice", request.get("function_call")), family, count)
-    bill = price_tools(tools, family, count, Has.what(first is not None, tools)) + choice
+    choice = pricing.price_tool_choice(request.get("tool_choice", request.get("function_call")), family, count)
+    bill = pricing.price_tools(tools, family, count, Has.what(first is not None, tools)) + choice
     spoken = sum(message_price(message, family, count) for message in messages)
     assert family.primer + spoken + bill.tokens == row["tokens"]
 
@@ -130,7 +119,7 @@ def test_the_weather_tool_costs_what_the_published_example_bills(model: str, tok
         required=["location"],
     )
     family = family_of(model)
-    bill = price_tools([weather], family, counter(family.encoding), Has.SYSTEM)
+    bill = pricing.price_tools([weather], family, counter(family.encoding), Has.SYSTEM)
     assert (bill.tokens, bill.grade, bill.upper) == (tokens, Grade.BOUNDED, tokens + family.tools.slack)
 
 
@@ -285,7 +274,7 @@ def test_the_bound_has_tokens_for_what_a_schema_says_where_no_recording_shows_wh
     town: dict[str, Any] = {"type": "object", "properties": {"name": DESCRIBED, "within": {"$ref": "#/$defs/Town"}}}
     asks = tool("f", type="object", properties={"a": schema}, **{"$defs": {"Town": town}})
     plain = tool("f", type="object", properties={"a": {"type": "string"}})
-    bill, known = (price_tools([one], family, count, Has.NOTHING) for one in (asks, plain))
+    bill, known = (pricing.price_tools([one], family, count, Has.NOTHING) for one in (asks, plain))
     assert bill.grade is Grade.BOUNDED
     assert bill.upper - bill.tokens >= known.upper - known.tokens + count(said)
 
@@ -373,23 +362,23 @@ models = st.sampled_from(
 def test_one_more_tool_adds_its_own_price(listed: list[Tool], more: Tool, model: str | None, api: Any) -> None:
     family = family_of(model, api)
     count = counter(family.encoding)
-    before = price_tools(listed, family, count, Has.NOTHING).tokens
-    after = price_tools([*listed, more], family, count, Has.NOTHING).tokens
-    assert after - before == price_one_tool(more, family, count).tokens
+    before = pricing.price_tools(listed, family, count, Has.NOTHING).tokens
+    after = pricing.price_tools([*listed, more], family, count, Has.NOTHING).tokens
+    assert after - before == pricing.price_one_tool(more, family, count).tokens
 
 
 @given(st.lists(tools, max_size=2), models, st.sampled_from([Has.SYSTEM, Has.NOTHING]))
 def test_an_upper_bound_is_never_below_and_an_exact_count_has_none(
     listed: list[Tool], model: str | None, has: Has
 ) -> None:
-    bill = price_tools(listed, family_of(model), characters, has)
+    bill = pricing.price_tools(listed, family_of(model), characters, has)
     assert bill.upper >= bill.tokens
     assert bill.grade is not Grade.EXACT or bill.upper == bill.tokens
 
 
 @given(tools)
 def test_tools_are_bounded_and_more_widely_where_their_text_is_open(one: Tool) -> None:
-    bill = price_tools([one], family_of("gpt-4o"), characters, Has.NOTHING)
+    bill = pricing.price_tools([one], family_of("gpt-4o"), characters, Has.NOTHING)
     assert bill.grade is Grade.BOUNDED
     assert bill.upper - bill.tokens == family_of("gpt-4o").tools.slack + count_unsettled(one)
 
@@ -411,13 +400,13 @@ def test_tools_beside_a_system_text_cost_the_same_whatever_blanks_it_ends_in(end
 
 
 def test_a_system_message_saves_the_tools_an_envelope() -> None:
-    alone = price_tools([tool()], family_of("gpt-4o"), characters, Has.NOTHING)
-    beside = price_tools([tool()], family_of("gpt-4o"), characters, Has.SYSTEM)
+    alone = pricing.price_tools([tool()], family_of("gpt-4o"), characters, Has.NOTHING)
+    beside = pricing.price_tools([tool()], family_of("gpt-4o"), characters, Has.SYSTEM)
     assert alone.tokens - beside.tokens == 4
 
 
 def test_no_tools_cost_nothing() -> None:
-    assert price_tools([], family_of("gpt-5"), characters, Has.NOTHING).tokens == 0
+    assert pricing.price_tools([], family_of("gpt-5"), characters, Has.NOTHING).tokens == 0
 
 
 # ── families
@@ -504,11 +493,11 @@ def test_a_family_says_how_many_bills_support_it(family: Family) -> None:
 
 
 def test_an_unknown_model_is_an_estimate_with_a_margin() -> None:
-    bill = price_tools([tool("f", "x" * 1000)], family_of("marvellous-1"), characters, Has.NOTHING)
-    known = price_tools([tool("f", "x" * 1000)], family_of("gpt-5.4"), characters, Has.NOTHING)
+    bill = pricing.price_tools([tool("f", "x" * 1000)], family_of("marvellous-1"), characters, Has.NOTHING)
+    known = pricing.price_tools([tool("f", "x" * 1000)], family_of("gpt-5.4"), characters, Has.NOTHING)
     assert bill.grade is Grade.ESTIMATED
     assert bill.tokens == known.tokens
-    assert bill.upper - known.upper == bill.tokens // ESTIMATE_MARGIN
+    assert bill.upper - known.upper == bill.tokens // pricing.ESTIMATE_MARGIN
 
 
 @pytest.mark.parametrize(
@@ -552,7 +541,7 @@ def call(name: str, arguments: str) -> Call:
 def test_one_call_costs_its_arguments_and_its_name_twice(
     model: str, api: Any, arguments: str, spelled: str, recipient: str, constant: int
 ) -> None:
-    bill = price_calls([call("go", arguments)], family_of(model, api), characters)
+    bill = pricing.price_calls([call("go", arguments)], family_of(model, api), characters)
     assert bill.tokens == len(spelled) + len(recipient) + len("go") + constant
 
 
@@ -562,14 +551,14 @@ def test_parallel_calls_are_one_wrapped_call() -> None:
         '{"tool_uses":[{"recipient_name":"functions.a","parameters":{"x":1}},'
         '{"recipient_name":"functions.b","parameters":"oops"}]}'
     )
-    bill = price_calls(calls, family_of("gpt-4o"), characters)
+    bill = pricing.price_calls(calls, family_of("gpt-4o"), characters)
     assert bill.tokens == len(wrapped) + 12
     assert bill.grade is Grade.BOUNDED
 
 
 def test_the_published_table_carries_arguments_as_a_string() -> None:
     wrapped = '{"tool_uses":[' + ",".join(['{"recipient_name":"functions.a","parameters":"{}"}'] * 2) + "]}"
-    bill = price_calls([call("a", "{}"), call("a", "{}")], family_of("gpt-3.5-turbo"), characters)
+    bill = pricing.price_calls([call("a", "{}"), call("a", "{}")], family_of("gpt-3.5-turbo"), characters)
     assert bill.tokens == len(wrapped) + 12
 
 
@@ -579,7 +568,7 @@ def test_the_published_table_carries_arguments_as_a_string() -> None:
 )
 @pytest.mark.parametrize("several", [2, 3, 4])
 def test_responses_sends_each_call_as_a_message_of_its_own(model: str, each: int, around: int, several: int) -> None:
-    bill = price_calls([call("a", "{}")] * several, family_of(model, "responses"), characters)
+    bill = pricing.price_calls([call("a", "{}")] * several, family_of(model, "responses"), characters)
     assert bill.tokens == several * (len("{}") + len("functions.a") + len("a") + each) + around
 
 
@@ -593,7 +582,7 @@ def test_responses_sends_each_call_as_a_message_of_its_own(model: str, each: int
     ],
 )
 def test_parallel_results_are_one_list_of_their_texts(texts: list[str], shown: str) -> None:
-    assert price_results(texts, family_of("gpt-4o"), characters).tokens == len(shown)
+    assert pricing.price_results(texts, family_of("gpt-4o"), characters).tokens == len(shown)
 
 
 STRETCHES = [
@@ -624,7 +613,7 @@ STRETCHES = [
 def test_a_list_of_results_costs_what_it_costs_in_one_piece(encoding: str, texts: list[str]) -> None:
     family = attrs.evolve(family_of("gpt-4o"), grade=Grade.EXACT)
     read = [json.loads(text) if _is_json(text) else text for text in texts]
-    counted = price_results(texts, family, tiktoken_counter(encoding)).tokens
+    counted = pricing.price_results(texts, family, tiktoken_counter(encoding)).tokens
     assert counted == counter(encoding)(json.dumps(read, ensure_ascii=False))
 
 
@@ -651,25 +640,25 @@ def test_a_list_that_grew_by_a_result_counts_little_more_than_that_result() -> N
     texts = [f"Result {number}: " + f"row {number} of many, " * 400 for number in range(6)]
     for number in range(1, 7):
         fresh.clear()
-        price_results(texts[:number], family_of("gpt-4o"), Counting())
+        pricing.price_results(texts[:number], family_of("gpt-4o"), Counting())
         assert sum(map(len, fresh)) <= len(texts[number - 1]) + 100
 
 
 def test_results_in_other_scripts_are_bounded_as_if_they_were_escaped() -> None:
-    bill = price_results(["72\u00b0F", "5"], family_of("gpt-5"), characters)
+    bill = pricing.price_results(["72\u00b0F", "5"], family_of("gpt-5"), characters)
     assert bill.tokens == len('["72\u00b0F", 5]')
     assert bill.upper >= len('["72\\u00b0F", 5]')
 
 
 def test_no_calls_cost_nothing() -> None:
-    assert price_calls([], family_of("gpt-4o"), characters).tokens == 0
+    assert pricing.price_calls([], family_of("gpt-4o"), characters).tokens == 0
 
 
 def test_unreadably_nested_arguments_are_priced_as_they_are() -> None:
     deep = "[ " * 100_000
-    bill = price_calls([call("a", deep)], family_of("gpt-4o"), characters)
+    bill = pricing.price_calls([call("a", deep)], family_of("gpt-4o"), characters)
     assert bill.tokens == len(deep) + len("functions.a") + len("a") + 4
-    assert price_calls([call("a", deep)] * 2, family_of("gpt-4o"), characters).tokens > 2 * len(deep)
+    assert pricing.price_calls([call("a", deep)] * 2, family_of("gpt-4o"), characters).tokens > 2 * len(deep)
 
 
 # ── the other keys of a request
@@ -693,24 +682,24 @@ def test_unreadably_nested_arguments_are_priced_as_they_are() -> None:
     ],
 )
 def test_a_tool_choice_costs_what_it_forces(choice: object, api: Any, tokens: int) -> None:
-    assert price_tool_choice(choice, family_of("gpt-4o", api), characters).tokens == tokens
+    assert pricing.price_tool_choice(choice, family_of("gpt-4o", api), characters).tokens == tokens
 
 
 @pytest.mark.parametrize("named", [1, 2])
 def test_a_list_of_allowed_tools_is_free_and_the_bound_of_one_tool_alone_is_that_of_a_forced_tool(named: int) -> None:
     allowed = [{"type": "function", "name": name} for name in ("look", "find")[:named]]
     choice = {"type": "allowed_tools", "mode": "required", "tools": allowed}
-    price = price_tool_choice(choice, family_of("gpt-4o", "responses"), characters)
+    price = pricing.price_tool_choice(choice, family_of("gpt-4o", "responses"), characters)
     forced = len("functions.look") + 6 if named == 1 else 0
     assert price == Count(0, Grade.BOUNDED, upper=forced)
     nested = {"type": "allowed_tools", "allowed_tools": {**choice, "tools": [{"function": one} for one in allowed]}}
-    assert price_tool_choice(nested, family_of("gpt-4o"), characters) == price
+    assert pricing.price_tool_choice(nested, family_of("gpt-4o"), characters) == price
 
 
 @pytest.mark.parametrize(("api", "tools", "tokens"), [("responses", 1, 17), ("responses", 2, 0), ("chat", 1, 0)])
 def test_a_required_tool_without_alternative_is_forced_on_responses(api: Any, tools: int, tokens: int) -> None:
     listed = [tool(name) for name in ("a", "b")[:tools]]
-    assert price_tool_choice("required", family_of("gpt-4.1", api), characters, listed).tokens == tokens
+    assert pricing.price_tool_choice("required", family_of("gpt-4.1", api), characters, listed).tokens == tokens
 
 
 @pytest.mark.parametrize("model", ["gpt-5", "gpt-5.4", "o3", "o4-mini"])
@@ -719,18 +708,18 @@ def test_a_required_tool_without_alternative_is_forced_on_responses(api: Any, to
     "choice", ["required", "none", {"type": "function", "name": "abc", "function": {"name": "abc"}}]
 )
 def test_a_tool_choice_is_free_in_the_harmony_generation(model: str, api: Any, choice: object) -> None:
-    assert price_tool_choice(choice, family_of(model, api), characters, [tool("abc")]).tokens == 0
+    assert pricing.price_tool_choice(choice, family_of(model, api), characters, [tool("abc")]).tokens == 0
 
 
 def test_gpt_4_of_2023_is_billed_less_for_a_forced_tool() -> None:
     forced = {"type": "function", "function": {"name": "abc"}}
-    assert price_tool_choice(forced, family_of("gpt-4"), characters).tokens == len("functions.abc") + 3
+    assert pricing.price_tool_choice(forced, family_of("gpt-4"), characters).tokens == len("functions.abc") + 3
 
 
 @pytest.mark.parametrize(("setting", "tokens"), [(False, 78), (True, 0), (None, 0)])
 def test_serial_calls_add_the_preamble_again_on_responses(setting: object, tokens: int) -> None:
-    assert price_parallel_tool_calls(setting, family_of("gpt-5", "responses")).tokens == tokens
-    assert price_parallel_tool_calls(setting, family_of("gpt-4o", "responses")).tokens == 0
+    assert pricing.price_parallel_tool_calls(setting, family_of("gpt-5", "responses")).tokens == tokens
+    assert pricing.price_parallel_tool_calls(setting, family_of("gpt-4o", "responses")).tokens == 0
 
 
 PERSON: Mapping[str, Any] = {
@@ -755,14 +744,14 @@ SENT = (
 )
 def test_an_output_schema_costs_its_name_and_what_it_shows(has: Has, around: int) -> None:
     asked = {"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": PERSON}}
-    bill = price_response_format(asked, family_of("gpt-4o"), characters, has)
+    bill = pricing.price_response_format(asked, family_of("gpt-4o"), characters, has)
     assert bill.tokens == len(f"## person\n\n{SENT}") + around
     assert bill.upper > bill.tokens
 
 
 def test_a_flat_output_schema_is_read_as_responses_spells_it() -> None:
     asked = {"type": "json_schema", "name": "p", "description": "Who.", "schema": PERSON}
-    bill = price_response_format(asked, family_of("gpt-5", "responses"), characters)
+    bill = pricing.price_response_format(asked, family_of("gpt-5", "responses"), characters)
     assert bill.tokens == len(f"## p\n\n// Who.\n{SENT}") + 4
 
 
@@ -771,27 +760,31 @@ def test_an_endless_output_schema_is_refused_by_name() -> None:
     for _ in range(5000):
         schema = {"items": schema}
     with pytest.raises(ToolError, match="nests deeper") as refused:
-        price_response_format({"type": "json_schema", "name": "p", "schema": schema}, family_of("gpt-4o"), characters)
+        pricing.price_response_format(
+            {"type": "json_schema", "name": "p", "schema": schema}, family_of("gpt-4o"), characters
+        )
     assert refused.value.tool == "p"
 
 
 def test_limits_of_an_output_schema_are_enforced_and_not_shown() -> None:
     limited = {"type": "integer", "minimum": 1, "maximum": 9, "format": "int64"}
     asked = {"type": "json_schema", "json_schema": {"name": "p", "schema": {"properties": {"format": limited}}}}
-    bill = price_response_format(asked, family_of("gpt-4o"), characters, Has.SYSTEM)
+    bill = pricing.price_response_format(asked, family_of("gpt-4o"), characters, Has.SYSTEM)
     assert bill.tokens == len('## p\n\n{"properties":{"format":{"type":"integer"}}}') + 8
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
 def test_each_past_answer_costs_more_beside_an_output_schema(model: str) -> None:
     asked: dict[str, Any] = {"type": "json_schema", "json_schema": {"name": "p", "schema": {}}}
-    first, third = (price_response_format(asked, family_of(model), characters, answers=n).tokens for n in (0, 2))
+    first, third = (
+        pricing.price_response_format(asked, family_of(model), characters, answers=n).tokens for n in (0, 2)
+    )
     assert third - first == 8
 
 
 @pytest.mark.parametrize("asked", [None, "text", {"type": "text"}, {"type": "json_object"}])
 def test_other_output_formats_cost_nothing(asked: object) -> None:
-    assert price_response_format(asked, family_of("gpt-4o"), characters).tokens == 0
+    assert pricing.price_response_format(asked, family_of("gpt-4o"), characters).tokens == 0
 
 
 # ── images: pamelafox/openai-messages-token-helper, tests/test_images (MIT), counts verified by the API, read 2026-11

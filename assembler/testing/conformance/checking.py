@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,7 @@ import hypothesis
 import assembler
 import budgets
 from assembler.context import Context
+from assembler.conversation.messages import Message, Result, Thinking
 from assembler.drawn.engine import Flaky, Phase, SearchStrategy, given, settings, st, steadily
 from assembler.validation import wrong
 from assembler.verify import verify
@@ -40,6 +41,17 @@ def copied(subject: Subject) -> Subject | None:
         return copy.deepcopy(subject)
     except Exception:  # it may hold anything, such as a connection
         return None
+
+
+def texts_of(message: Message) -> Iterator[str]:
+    """Yield the texts of a message, of its reasoning and of its results."""
+    for part in message.parts:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Thinking):
+            yield part.text
+        elif isinstance(part, Result):
+            yield from (inner for inner in part.parts if isinstance(inner, str))
 
 
 class ContractError(Evidence, AssertionError):

@@ -32,6 +32,7 @@ from assembler.testing.conformance.checking import (
     failure_of,
     noting,
     refuse_class,
+    texts_of,
     with_own,
 )
 from assembler.testing.conformance.dialect_cases import (
@@ -328,7 +329,7 @@ class _Held(Checked):
             raise self.broken("its requests are plain JSON", str(error)) from error
 
     def _complete(self, emission: Emission, layout: Layout) -> None:
-        texts = [text for message in (*layout.head, *layout.messages) for text in _texts(message)]
+        texts = [text for message in (*layout.head, *layout.messages) for text in _words(message)]
         sent = [*strings(emission.request)]
         written = "\n".join(sent)
         for text, times in Counter(texts).items():
@@ -368,16 +369,13 @@ class _Held(Checked):
             raise self.broken("it bills what it emits", priced if model is self.model else f"for {model!r} {priced}")
 
 
-def _texts(message: Message) -> Iterator[str]:
+def _words(message: Message) -> Iterator[str]:
     """Yield every text of a message, and the names and words of its calls."""
+    yield from texts_of(message)
     for part in message.parts:
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, Call):
+        if isinstance(part, Call):
             yield part.name
             yield from (text for text in strings(object_in(part.arguments)) if text.isidentifier())
-        elif isinstance(part, Result):
-            yield from (inner for inner in part.parts if isinstance(inner, str))
 
 
 def _octets(value: object) -> str:

@@ -11,12 +11,12 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.conversation.messages import Call, Message, Part, Result, Thinking, edited, read_message
+from assembler.conversation.messages import Call, Message, Part, Result, edited, read_message
 from assembler.conversation.messages.edit import write_like
 from assembler.conversation.messages.registered import AnyMessage, Reader, Writer, reading
 from assembler.conversation.repair import repair
 from assembler.errors import ConversationError, MessageTypeError
-from assembler.testing.conformance.checking import Checked, failure_of, noting
+from assembler.testing.conformance.checking import Checked, failure_of, noting, texts_of
 from assembler.verify import verify
 from budgets import AssemblyError, BudgetError
 
@@ -198,7 +198,7 @@ class _Held(Checked):
 
     def _says_nothing(self, history: Sequence[object], index: int, message: Message) -> None:
         """Check that no error quotes a text, with each attribute of a message missing or of another type."""
-        texts = [text for text in _texts(message) if len(text) >= _QUOTED]
+        texts = [text for text in texts_of(message) if len(text) >= _QUOTED]
         for twin in _damaged(message.raw):
             damaged = [*history[:index], twin, *history[index + 1 :]]
             try:
@@ -213,16 +213,6 @@ def _shortened(part: Part) -> Part:
     if isinstance(part, Result):
         return attrs.evolve(part, parts=(_SHORT,), given=None)
     return _SHORT if isinstance(part, str) else part
-
-
-def _texts(message: Message) -> Iterator[str]:
-    for part in message.parts:
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, Thinking):
-            yield part.text
-        elif isinstance(part, Result):
-            yield from (inner for inner in part.parts if isinstance(inner, str))
 
 
 def _damaged(raw: object) -> Iterator[object]:

@@ -38,7 +38,7 @@ from ..dialects.test_chat_template import TOKENIZERS
 
 @attrs.frozen(kw_only=True)
 class Odd:
-    """Chat Completions under another name, with one fault."""
+    """The dialect `rules` under another name, with one fault."""
 
     name: str = "odd"
     opening: Opening = Opening.ANY
@@ -46,25 +46,26 @@ class Odd:
     emitted: Callable[[Layout, Emission], Any] = lambda _, emission: emission
     read: Callable[[Layout], Layout] = lambda layout: layout
     prepared: Callable[[Layout], Layout] = lambda layout: layout
-    parsed: Callable[[Mapping[str, Any]], Layout] = openai_chat.parse
+    rules: Any = openai_chat
+    parsed: Callable[[Mapping[str, Any]], Layout] | None = None
     priced: Callable[[Pricer], Pricer] = lambda pricer: pricer
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        return self.read(self.parsed(request))
+        return self.read((self.parsed or self.rules.parse)(request))
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        return self.priced(openai_chat.pricer(model, count))
+        return self.priced(self.rules.pricer(model, count))
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        return openai_chat.options(layout)
+        options: dict[str, Any] = self.rules.options(layout)
+        return options
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        rules: Any = openai_chat
-        heard: bool = rules.sends_reasoning(thought, message)
-        return heard
+        sent: bool = self.rules.sends_reasoning(thought, message)
+        return sent
 
     def emit(self, layout: Layout) -> Emission:
-        emission: Emission = self.emitted(layout, openai_chat.emit(self.prepared(layout)))
+        emission: Emission = self.emitted(layout, self.rules.emit(self.prepared(layout)))
         return emission
 
 
@@ -195,20 +196,6 @@ class Knowing(Odd):
 
 class Unmerging(Odd):
     """Mistral, whose neighbours are sent and billed as one, but by a price list that adds them up for other models."""
-
-    def parse(self, request: Mapping[str, Any]) -> Layout:
-        return mistral.parse(request)
-
-    def emit(self, layout: Layout) -> Emission:
-        return mistral.emit(layout)
-
-    def options(self, layout: Layout) -> dict[str, Any]:
-        return mistral.options(layout)
-
-    def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        rules: Any = mistral
-        heard: bool = rules.sends_reasoning(thought, message)
-        return heard
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         rules = mistral.pricer(model, count)
@@ -368,7 +355,7 @@ FAULTS = {
     ),
     "neighbours are not merged for an unknown model": (
         "for 'nobodys-model-1' the context costs",
-        Unmerging(api=Api(shape="mistral")),
+        Unmerging(api=Api(shape="mistral"), rules=mistral),
     ),
     "a custom call is priced as it came": (
         "calls a custom tool costs.*adapt_message",
