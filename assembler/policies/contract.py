@@ -35,7 +35,7 @@ def verify_cut(policy: object, cut: Cut, ledger: Ledger) -> Cut:
     if not ledger.first <= first < ledger.length:
         raise PlanError(name, f"keeps from message {first}; it must keep from {ledger.first} to {ledger.length - 1}")
     if not ledger.begins_turn(first):
-        raise PlanError(name, f"keeps from message {first}, where no turn begins; cut at TurnCost.start")
+        raise PlanError(name, f"keeps from message {first}, where no turn begins; cut at the start of a turn")
     return cut
 
 

@@ -304,6 +304,10 @@ def _within(timeout: float | None, endpoint: Endpoint, subject: object, past: _P
 
 
 def _refuse_unusable(endpoint: Endpoint) -> None:
+    if not callable(endpoint):
+        raise BudgetError(
+            f"provider_counter: expected a function from a text to the endpoint's answer, got {type(endpoint).__name__}"
+        )
     refuse_wrong_arity(endpoint)
     if is_async(endpoint):
         raise BudgetError(

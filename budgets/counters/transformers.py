@@ -81,9 +81,9 @@ def transformers_counter(tokenizer: object) -> TransformersCounter:
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     to_str = getattr(backend, "to_str", None)
     if not callable(to_str):
-        raise TokenCountError(
-            name, "has no fast tokenizer inside: load it with use_fast=True, or pass a callable from text to tokens"
-        )
+        by_name = isinstance(tokenizer, str)
+        step = "load it with " + ("AutoTokenizer.from_pretrained(name)" if by_name else "use_fast=True")
+        raise TokenCountError(name, f"has no fast tokenizer inside: {step}, or pass a callable from text to tokens")
     try:
         return _from_json(str(source), str(to_str()))
     except Exception as failure:

@@ -33,12 +33,14 @@ from assembler import (
     Truncate,
     calibrate,
     count_request,
+    register_reader,
     repair,
     verify,
 )
+from assembler.conversation.messages import reading
 from assembler.dialects import DIALECTS, chat_template, openai_chat
 from assembler.verify import DIALECTS as CHECKED
-from budgets import Budget, Limit, tiktoken_counter, toktok_counter, transformers_counter
+from budgets import Budget, Limit, provider_counter, tiktoken_counter, toktok_counter, transformers_counter
 
 TEXTS = Path(__file__).with_suffix(".yaml")
 SHOWN: dict[str, str] = yaml.safe_load(TEXTS.read_text(encoding="utf-8"))
@@ -243,6 +245,10 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a state before its messages": lambda: Assembler().restore(Assembler().add_message(USER).build().state()),
     "a class that is no pydantic model as answer": lambda: Assembler().set_output_schema(Held),
     "Anthropic's word for a tool that must be called": lambda: Assembler().set_tools([search], choice="any"),
+    "a tool must be called and there is none": lambda: Assembler().set_tools([], choice="required"),
+    "the name of a tokenizer": lambda: transformers_counter("bert"),
+    "a provider's name as its endpoint": lambda: provider_counter("anthropic"),  # type: ignore[arg-type]
+    "dict as a message class": lambda: register_reader(dict, dict),
     "an estimate that is too large": lambda: built(
         [USER], budget=Budget(10, model="my-finetune-7b"), dialect="openai_chat"
     ),
@@ -332,6 +338,11 @@ def awaited() -> object:
     return asyncio.run(Assembler(Budget(100, counter=counting)).add_message(USER).abuild())
 
 
+def registers_a_subclass() -> None:
+    with reading(BatchEncoding, dict):
+        assert Assembler().add_message(BatchEncoding(USER)).build().messages == [USER]
+
+
 def deltas(chunks: list[dict[str, Any]]) -> str:
     return "".join(chunk["choices"][0]["delta"]["content"] for chunk in chunks)
 
@@ -405,6 +416,13 @@ FOLLOWED: dict[str, Callable[[], object]] = {
         pydantic.TypeAdapter(Order).json_schema()
     ),
     "Anthropic's word for a tool that must be called": lambda: Assembler().set_tools([search], choice="required"),
+    "a tool must be called and there is none": lambda: [
+        Assembler().set_tools([]),
+        Assembler().set_tools([search], choice="required"),
+    ],
+    "the name of a tokenizer": lambda: counted(transformers_counter(Fast())),
+    "a provider's name as its endpoint": lambda: counted(provider_counter(len)),
+    "dict as a message class": registers_a_subclass,
     "an estimate that is too large": lambda: built(
         [USER], budget=Budget(103, model="my-finetune-7b"), dialect="openai_chat"
     ),

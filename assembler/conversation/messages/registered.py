@@ -34,7 +34,7 @@ def register_reader(
     if not isinstance(cast(object, kind), type):
         raise MessageTypeError(f"kind: expected a message class of your own, got an instance of {type(kind).__name__}")
     if kind in (object, dict, list, tuple, str):
-        raise MessageTypeError(wrong("kind", "a message class of your own", kind))
+        raise MessageTypeError(f"kind: expected a message class of your own, got {kind.__name__}; register a subclass")
     if not callable(reader):
         raise MessageTypeError(wrong("reader", "a function from the message to its dict", reader))
     if writer is not None and not callable(writer):

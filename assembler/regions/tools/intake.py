@@ -81,6 +81,8 @@ def _end_with(read: dict[str, tuple[int, Tool]], point: object, place: int) -> N
 
 def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:
     """`choice` if it is a valid choice among these tools. Raises `ToolError` otherwise."""
+    if not tools and isinstance(choice, str) and choice == "required":
+        raise tool_error("choice is required, and there is no tool to call: pass tools, or leave choice out")
     if choice is None or (isinstance(choice, str) and choice in (*_CHOICES, *(tool.name for tool in tools))):
         return choice
     near = "; did you mean required?" if isinstance(choice, str) and choice == "any" else ""

@@ -259,7 +259,7 @@ def test_a_cut_is_lawful_at_the_start_of_a_turn_and_its_error_says_where_it_may_
         assert verify_cut(object(), cut, ledger) is cut
         return
     beyond = first not in range(4)
-    said = "it must keep from 0 to 3" if beyond else "where no turn begins; cut at TurnCost.start"
+    said = "it must keep from 0 to 3" if beyond else "where no turn begins; cut at the start of a turn"
     with pytest.raises(PlanError, match=f"object keeps from message {first}[;,] {said}"):
         verify_cut(object(), cut, ledger)
 
