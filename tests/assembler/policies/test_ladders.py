@@ -154,10 +154,7 @@ def test_with_low_water_old_messages_change_only_at_an_overflow(
         if before is not None and now is not None:
             length, old = before
             grown = [*old, *by_hand.public(history[length:stop])]
-            if by_hand.cost(grown) <= limit:
-                assert now == grown
-            else:
-                assert now != grown
+            assert (now == grown) == (by_hand.cost(grown) <= limit)
         before = None if now is None else (stop, now)
 
 
