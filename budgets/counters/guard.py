@@ -7,6 +7,7 @@ exceptions that stop the program pass through unchanged: see `_STOPS`.
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Iterable, Iterator
 from typing import cast
 
@@ -72,30 +73,9 @@ class Fronting(Guarded):
 
     counter: Guarded
 
-    @property
-    def name(self) -> str:
-        """The name of the other counter."""
-        return self.counter.name
 
-    @property
-    def grade(self) -> Grade:
-        """The grade of the other counter."""
-        return self.counter.grade
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes of the other counter."""
-        return self.counter.notes
-
-    @property
-    def vocabulary_sha256(self) -> str | None:
-        """The hash of the other counter."""
-        return self.counter.vocabulary_sha256
-
-    @property
-    def additive_at_tag_seams(self) -> bool:
-        """The promise of the other counter."""
-        return self.counter.additive_at_tag_seams
+for _promise in ("name", "grade", "notes", "vocabulary_sha256", "additive_at_tag_seams"):
+    setattr(Fronting, _promise, property(operator.attrgetter(f"counter.{_promise}")))
 
 
 def count_each(counter: TokenCounter, texts: Iterable[str]) -> list[Tokens]:
