@@ -83,6 +83,15 @@ def test_the_sum_of_a_request_is_that_of_the_published_table() -> None:
         ("deepseek/deepseek-chat-v3.1:free", "deepseek-v3.1"),
         ("deepseek/deepseek-v3.2-exp", "deepseek-chat"),
         ("deepseek-reasoner", "deepseek-chat"),
+        ("grok-4-0709", "grok-4"),
+        ("grok-4", "grok-4"),
+        ("grok-4-1-fast-reasoning", "grok-4-fast"),
+        ("grok-4.5-fast", "grok-4-unrecorded"),
+        ("grok-4.3-latest", "grok-4.3"),
+        ("gpt-oss-20b", "gpt-oss"),
+        ("deepseek-r1-0528", "deepseek-v3"),
+        ("kimi-k2-0905", "kimi-k2"),
+        ("qwen3-max", "qwen-3"),
     ],
 )
 def test_a_version_in_the_name_decides_the_generation(model: str, family: str) -> None:

@@ -8,8 +8,6 @@ import pytest
 
 from assembler import Assembler, count_request
 from assembler.dialects import DIALECTS
-from assembler.dialects.anthropic import families as anthropic
-from assembler.dialects.hosts import families as hosts
 from budgets import Grade
 
 TOOL = {
@@ -79,39 +77,3 @@ def test_it_is_counted_like_the_newest_recorded_generation(dialect: str, unrecor
 def test_its_bound_holds_for_every_prompt_for_tools_of_its_vocabulary_so_far(other: str) -> None:
     bound = count_request(request("anthropic"), dialect="anthropic", model="claude-haiku-5").upper
     assert bound > count_request(request("anthropic"), dialect="anthropic", model=other).tokens
-
-
-@pytest.mark.parametrize(
-    ("name", "row"),
-    [
-        ("claude-4.5-sonnet", "claude-4.5"),
-        ("claude-4-6-opus", "claude-opus-4.6"),
-        ("claude-4.6-sonnet", "claude-4.6"),
-        ("claude-4-sonnet", "claude-4"),
-        ("claude-sonnet-3.7", "claude-3.5-sonnet"),
-        ("claude-opus-3", "claude-3-opus"),
-        ("claude-5.0-opus", "claude-opus-5"),
-        ("claude-5-sonnet", "claude-5"),
-        ("claude-opus-5-20260701", "claude-opus-5"),
-    ],
-)
-def test_a_claude_is_known_by_its_version_before_or_after_its_size(name: str, row: str) -> None:
-    assert anthropic.family_of(name).name == row
-
-
-@pytest.mark.parametrize(
-    ("name", "row"),
-    [
-        ("grok-4-0709", "grok-4"),
-        ("grok-4", "grok-4"),
-        ("grok-4-1-fast-reasoning", "grok-4-fast"),
-        ("grok-4.5-fast", "grok-4-unrecorded"),
-        ("grok-4.3-latest", "grok-4.3"),
-        ("gpt-oss-20b", "gpt-oss"),
-        ("deepseek-r1-0528", "deepseek-v3"),
-        ("kimi-k2-0905", "kimi-k2"),
-        ("qwen3-max", "qwen-3"),
-    ],
-)
-def test_a_recorded_model_keeps_the_row_of_its_generation(name: str, row: str) -> None:
-    assert hosts.family_of(name).name == row
