@@ -100,10 +100,10 @@ def traits_of(renderer: Renderer) -> Traits:
         text = _rendered(renderer, messages, tools)
         return text is not None and all(mark in text for mark in marks)
 
-    called = [_text_message("user", _ONE), _calling(1), _result(0), _text_message("assistant", _TWO)]
+    called = [_user(_ONE), _calling(1), _result(0), _assistant(_TWO)]
     with_calls = _rendered(renderer, called, [_TOOL])
-    thinking = [_text_message("user", _ONE), {**_calling(1), "reasoning_content": _THREE}, _result(0)]
-    asked = [_text_message("user", _ONE)]
+    thinking = [_user(_ONE), {**_calling(1), "reasoning_content": _THREE}, _result(0)]
+    asked = [_user(_ONE)]
     times = _times(renderer)
     once, of_user, of_assistant = _framing(renderer, *times)
     return Traits(
@@ -114,28 +114,17 @@ def traits_of(renderer: Renderer) -> Traits:
         answered_times=times[1],
         called=_calls(renderer, called, of_assistant + of_user),
         tooling=_tooling(renderer),
-        system=shown([_text_message("system", _RULE), *asked], _RULE, _ONE),
-        several_systems=shown(
-            [_text_message("system", _RULE), _text_message("system", _TWO), *asked], _RULE, _TWO, _ONE
-        ),
-        late_system=shown([*asked, _text_message("assistant", _TWO), _text_message("system", _RULE)], _RULE, _ONE),
+        system=shown([_system(_RULE), *asked], _RULE, _ONE),
+        several_systems=shown([_system(_RULE), _system(_TWO), *asked], _RULE, _TWO, _ONE),
+        late_system=shown([*asked, _assistant(_TWO), _system(_RULE)], _RULE, _ONE),
         developer="developer" in renderer.source,
         alternates=not (
-            shown([_text_message("user", _ONE), _text_message("user", _TWO)], _ONE, _TWO)
-            and shown(
-                [
-                    *asked,
-                    _text_message("assistant", _TWO),
-                    _text_message("assistant", _THREE),
-                    _text_message("user", "x"),
-                ],
-                _TWO,
-                _THREE,
-            )
+            shown([_user(_ONE), _user(_TWO)], _ONE, _TWO)
+            and shown([*asked, _assistant(_TWO), _assistant(_THREE), _user("x")], _TWO, _THREE)
         ),
         user_first=_hides_first_assistant(renderer, None) or _hides_first_assistant(renderer, [_TOOL]),
-        user_after_result=shown([*called[:-1], _text_message("user", _TWO)], _TWO, tools=[_TOOL])
-        or not shown([*called, _text_message("user", _THREE)], _THREE, tools=[_TOOL]),
+        user_after_result=shown([*called[:-1], _user(_TWO)], _TWO, tools=[_TOOL])
+        or not shown([*called, _user(_THREE)], _THREE, tools=[_TOOL]),
         contentless=_rendered(renderer, _without_content(called), [_TOOL]) is not None,
         parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
         words_beside_calls=with_calls is None
@@ -157,7 +146,7 @@ def _rendered(renderer: Renderer, messages: list[TemplateMessage], tools: list[T
 
 def _times(renderer: Renderer) -> tuple[int, int]:
     """Count how often a template writes the text of a user message, and of an assistant message, mid-conversation."""
-    messages = [_text_message("user", _THREE), _text_message("assistant", _TWO), _text_message("user", _ONE)]
+    messages = [_user(_THREE), _assistant(_TWO), _user(_ONE)]
     text = _rendered(renderer, messages, None) or ""
     return max(text.count(_ONE), 1), max(text.count(_TWO), 1)
 
@@ -169,11 +158,11 @@ def _framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple
     """
     opening, reply, more, closing = _LETTERS
     first, answer, last = (
-        _text_message("user", opening),
-        _text_message("assistant", reply),
-        _text_message("user", closing),
+        _user(opening),
+        _assistant(reply),
+        _user(closing),
     )
-    prompts = [first], [first, answer, last], [first, answer, _text_message("assistant", more), last]
+    prompts = [first], [first, answer, last], [first, answer, _assistant(more), last]
     one, three, four = (_prompt_tokens(renderer, prompt) for prompt in prompts)
     if one is None or three is None:
         return 0, 0, 0
@@ -225,17 +214,28 @@ def _prompt_tokens(
 
 def _tooling(renderer: Renderer) -> Tokens:
     """Return the framing of one tool."""
-    asked = [_text_message("user", _ONE)]
+    asked = [_user(_ONE)]
     alone, beside = _prompt_tokens(renderer, asked), _prompt_tokens(renderer, asked, [_TOOL])
     return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))
 
 
 def _hides_first_assistant(renderer: Renderer, tools: list[TemplateMessage] | None) -> bool:
     greeted, asked = (
-        _rendered(renderer, [_text_message(role, _ONE), _text_message("user", _TWO)], tools)
-        for role in ("assistant", "user")
+        _rendered(renderer, [_text_message(role, _ONE), _user(_TWO)], tools) for role in ("assistant", "user")
     )
     return greeted is None or _ONE not in greeted or greeted == asked
+
+
+def _system(text: str) -> TemplateMessage:
+    return _text_message("system", text)
+
+
+def _user(text: str) -> TemplateMessage:
+    return _text_message("user", text)
+
+
+def _assistant(text: str) -> TemplateMessage:
+    return _text_message("assistant", text)
 
 
 def _text_message(role: str, text: str) -> TemplateMessage:
