@@ -1,6 +1,5 @@
 """The greedy prompt builder's names over the library's pipeline: a question and the first chunks that fit."""
 
-from assembler.greedy.config import Config
-from assembler.greedy.prompt_builder import PromptBuilder
+from budgets.lazy_names import load_later as _load_later
 
-__all__ = ["Config", "PromptBuilder"]
+_load_later(__name__)

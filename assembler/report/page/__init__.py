@@ -1,9 +1,5 @@
 """Reports as HTML pages, and charts."""
 
-from __future__ import annotations
+from budgets.lazy_names import load_later as _load_later
 
-from assembler.report.page.chart import Line, Ticks, chart_svg
-from assembler.report.page.html import notebook_html, page_html
-from assembler.report.page.texts import Texts
-
-__all__ = ["Line", "Texts", "Ticks", "chart_svg", "notebook_html", "page_html"]
+_load_later(__name__)

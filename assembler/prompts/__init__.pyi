@@ -1,0 +1,10 @@
+from assembler.prompts.file_templates import with_tags as with_tags
+from assembler.prompts.file_templates import without_comments as without_comments
+from assembler.prompts.files import PromptLibrary as PromptLibrary
+from assembler.prompts.files import PromptNotFoundError as PromptNotFoundError
+from assembler.prompts.files import read_prompt as read_prompt
+from assembler.prompts.formatter import PromptFormatter as PromptFormatter
+from assembler.prompts.prompt import Prompt as Prompt
+from assembler.prompts.template import MissingVariableError as MissingVariableError
+from assembler.prompts.template import ValidatedPromptTemplate as ValidatedPromptTemplate
+from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES as SUPPORTED_INPUT_VARIABLES
