@@ -364,6 +364,9 @@ class Assembler(Generic[Longest]):
         made._draft, made._settings = draft, settings
         return made
 
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in ("around", "inside")]
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (*self.inside, pipeline.held_decision(*self.inside))
 

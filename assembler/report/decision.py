@@ -51,6 +51,9 @@ class Decision:
 
         return report_of(self.inside)
 
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name != "inside"]
+
     def __rich__(self) -> Report:
         return self.report
 

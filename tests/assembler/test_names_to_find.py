@@ -40,10 +40,22 @@ def test_an_unknown_name_raises_attribute_error() -> None:
         _ = assembler.Bugdet
 
 
-@pytest.mark.parametrize("package", ["assembler", "budgets", "assembler.policies", "assembler.strategies"])
+@pytest.mark.parametrize(
+    "package",
+    [
+        *("assembler", "budgets", "assembler.policies", "assembler.strategies", "assembler.rag", "assembler.greedy"),
+        *("assembler.prompts", "assembler.batch", "assembler.testing", "assembler.report.page"),
+    ],
+)
 def test_dir_shows_the_public_names_only(package: str) -> None:
     module = importlib.import_module(package)
     assert dir(module) == sorted(module.__all__)
+
+
+def test_dir_of_an_assembler_and_of_what_it_makes_shows_nothing_that_is_private_to_the_library() -> None:
+    gathered = Assembler().add_message(("user", "q"))
+    for made in (gathered, gathered.plan(), gathered.build()):
+        assert {"inside", "around"}.isdisjoint(dir(made))
 
 
 @pytest.mark.parametrize(
