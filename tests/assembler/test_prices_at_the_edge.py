@@ -569,6 +569,7 @@ def test_examples_of_a_tool_are_estimated_where_they_are_shown_and_unknown_field
     examples, none = {"input_examples": [{"q": "two words"}]}, Count(0)
     shown, nine = Count(19 // 4, Grade.ESTIMATED, 19 + 50), Count(0, Grade.ESTIMATED, 9)
     chats = {"type": "function", "function": {**openais, "returns": "two words"}, "odd": "two words"}
+    answering = {"name": "f", "description": "d", "parameters": schema, "response": {"description": "two words"}}
     for raw, own, price in (
         ({**claudes, **examples}, "anthropic", shown),
         ({**claudes, **examples, "odd": "two words"}, "anthropic", shown + nine),
@@ -576,6 +577,8 @@ def test_examples_of_a_tool_are_estimated_where_they_are_shown_and_unknown_field
         ({**claudes, "odd": "two words"}, "anthropic", nine),
         ({**openais, **examples}, "responses", nine),
         (chats, "openai", nine),
+        ({"type": "function", "function": openais, "description": "two words"}, "openai", none),  # said again
+        ({"function_declarations": [{**answering, "odd": "two words"}]}, "gemini", nine),
         ({"type": "bash_20250124", "name": "bash", "odd": "two words"}, "anthropic", none),
     ):
         tool = read_tool(raw)
