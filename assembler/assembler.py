@@ -368,7 +368,9 @@ class Assembler(Generic[Longest]):
         return [name for name in super().__dir__() if name not in ("around", "inside")]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (*self.inside, pipeline.held_decision(*self.inside))
+        draft, settings = self.inside
+        draft.history.current()  # forgets what policies remember of messages that have changed
+        return _rebuild, (draft, settings, pipeline.held_decision(draft, settings))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Assembler[Any]:
         return self.fork()

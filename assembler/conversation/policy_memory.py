@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
 
 import attrs
 
+from assembler.errors import ConversationError
 from budgets.value import Value
+
+if TYPE_CHECKING:
+    from assembler.conversation.history import HistoryView
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -32,35 +37,53 @@ class Keepsakes:
     dict operation. Holds at most `MOST` entries; the oldest are forgotten first.
     """
 
-    __slots__ = ("_kept",)
+    __slots__ = ("entries",)
 
     MOST: ClassVar = 64
 
     def __init__(self, entries: Iterable[tuple[object, Keepsake]] = ()) -> None:
-        self._kept = {(policy, type(keepsake)): keepsake for policy, keepsake in entries}
+        self.entries = {(policy, type(keepsake)): keepsake for policy, keepsake in entries}
 
     def __iter__(self) -> Iterator[tuple[object, Keepsake]]:
         """Each policy with its keepsake, oldest first."""
-        return iter([(policy, keepsake) for (policy, _), keepsake in list(self._kept.items())])
+        return iter([(policy, keepsake) for (policy, _), keepsake in list(self.entries.items())])
 
     def find(self, policy: object, kind: type[Kind]) -> Kind | None:
         """The policy's keepsake of this kind, or None. O(1)."""
-        return cast("Kind | None", self._kept.get((policy, kind)))
+        return cast("Kind | None", self.entries.get((policy, kind)))
 
     def keep(self, policy: object, keepsake: Keepsake) -> None:
         """Store a policy's keepsake in place of its last one of this kind."""
         self.forget(policy, type(keepsake))
-        self._kept[policy, type(keepsake)] = keepsake
-        for oldest in list(self._kept)[: -self.MOST]:
-            self._kept.pop(oldest, None)
+        self.entries[policy, type(keepsake)] = keepsake
+        for oldest in list(self.entries)[: -self.MOST]:
+            self.entries.pop(oldest, None)
 
     def forget(self, policy: object, kind: type[Keepsake]) -> None:
         """Remove the policy's keepsake of this kind."""
-        self._kept.pop((policy, kind), None)
+        self.entries.pop((policy, kind), None)
+
+    def spans(self, length: int) -> tuple[tuple[int, int], ...]:
+        """The messages that keepsakes are about, as first index and the index after the last, in the first `length`."""
+        found = {(keepsake.start, keepsake.stop): None for _, keepsake in self if keepsake.stop <= length}
+        return tuple(found)
 
     def until(self, stop: int) -> Keepsakes:
         """The keepsakes that are only about messages before `stop`."""
         return Keepsakes((policy, keepsake) for policy, keepsake in self if keepsake.stop <= stop)
+
+
+def read_remembered(view: HistoryView) -> None:
+    """Read the messages that policies remember, since only a message that was read is compared with its owner's.
+
+    O(messages that were not read).
+    """
+    for start, stop in view.readings.keepsakes.spans(view.length):
+        if all(view.readings.messages[start:stop]):  # a message is never false
+            continue
+        for index in range(max(start, 0), stop):
+            with suppress(ConversationError):  # a policy may have dropped a message that is invalid
+                view.message(index)
 
 
 class Memory(Protocol):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 import attrs
 
 from assembler.conversation.pins import staying
+from assembler.conversation.policy_memory import read_remembered
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.choose import floor_of, host_of
 from assembler.pipeline.gather import Gathered
@@ -51,6 +52,8 @@ def fit(gathered: Gathered, measured: Measured) -> Planned:
     if last is not None and measured is last.before_limits and (plan := continue_decision(gathered)) is not None:
         return plan
     plan = decide_plan(gathered, measured)
+    if plan.view.readings.keepsakes.entries:
+        read_remembered(plan.view)
     changed = first_changed(plan, last)
     if changed is not None:
         raise ChangedError(changed)

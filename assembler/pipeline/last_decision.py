@@ -7,7 +7,8 @@ have been pinned.
 
 Each build checks `GLANCE` of the dropped messages, the next build the next ones. So a change to a dropped message is
 noticed at once if no more were dropped than that, and otherwise after a few builds. The same holds if the build must
-decide again because the conversation has outgrown the tokens left: it starts from the last decision.
+decide again because the conversation has outgrown the tokens left: it starts from the last decision. What a policy
+remembers, such as a summary, speaks for dropped messages in the request: each build checks all of those.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class LastDecision:
     tokens_left: Tokens | None
     """The most that the turns may cost; None without a budget."""
     apart: tuple[Span, ...]
-    """Pinned turns before the cut. Every build checks them."""
+    """Pinned turns before the cut, and what a summary replaces. Every build checks them."""
     front: int
     """Every build checks the messages before this one: a change there may move where turns begin."""
     checked_from: int
@@ -107,7 +108,7 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
         return None  # counted by the sum of its parts: more may fit once it can be sent
     if ledger.first >= plan.view.length:
         return None  # no turn yet: the next message may be a greeting, which costs nothing, or the first turn
-    front = min(max(plan.view.head, ledger.first) + 1, plan.view.length)
+    front, keepsakes = min(max(plan.view.head, ledger.first) + 1, plan.view.length), plan.view.readings.keepsakes
     return LastDecision(
         before_limits,
         plan.measured,
@@ -116,7 +117,7 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
         ledger.first,
         ledger.pins,
         tokens_left,
-        ledger.pinned_turns(plan.first),
+        ledger.pinned_turns(plan.first) + (keepsakes.spans(plan.view.length) if keepsakes.entries else ()),
         front,
         max(front, one_turn_more(plan)),
         plan.view.length,
@@ -201,12 +202,15 @@ def continue_decision(gathered: Gathered) -> Planned | None:
 def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
     """The first message that was changed or pinned after it was read, of those on which a new decision depends.
 
-    If it started from the last decision: what that depended on, and the new messages. O(messages that stay).
+    If it started from the last decision: what that depended on, and the new messages. O(messages that stay). But if a
+    policy remembers something, such as a summary, O(messages that were read).
     If the policy only keeps the newest turns that fit: the front of the history, what stays, and the one turn more that
     does not fit. O(messages that stay), and a look at each message for a pin. Any other policy may have read any
     message: O(messages that were read).
     """
     view = plan.view
+    if view.readings.keepsakes.entries:
+        return view.first_stale()
     if last is not None and last.trimmed.cut.first_kept <= plan.first:
         to_check = [(0, last.front), *last.apart, (last.checked_from, view.length)]
     elif plan.trimmed.decisions and _newest_that_fit(plan):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from assembler.conversation.policy_memory import read_remembered
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Decision, Known, Trimmed, brought_down, keep_all, replay_ladder, trim_by_rungs
@@ -111,7 +112,10 @@ def held_decision(draft: Draft, settings: Settings) -> Known | None:
 
 
 def restore_decision(draft: Draft, settings: Settings, held: Known | None) -> None:
-    """Continue from a ladder's decision in another process."""
+    """Continue from a ladder's decision in another process. Reads the messages that policies remember, so that the next
+    build notices if one of them changed.
+    """
+    read_remembered(draft.history.view())
     if held is not None:
         decisions_of(settings.session, Ledger.of(draft.history.view(), settings.pricer)).held = held
 

@@ -192,7 +192,9 @@ class SummaryRequest:
 
     @property
     def wanted(self) -> Wanted:
-        """The question for the summarizer."""
+        """The question for the summarizer. Reads its messages: an edit that is made meanwhile is noticed."""
+        for index in range(self.start, self.first):
+            self.ledger.reading(index)
         dropped = tuple(self.ledger.objects(self.start, self.first))
         return Wanted(dropped, None if self.before is None else self.before.text, self.spare, self)
 

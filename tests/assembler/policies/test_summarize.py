@@ -8,15 +8,18 @@ import logging
 import pickle
 import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+import attrs
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, SummaryError
+from assembler import Assembler, PricedTurns, SummaryError
+from assembler.conversation.messages import user_message
+from assembler.conversation.policy_memory import Keepsake
 from assembler.dialects import plain
-from assembler.policies import Refuse, Summarize, TrimOldest
+from assembler.policies import Cut, Refuse, Summarize, TrimOldest
 from assembler.policies.summarize import HEADING
 from budgets import Budget, BudgetError, ContextLengthError
 from tests.assembler import by_hand
@@ -430,6 +433,89 @@ def test_a_summary_survives_an_edit_of_later_messages_and_not_of_those_it_replac
     assembler.costs()
     assembler.build()
     assert asked == [None, None]
+
+
+SUMMARIZING = [[], [TrimOldest()], [TrimOldest(0.8)]]
+"""The rungs after a `Summarize`."""
+
+
+@pytest.mark.parametrize("later", SUMMARIZING, ids=str)
+@pytest.mark.parametrize("edited", [3, 80, 380])
+def test_no_summary_outlives_an_edit_of_one_of_many_messages_that_it_replaces(later: Any, edited: int) -> None:
+    asked.clear()
+    history = talk(400)
+    assembler = assembler_of(history, 95, [Summarize(remembering, 1), *later])
+    assembler.build()
+    history[edited]["content"] = "y" * 30
+    assembler.build()
+    assert asked == [None, None]
+
+
+@pytest.mark.parametrize("later", SUMMARIZING, ids=str)
+@pytest.mark.parametrize("turns", [5, 400])
+def test_no_summary_outlives_an_edit_right_after_it_was_unpickled(later: Any, turns: int) -> None:
+    asked.clear()
+    assembler = assembler_of(talk(turns), 95, [Summarize(remembering, 1), *later])
+    assembler.build()
+    assembler = pickle.loads(pickle.dumps(assembler))
+    assembler.messages[0]["content"] = "y" * 30
+    assembler.build()
+    assert asked == [None, None]
+
+
+@pytest.mark.parametrize("later", SUMMARIZING, ids=str)
+@pytest.mark.parametrize("turns", [5, 400])
+def test_no_summary_outlives_an_edit_right_before_it_was_pickled(later: Any, turns: int) -> None:
+    asked.clear()
+    history = talk(turns)
+    assembler = assembler_of(history, 95, [Summarize(remembering, 1), *later])
+    assembler.build()
+    history[0]["content"] = "y" * 30
+    pickle.loads(pickle.dumps(assembler)).build()
+    assert asked == [None, None]
+
+
+@pytest.mark.parametrize("later", SUMMARIZING, ids=str)
+def test_a_message_that_changes_while_it_is_summarised_is_summarised_again(later: Any) -> None:
+    """Messages that only the summarizer was given were not read, so nobody saw the change."""
+    history, given = talk(400), list[str]()
+
+    def slow(dropped: Sequence[Any], previous: str | None, most: int) -> str:
+        given.append(dropped[5]["content"])
+        history[5]["content"] = "changed meanwhile"
+        return "told"
+
+    assembler_of(history, 95, [Summarize(slow, 1), *later]).build()
+    assert given == ["05" + "x" * 18, "changed meanwhile"]
+
+
+@attrs.frozen
+class Tally(Keepsake):
+    """How many messages a policy dropped, and what one of them said."""
+
+    text: str
+
+
+class Remembers:
+    """A policy of one's own that keeps a memory of the messages that it drops."""
+
+    def cut(self, ledger: PricedTurns, tokens_left: int) -> Cut:
+        first = ledger.newest_turns(1)
+        known = ledger.keepsakes.find(self, Tally)
+        if known is None or known.stop != first:
+            dropped = cast("list[Message]", ledger.objects(ledger.first, first))
+            known = Tally(ledger.first, first, dropped[3]["content"])
+            ledger.keepsakes.keep(self, known)
+        return Cut(first, "counted", user_message(known.text))
+
+
+@pytest.mark.parametrize("turns", [5, 400])
+def test_what_an_own_policy_remembers_is_forgotten_when_its_messages_change(turns: int) -> None:
+    history = talk(turns)
+    assembler = assembler_of(history, 50, Remembers())
+    assert sent(assembler.build())[0]["content"] == history[3]["content"]
+    history[3]["content"] = "y" * 25
+    assert sent(assembler.build())[0]["content"] == "y" * 25
 
 
 @pytest.mark.parametrize(("write", "said"), FAILURES)
