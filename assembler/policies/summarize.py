@@ -11,7 +11,7 @@ from assembler.conversation.history import HistoryView
 from assembler.conversation.messages import Message, user_message
 from assembler.conversation.policy_memory import Keepsake, Keepsakes
 from assembler.conversation.summary_request import UnansweredError, Wanted
-from assembler.errors import SummaryError
+from assembler.errors import MarkupError, SummaryError
 from assembler.policies.argument_checks import a_summarizer
 from assembler.policies.policy_views import PricedTurns
 from assembler.policies.traits import Traits
@@ -215,9 +215,8 @@ class SummaryRequest:
 
     def settle(self, answer: object) -> None:
         """Remember the answer; the next cut counts it."""
-        if not isinstance(answer, str | SummaryError) or not str(answer).strip():
-            answer = SummaryError("the summarizer returned no text")
-        self.ledger.keepsakes.keep(self.policy, Answer(self.ledger.first, self.first, self.start, self.spare, answer))
+        text = answer if isinstance(answer, SummaryError) else _text_in(answer)
+        self.ledger.keepsakes.keep(self.policy, Answer(self.ledger.first, self.first, self.start, self.spare, text))
 
     def is_about(self, view: HistoryView) -> bool:
         """Whether `view` still holds the messages to summarise, after the same last summary."""
@@ -225,6 +224,15 @@ class SummaryRequest:
             return False
         now = view.messages(self.ledger.first, self.first)
         return all(one == self.ledger.reading(index) for index, one in enumerate(now, self.ledger.first))
+
+
+def _text_in(answer: object) -> str | SummaryError:
+    """The text that a summarizer returned, or the error if it is no text, a blank one, or one that cannot be sent."""
+    try:
+        text = checked_text(answer, field="summary") if isinstance(answer, str) else ""
+    except MarkupError as error:
+        return SummaryError(f"the summarizer returned a text that cannot be sent: {error}")
+    return text if text.strip() else SummaryError("the summarizer returned no text")
 
 
 @attrs.frozen

@@ -126,12 +126,17 @@ class Silent:
     def says_too_much(dropped: Any, previous: Any, max_tokens: int) -> str:
         return "s" * (max_tokens + 1)
 
+    @staticmethod
+    def says_what_cannot_be_sent(dropped: Any, previous: Any, max_tokens: int) -> str:
+        return "half of an emoji: \ud83d"
+
 
 FAULTS = [
     (Silent.raises, "the summarizer raised RuntimeError"),
     (Silent.says_nothing, "the summarizer returned no text"),
     (Silent.says_none, "the summarizer returned no text"),
     (Silent.says_too_much, "a summary was refused"),
+    (Silent.says_what_cannot_be_sent, "the summarizer returned a text that cannot be sent"),
 ]
 
 
@@ -516,6 +521,20 @@ def test_what_an_own_policy_remembers_is_forgotten_when_its_messages_change(turn
     assert sent(assembler.build())[0]["content"] == history[3]["content"]
     history[3]["content"] = "y" * 25
     assert sent(assembler.build())[0]["content"] == "y" * 25
+
+
+class Adds(str):
+    """A text with methods of its own."""
+
+    __slots__ = ()
+
+    def __radd__(self, other: object) -> str:
+        raise RuntimeError
+
+
+def test_a_summary_is_taken_as_a_plain_text_whatever_methods_its_class_has() -> None:
+    context = assembler_of(talk(8), 100, Summarize(lambda *_: Adds("told"), 1)).build()
+    assert sent(context)[0]["content"] == HEADING + "told"
 
 
 @pytest.mark.parametrize(("write", "said"), FAILURES)
