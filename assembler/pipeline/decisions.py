@@ -13,7 +13,7 @@ from assembler.pricing.ledger import Ledger
 
 if TYPE_CHECKING:
     from assembler.pipeline.fit_by_whole import Sealed
-    from assembler.pipeline.ladder import Trimmed
+    from assembler.pipeline.ladder import Replayed, Trimmed
     from assembler.pipeline.last_decision import LastDecision
     from assembler.pipeline.measure import Measured
     from assembler.pipeline.planned import Emitted
@@ -48,8 +48,8 @@ class Decided:
         self.owner = ref(owner)  # the settings of a what-if are gone soon, and a history may live for days
         self.bare: Measured | None = None
         """The fixed regions without knowledge, for the smallest conversation by itself."""
-        self.replayed: tuple[Tokens, int, Trimmed] | None = None
-        """The last overflow of a ladder with a low-water mark: tokens left, length of the history, what stayed."""
+        self.replayed: tuple[Tokens, Replayed] | None = None
+        """The tokens left at the last replay of a ladder with a low-water mark, and how far it came."""
         self.copiers = Copiers()
         """How the entries of the last request are copied."""
         self.held: tuple[int, Trimmed] | None = None

@@ -107,6 +107,8 @@ class Trimmed:
     """The steps that led to `changed`, oldest first."""
     length: int = 0
     """The length of the history when `savings` was computed. A later message may join a changed one."""
+    passing: bool = False
+    """Whether the next build must decide anew, because the replay of a longer history may decide something else."""
 
     @functools.cached_property
     def why_gone(self) -> str:
@@ -183,23 +185,61 @@ def trim_by_rungs(ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, st
     return kept
 
 
+_ASKED_EACH = 32
+"""How many messages in a row a replay asks about while no policy makes the conversation small enough."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Replayed(Value):
+    """How far a replay has come: what the ladder kept of the first `stop` messages, when it was last asked."""
+
+    stop: int
+    kept: Trimmed
+    failures: int = 0
+    """How many questions in a row, before the one at `stop`, left more than there are tokens left."""
+    failing_since: int = 0
+    """The length of the history at the first of them."""
+
+    def failed(self) -> Replayed:
+        """The same, if the question at `stop` left too much as well."""
+        return attrs.evolve(self, failures=self.failures + 1, failing_since=self.failing_since or self.stop)
+
+    @property
+    def next_question(self) -> int:
+        """The length at which to ask next after a failure.
+
+        A question reads all that stays, and nothing was sent since the first failure. So after many failures there is
+        one question for each eighth of the messages since then: O(log messages) questions.
+        """
+        gap = 1 if self.failures < _ASKED_EACH else (self.stop - self.failing_since) // 8
+        return self.stop + max(1, gap)
+
+
 def replay_ladder(
-    ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, low: Tokens, known: Known | None
-) -> Known:
-    """The length of the history at its last overflow, and what the ladder kept then. The replay starts at `known`."""
-    stop, kept = known or (ledger.first, keep_all(ledger))
+    ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, low: Tokens, known: Replayed | None
+) -> tuple[Replayed, Trimmed]:
+    """How far the replay comes, and what stays of the whole history. The replay starts at `known`."""
+    at = known or Replayed(ledger.first, keep_all(ledger))
     line = ledger.timeline()
-    while stop < ledger.length:
+    while at.stop < ledger.length:
+        stop, kept = at.stop, at.kept
         beside = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
         spare = tokens_left - kept.count(ledger.until(stop)).upper
-        grown = stop + 1 if beside or spare < 0 else line.grown_by(kept.cut.first_kept, stop, spare)
+        asked = at.failed() if spare < 0 else Replayed(stop, kept)
+        if spare < 0:
+            grown = asked.next_question
+            if grown > ledger.length:  # a question that the replay of a longer history does not ask
+                return at, attrs.evolve(brought_down(ledger, rungs, low, kept.grown_to(ledger)), passing=True)
+        else:
+            grown = stop + 1 if beside else line.grown_by(kept.cut.first_kept, stop, spare)
         if grown is None:
             break
-        stop, then = grown, ledger.until(grown)
+        then = ledger.until(grown)
         kept = kept.grown_to(then)
         if not beside or kept.count(then).upper > tokens_left:
             kept = brought_down(then, rungs, low, kept)
-    return stop, kept
+        at = attrs.evolve(asked, stop=grown, kept=kept)
+    return at, at.kept
 
 
 def brought_down(ledger: Ledger, rungs: Sequence[Rung], low: Tokens, kept: Trimmed) -> Trimmed:

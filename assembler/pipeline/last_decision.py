@@ -97,7 +97,9 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
     """What the next build needs to keep this decision; None if it must decide again. `last` is the one before."""
     settings, ledger, trimmed = plan.settings, plan.ledger, plan.trimmed
     budget, everything = settings.budget, not trimmed.decisions
-    if not settings.adds_up or plan.refused is not None or plan.measured.host is not None or plan.unsettled:
+    if not settings.adds_up or plan.refused is not None or plan.measured.host is not None:
+        return None
+    if plan.unsettled or trimmed.passing:
         return None
     if budget is not None and not (everything or cuts_only_on_overflow(settings.active_rungs)):
         return None

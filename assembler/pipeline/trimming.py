@@ -10,7 +10,16 @@ import attrs
 from assembler.conversation.policy_memory import read_remembered
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.ladder import Decision, Known, Trimmed, brought_down, keep_all, replay_ladder, trim_by_rungs
+from assembler.pipeline.ladder import (
+    Decision,
+    Known,
+    Replayed,
+    Trimmed,
+    brought_down,
+    keep_all,
+    replay_ladder,
+    trim_by_rungs,
+)
 from assembler.pipeline.settings import Settings
 from assembler.policies.contract import verify_cut
 from assembler.policies.traits import CuttingRung, KeepsChosen, Rung, asks, without_mark
@@ -49,9 +58,9 @@ def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known |
         return _hold_or_trim(ledger, settings, without_marks, tokens_left, part_of(low, tokens_left))
     last = decisions_of(settings, ledger)
     known = last.replayed
-    since = known[1:] if known is not None and known[0] == tokens_left and known[1] <= ledger.length else None
-    stop, kept = replay_ladder(ledger, without_marks, tokens_left, part_of(low, tokens_left), since)
-    last.replayed = (tokens_left, stop, kept)
+    since = known[1] if known is not None and known[0] == tokens_left and known[1].stop <= ledger.length else None
+    reached, kept = replay_ladder(ledger, without_marks, tokens_left, part_of(low, tokens_left), since)
+    last.replayed = (tokens_left, reached)
     return kept
 
 
@@ -83,7 +92,7 @@ def _continue_from(start: Known, ledger: Ledger, rungs: Sequence[Rung], tokens_l
     then, low_tokens = ledger.until(length), part_of(low, tokens_left)
     if kept.count(then).upper > tokens_left:  # the billed request was too large itself
         kept = brought_down(then, without_marks, low_tokens, kept)
-    return replay_ladder(ledger, without_marks, tokens_left, low_tokens, (length, kept))[1]
+    return replay_ladder(ledger, without_marks, tokens_left, low_tokens, Replayed(length, kept))[1]
 
 
 def _hold_or_trim(

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, BudgetError, ClearToolResults, MarkupError, TrimOldest, Truncate
+from assembler import (
+    Assembler,
+    BudgetError,
+    Change,
+    ClearToolResults,
+    KeepRelevant,
+    MarkupError,
+    Passage,
+    TrimOldest,
+    Truncate,
+)
 from assembler.dialects import plain
 from assembler.policies import Policy
 from assembler.policies.trim_oldest import Filled, LowWater
@@ -233,6 +244,68 @@ def test_a_ladder_at_a_mark_leaves_the_same_whatever_was_left_before(
         return said
 
     assert told(*rules, 10) == told(10)
+
+
+class Asked:
+    """A policy that changes nothing and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def rewrites(self, passage: Passage) -> Iterator[Change]:
+        self.times += 1
+        return iter(())
+
+
+def test_a_replay_asks_ever_more_seldom_while_no_policy_makes_the_conversation_fit() -> None:
+    """Each question reads all that stays: one for each message made the error for a long turn take minutes."""
+
+    def questions(messages: int) -> int:
+        asked = Asked()
+        turn = history_of([[3] * messages])
+        assembler = Assembler(Budget(30, counter=len), dialect=plain, on_overflow=[asked, TrimOldest(0.5)])
+        with pytest.raises(ContextLengthError):
+            assembler.add_messages(turn).build()
+        return asked.times
+
+    assert questions(800) < 1.5 * questions(200)
+
+
+HOPELESS = [
+    [Truncate(4), TrimOldest(0.5)],
+    [ClearToolResults(1), TrimOldest(0.3, note="n")],
+    [KeepRelevant(low_water=0.5)],
+]
+"""Ladders whose replays ask at each overflow."""
+
+
+@scaled(0.2)
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(0, 90)), min_size=1, max_size=4),
+    st.integers(10, 150),
+    st.sampled_from(HOPELESS),
+    st.sets(st.integers(1, 300), max_size=6),
+)
+@example([(1, 92), *[(3, 0)] * 8], 20, HOPELESS[0], {*range(93, 101)})
+def test_a_session_that_failed_for_long_plans_what_a_fresh_assembler_plans(
+    turns: list[tuple[int, int]], room: int, ladder: list[Policy], planned_at: set[int]
+) -> None:
+    """A turn of many messages is too large by itself; later turns may fit again."""
+    history = history_of([[size, *[2] * answers] for size, answers in turns])
+    made = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=ladder)
+    lived = made.fork()
+
+    def told(assembler: Assembler) -> Any:
+        try:
+            plan = assembler.plan()
+        except ContextLengthError as error:
+            return error.required, error.smallest_window
+        return plan.count, plan.kept, str(plan.report)
+
+    for stop, message in enumerate(history, 1):
+        lived.add_message(message)
+        if stop in planned_at or stop == len(history):
+            assert told(lived) == told(made.fork().add_messages(history[:stop]))
 
 
 @pytest.mark.parametrize("behind", [[], [Truncate(500)]])

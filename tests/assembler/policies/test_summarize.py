@@ -533,7 +533,10 @@ class Adds(str):
 
 
 def test_a_summary_is_taken_as_a_plain_text_whatever_methods_its_class_has() -> None:
-    context = assembler_of(talk(8), 100, Summarize(lambda *_: Adds("told"), 1)).build()
+    def write(dropped: Sequence[Any], previous: str | None, most: int) -> str:
+        return Adds("told")
+
+    context = assembler_of(talk(8), 100, Summarize(write, 1)).build()
     assert sent(context)[0]["content"] == HEADING + "told"
 
 
