@@ -193,12 +193,18 @@ _ASKED_EACH = 32
 class Replayed(Value):
     """How far a replay has come: what the ladder kept of the first `stop` messages, when it was last asked."""
 
+    first: int
+    """The first message that could stay."""
     stop: int
     kept: Trimmed
     failures: int = 0
     """How many questions in a row, before the one at `stop`, left more than there are tokens left."""
     failing_since: int = 0
     """The length of the history at the first of them."""
+
+    def leads_to(self, ledger: Ledger) -> bool:
+        """Whether the replay of this history passes here. A greeting that grows, for one, is not part of a turn."""
+        return self.first == ledger.first and self.stop <= ledger.length
 
     def failed(self) -> Replayed:
         """The same, if the question at `stop` left too much as well."""
@@ -219,13 +225,13 @@ def replay_ladder(
     ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, low: Tokens, known: Replayed | None
 ) -> tuple[Replayed, Trimmed]:
     """How far the replay comes, and what stays of the whole history. The replay starts at `known`."""
-    at = known or Replayed(ledger.first, keep_all(ledger))
+    at = known or Replayed(ledger.first, ledger.first, keep_all(ledger))
     line = ledger.timeline()
     while at.stop < ledger.length:
         stop, kept = at.stop, at.kept
         beside = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
         spare = tokens_left - kept.count(ledger.until(stop)).upper
-        asked = at.failed() if spare < 0 else Replayed(stop, kept)
+        asked = at.failed() if spare < 0 else Replayed(at.first, stop, kept)
         if spare < 0:
             grown = asked.next_question
             if grown > ledger.length:  # a question that the replay of a longer history does not ask

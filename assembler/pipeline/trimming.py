@@ -58,7 +58,7 @@ def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known |
         return _hold_or_trim(ledger, settings, without_marks, tokens_left, part_of(low, tokens_left))
     last = decisions_of(settings, ledger)
     known = last.replayed
-    since = known[1] if known is not None and known[0] == tokens_left and known[1].stop <= ledger.length else None
+    since = known[1] if known is not None and known[0] == tokens_left and known[1].leads_to(ledger) else None
     reached, kept = replay_ladder(ledger, without_marks, tokens_left, part_of(low, tokens_left), since)
     last.replayed = (tokens_left, reached)
     return kept
@@ -92,7 +92,7 @@ def _continue_from(start: Known, ledger: Ledger, rungs: Sequence[Rung], tokens_l
     then, low_tokens = ledger.until(length), part_of(low, tokens_left)
     if kept.count(then).upper > tokens_left:  # the billed request was too large itself
         kept = brought_down(then, without_marks, low_tokens, kept)
-    return replay_ladder(ledger, without_marks, tokens_left, low_tokens, Replayed(length, kept))[1]
+    return replay_ladder(ledger, without_marks, tokens_left, low_tokens, Replayed(ledger.first, length, kept))[1]
 
 
 def _hold_or_trim(
@@ -106,7 +106,9 @@ def _hold_or_trim(
     last = decisions_of(settings.session, ledger)
     if last.restored is not None:
         last.held, last.restored = last.restored.made_again(ledger, without_marks), None
-    before = last.held[1].grown_to(ledger) if last.held is not None and last.held[0] <= ledger.length else None
+    before = None
+    if last.held is not None and last.held[0] <= ledger.length and last.held[1].cut.first_kept >= ledger.first:
+        before = last.held[1].grown_to(ledger)
     if before is not None and before.count(ledger).upper <= tokens_left:
         return before
     kept = trim_by_rungs(ledger, without_marks, low, before)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, TrimOldest, TrimSteps, count_request, verify
+from assembler import Assembler, Summarize, TrimOldest, TrimSteps, count_request, verify
 from assembler.dialects import DIALECTS, Dialect
 from assembler.strategies import CitedSources
 from budgets import Budget
@@ -125,3 +125,20 @@ def test_a_summary_inside_a_tool_loop_is_a_floor_too() -> None:
     small = Assembler(Budget(context.count.upper - 20), dialect=RESPONSES, on_overflow=TrimSteps(keep=1))
     request = small.add_messages(history).build().request()
     assert request["input"] == [ITEM, *history[8:]]
+
+
+@pytest.mark.parametrize("window", range(140, 210, 10))
+def test_a_cut_that_a_servers_summary_overtakes_does_not_hold_any_longer(window: int) -> None:
+    """It kept messages that the API no longer reads, and was compared with the tokens left."""
+    history: list[Dict] = [{"role": ["user", "assistant"][place % 2], "content": "x" * 20} for place in range(16)]
+    found = {"role": "assistant", "content": [{"type": "compaction", "content": "the server's summary"}]}
+    later = [{"role": "user", "content": text} for text in ("next", "y" * 15, "last")]
+    ladder = [Summarize(lambda dropped, previous, most: "told", 1), TrimOldest(0.6)]
+    made = Assembler(Budget(window, counter=len), dialect=DIALECTS["anthropic"], on_overflow=ladder)
+    lived = made.fork()
+    for message in [*history, {"role": "user", "content": "q"}, found, *later]:
+        lived.add_message(message)
+        if message["role"] == "user":
+            lived.build()
+    fresh = made.add_messages([*history, {"role": "user", "content": "q"}, found, *later])
+    assert lived.build().request() == fresh.build().request()

@@ -378,3 +378,15 @@ def test_a_result_and_the_arguments_of_its_call_are_cleared_and_reported_separat
         (decision,) = context.inside.trimmed.decisions
         assert (decision.policy, list(decision.done)) == ("ClearToolResults", expected)
         assert decision.saved == by_hand.cost(history) - context.count.tokens
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "bedrock"])
+@pytest.mark.parametrize("rung", [Truncate(6), TrimSteps(0), ClearToolResults(0)], ids=repr)
+def test_a_replay_begins_anew_when_more_messages_precede_the_first_turn(rung: Policy, dialect: str) -> None:
+    """The place that the last replay had reached was now before the first turn, and a policy was asked about that."""
+    assembler = Assembler(Budget(1, counter=len), dialect=dialect, on_overflow=[rung, TrimOldest(0.7)])
+    for messages in (step("a", "r" * 9), step("b", "r" * 9)):
+        for message in messages:
+            assembler.add_message(message)
+        with pytest.raises(ContextLengthError):
+            assembler.plan()
