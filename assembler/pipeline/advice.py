@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
-from assembler.conversation.messages import Result, user_message
-from assembler.pipeline.overflow import Smallest, TooLarge, Trial, a_summary_might_do, smallest
+from assembler.conversation.messages import user_message
+from assembler.pipeline.declared_lengths import unseen_lengths
+from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, a_summary_might_do, smallest
 from assembler.pipeline.planned import Planned
+from assembler.pipeline.shortenable import holds_files, tokens_of_words
 from assembler.policies import Policy, TrimOldest, Truncate
 from assembler.policies.traits import CuttingRung, Rung, Traits, rung_of, stand_in
-from assembler.pricing.opaque import missing_length
+from assembler.pricing.media.facts import LARGEST
 from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 from budgets.numbers import in_tokens
 
@@ -41,21 +43,62 @@ def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
 
 
 def _steps(overflow: TooLarge, trial: Trial, found: Smallest | None) -> Iterator[str]:
-    yield _advise_lengths(overflow.plan)
-    yield _next_step(overflow, trial)
+    unseen = unseen_lengths(overflow.plan)
+    if unseen and trial.declaring is not None:
+        yield from _advise_lengths(unseen, trial.declaring, overflow, trial)
+    else:
+        yield _next_step(overflow, trial)
     yield overflow.advice
     yield _advise_window(found, trial)
 
 
-def _advise_lengths(plan: Planned) -> str:
-    """Which message holds a medium that is bounded by the longest one, and the key that gives its length."""
-    for index, message in plan.kept_messages:
-        for part in message.parts:
-            key = next(filter(None, map(missing_length, part.parts if isinstance(part, Result) else (part,))), None)
-            if key is not None:
-                kept = f"conversation[{index}] holds a file whose length cannot be seen, and counts as the longest one"
-                return f'{kept}: add {{"{key}": …}} to its part.'
-    return ""
+def _advise_lengths(
+    unseen: Mapping[int, str],
+    declaring: Callable[[Collection[int], int], Decide],
+    overflow: TooLarge,
+    trial: Trial,
+) -> Iterator[str]:
+    """Which messages hold a file that is bounded by the longest one, and how long it may be. No text can be shortened
+    by that bound, so what else helps is found as if the shortest length were declared.
+    """
+
+    def declared(length: int) -> Trial:
+        return attrs.evolve(trial, decide=declaring(unseen, length))
+
+    rungs = tuple(map(stand_in, trial.settings.rungs))
+    still = declared(1).under(rungs)
+    cure = next(_cures(overflow, trial), None) or _advise_pins(overflow)
+    if not isinstance(still, Planned) and cure is not None:
+        yield cure
+        return
+    index, key = next(iter(unseen.items()))
+    opening = f"conversation[{index}] holds a file whose length cannot be seen, and counts as the longest one"
+    others = "" if len(unseen) == 1 else ", as do others"
+    cause = f'{opening}{others}: add {{"{key}": …}} to its part'
+    if isinstance(still, Planned):
+        most = _longest(lambda length: isinstance(declared(length).under(rungs), Planned))
+        yield f"{cause}{'' if most is None else f'; it fits up to {most}'}."
+        region = overflow.region
+        wider = None if region is None else _wider_limits(region, trial)
+        yield cure or ("" if wider is None else f"Or for the {region}, {wider}.")
+        return
+    yield f"{cause}."
+    if still is not None:
+        yield f"Even with 1 there it does not fit. {_next_step(still, declared(1))}"
+
+
+def _longest(fits: Callable[[int], bool]) -> int | None:
+    """The largest length that fits, if 1 does; None if every length does. O(log length) plans."""
+    high = 2
+    while fits(high):
+        high *= 2
+        if high > LARGEST:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def _advise_window(found: Smallest | None, trial: Trial) -> str:
@@ -143,6 +186,9 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     left = overflow.available - plan.fixed.upper
     done = next((most for most in _lengths(left) if _fits(trial, rungs, [*dropped, Truncate(most)])), None)
     cure = "" if done is None else f"; Truncate({done:_}) {end} does"
+    if not cure and _is_larger_than_left(overflow) and excess > tokens_of_words(plan):
+        smaller = f": {cut}send fewer or smaller files, by {in_tokens(excess)}" if holds_files(plan) else ""
+        return f"{_describe_newest(overflow)}{smaller}."
     return f"{_describe_newest(overflow)}: {cut}shorten its messages by {in_tokens(excess)}{cure}."
 
 
@@ -152,12 +198,22 @@ def _lengths(left: Tokens) -> Iterator[Tokens]:
 
 
 def _describe_newest(overflow: TooLarge) -> str:
-    plan = overflow.plan
-    newest = next(iter(plan.ledger.with_savings(plan.trimmed.savings).newest_first())).tokens
-    left = overflow.available - plan.fixed.upper
-    if newest <= left:  # a template or a bill makes the whole cost more than its parts
+    if not _is_larger_than_left(overflow):
         return "What cannot be dropped is too large"
-    return f"The newest turn alone needs {newest} and {left} are left for it"
+    return f"The newest turn alone needs {_newest(overflow.plan)} and {_left(overflow)} are left for it"
+
+
+def _is_larger_than_left(overflow: TooLarge) -> bool:
+    """False if a template or a bill makes the whole cost more than its parts."""
+    return _newest(overflow.plan) > _left(overflow)
+
+
+def _newest(plan: Planned) -> Tokens:
+    return next(iter(plan.ledger.with_savings(plan.trimmed.savings).newest_first())).tokens
+
+
+def _left(overflow: TooLarge) -> Tokens:
+    return overflow.available - overflow.plan.fixed.upper
 
 
 def _cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
@@ -206,22 +262,32 @@ def _advise_pins(overflow: TooLarge) -> str | None:
 
 def _advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     """Which region is over its limit, and which limits to change."""
-    needed, limits = _tokens_of(overflow, region), trial.budget.limits
+    needed = _tokens_of(overflow, region)
     less, beside = overflow.excess, overflow.required - trial.budget.input_limit
     opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - less}: "
     # Shortened to its limits, it may still leave the newest turn too few tokens.
-    opening += f"shorten it by {in_tokens(beside if less < beside < needed else less)}"
+    how = (
+        "shorten it or send smaller files," if region == "conversation" and holds_files(overflow.plan) else "shorten it"
+    )
+    opening += f"{how} by {in_tokens(beside if less < beside < needed else less)}"
+    wider = _wider_limits(region, trial)
+    return f"{opening}." if wider is None else f"{opening}, or {wider}."
+
+
+def _wider_limits(region: str, trial: Trial) -> str | None:
+    """Which limits to change so that it fits; None if that is not enough."""
+    limits = trial.budget.limits
     if region in limits:
         wider = {**limits, region: attrs.evolve(limits[region], cap=None, floor=0)}
         if _allows(trial, wider):
-            return f"{opening}, or raise its cap."
+            return "raise its cap"
     lower = "lower the floors, shares and priorities of the others"
     freer = {name: attrs.evolve(limit, floor=0, share=None, priority=0) for name, limit in limits.items()}
     if _allows(trial, freer):
-        return f"{opening}, or {lower}."
+        return lower
     if region in freer and _allows(trial, {**freer, region: attrs.evolve(freer[region], cap=None)}):
-        return f"{opening}, or raise its cap and {lower}."
-    return f"{opening}."
+        return f"raise its cap and {lower}"
+    return None
 
 
 def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:

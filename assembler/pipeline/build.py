@@ -5,9 +5,10 @@ Each stage reuses what the last build found; `gather` checks that it still holds
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
+from assembler.conversation.history import HistoryView
 from assembler.dialects import Emission
 from assembler.errors import ConversationError
 from assembler.pipeline.choose import choose
@@ -16,7 +17,7 @@ from assembler.pipeline.emit import emit
 from assembler.pipeline.fit import ChangedError, decide_plan, fit
 from assembler.pipeline.gather import Gathered, gather
 from assembler.pipeline.measure import Measured, measure
-from assembler.pipeline.overflow import TooLarge, Trial
+from assembler.pipeline.overflow import Decide, TooLarge, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
@@ -83,12 +84,17 @@ def costs_now(draft: Draft, settings: Settings) -> RegionCosts:
 
 def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> ContextLengthError:
     """The error with advice, which is found by planning the same messages under other settings."""
-    from assembler.pipeline.advice import add_advice  # for errors alone
+    from assembler.pipeline.advice import add_advice  # for errors alone, like the next
+    from assembler.pipeline.declared_lengths import view_with_lengths
 
     settings, view = settings.priced_for(draft.regions), draft.history.view()
 
-    def decide(other: Settings) -> Planned:
+    def decide(other: Settings, view: HistoryView = view) -> Planned:
         gathered = Gathered(draft, other, view)
         return decide_plan(gathered, measure(gathered, choose(gathered)))
 
-    return add_advice(overflow, Trial(settings, decide, overflow.budget))
+    def declaring(indexes: Collection[int], length: int) -> Decide:
+        declared = view_with_lengths(view, indexes, length)
+        return lambda other: decide(other, declared)
+
+    return add_advice(overflow, Trial(settings, decide, overflow.budget, declaring))

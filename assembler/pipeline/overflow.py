@@ -6,7 +6,7 @@ takes a few plans in most cases and about forty at worst, and only when an error
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import attrs
 
@@ -68,6 +68,9 @@ class Trial:
     settings: Settings
     decide: Decide
     budget: Budget
+    declaring: Callable[[Collection[int], int], Decide] | None = None
+    """Makes the function that plans the draft as if the callers had declared a length for the files in these messages.
+    """
 
     def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | TooLarge | None:
         """The plan under other policies and another budget, or the overflow; None if planning raises anything else."""

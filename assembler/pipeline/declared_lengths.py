@@ -1,0 +1,46 @@
+"""Finds files whose length cannot be seen, and reads a history as if their length were declared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.history import HistoryView
+from assembler.conversation.messages import Media, Message, Opaque, Part, Result
+from assembler.pipeline.planned import Planned
+from assembler.pricing.opaque import missing_length
+
+
+def unseen_lengths(plan: Planned) -> Mapping[int, str]:
+    """The messages of a plan with a file that is bounded by the longest one, and the key that gives its length."""
+    found: dict[int, str] = {}
+    for index, message in plan.kept_messages:
+        for part in message.parts:
+            key = next(filter(None, map(missing_length, part.parts if isinstance(part, Result) else (part,))), None)
+            if key is not None:
+                found.setdefault(index, key)
+    return found
+
+
+def view_with_lengths(view: HistoryView, indexes: Collection[int], length: int) -> HistoryView:
+    """The history as if the callers had declared `length` pages or seconds for each such file in these messages."""
+    readings = view.readings.known_until(view.length, view.raws(0, view.length))
+    readings.prices = []
+    for index in indexes:
+        readings.messages[index] = _with_lengths(view.message(index), length)
+    return HistoryView(readings, view.length)
+
+
+def _with_lengths(message: Message, length: int) -> Message:
+    return attrs.evolve(message, parts=tuple(_declared(part, length) for part in message.parts), shallow=False)
+
+
+def _declared(part: Part, length: int) -> Part:
+    if isinstance(part, Result):
+        return attrs.evolve(part, parts=cast("tuple[Any, ...]", tuple(_declared(held, length) for held in part.parts)))
+    key = missing_length(part)
+    if key is None or not isinstance(part, Media | Opaque):
+        return part
+    return attrs.evolve(part, raw={**part.raw, key: length})
