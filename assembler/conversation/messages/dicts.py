@@ -119,6 +119,8 @@ def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part,
     parts, shape = read_content(content, index=index)
     if role != "assistant" and Thinking in map(type, parts):
         parts = tuple(_of_no_model(part) for part in parts)
+    if shape == "openai" and role != "assistant" and "refusal" in map(_type_of, items_of(content)):
+        shape = FOREIGN  # Chat takes a refusal from an assistant alone: it is sent as a text
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
         shape = "anthropic"  # an answer dumped by Anthropic's SDK: no other API accepts its id and usage
     if role == "assistant" and shape in _WITH_SERVED_CALLS and Call in map(type, parts):
@@ -128,6 +130,10 @@ def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part,
 
         parts = without_served_calls(parts, items_of(seen["content"]))
     return parts, shape
+
+
+def _type_of(item: object) -> object:
+    return cast("Mapping[str, object]", item).get("type") if isinstance(item, Mapping) else None
 
 
 _WITH_SERVED_CALLS = ("bedrock", FOREIGN)

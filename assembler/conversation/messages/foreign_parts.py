@@ -16,7 +16,7 @@ import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, texts_of_extra_fields
-from assembler.conversation.messages.kinds import ARGUMENTS, IN_RESULTS, OF_ANTHROPIC, OF_BEDROCK, stands_alone
+from assembler.conversation.messages.kinds import ARGUMENTS, IN_RESULTS, OF_ANTHROPIC, OF_BEDROCK, SUMMARY, stands_alone
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.conversation.messages.shapes import SHAPES
@@ -105,10 +105,9 @@ def adapt_message(message: Message, target: str) -> Message:
             break
     else:
         return message
-    drawn = message.role == "assistant" and not _is_spelled_by(message, target)
+    drawn = message.role == "assistant" and not _may_show(message, target)
     again = _repeated_calls(message)
-    becomes_system = message.role in _OF_THE_SYSTEM and SHAPES[target].system_parts is not None
-    shape = _SYSTEM if becomes_system else message.shape
+    shape = _shape_for(message, target)
     parts = [
         None if place in again or (drawn and type(part) is Media) else _adapt_part(part, shape, target)
         for place, part in enumerate(message.parts)
@@ -123,6 +122,22 @@ def adapt_message(message: Message, target: str) -> Message:
 
 
 _OF_THE_SYSTEM = ("system", "developer")
+
+
+def _shape_for(message: Message, target: str) -> str:
+    """The shape of a message that decides which of its parts the API `target` gets unchanged.
+
+    No API takes items or blocks of a server's in a system text. Responses takes unknown parts there, and the system's
+    own items, such as loaded tools, beside the messages. A summary is sent wherever it was found, because it stands for
+    everything before it.
+    """
+    if message.role not in _OF_THE_SYSTEM:
+        return message.shape
+    if SHAPES[target].system_parts is not None:
+        return _SYSTEM
+    items = any(type(part) is Opaque and stands_alone(part.kind) and part.kind != SUMMARY for part in message.parts)
+    in_content = target == "responses" and "content" in fields_in(message.seen)
+    return _SYSTEM if items and in_content else message.shape
 
 
 def _repeated_calls(message: Message) -> frozenset[int]:
@@ -169,13 +184,13 @@ _TOLD = frozenset([Opaque, Media])
 """The types of parts that another API may not know."""
 
 
-def _is_spelled_by(message: Message, target: str) -> bool:
-    """Whether a message may be in the spelling of the API `target`.
+def _may_show(message: Message, target: str) -> bool:
+    """Whether the API `target` may accept the images and sounds in a message of the model.
 
-    Images and audio made by a model are sent to no other API: none accepts images from an assistant (Amazon Bedrock
-    API reference, Message; OpenAI API reference, assistant message; read 2026-11).
+    They are sent to no API but their own, and not to one that accepts none from an assistant (Amazon Bedrock API
+    reference, Message; OpenAI API reference, assistant message; read 2026-11).
     """
-    return message.shape in (NEUTRAL, target, *SHAPES[target].accepts)
+    return SHAPES[target].shows_media and message.shape in (NEUTRAL, target, *SHAPES[target].accepts)
 
 
 def without_marks(message: Message) -> Message:
@@ -261,7 +276,10 @@ def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
 def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
     match part:
         case Opaque():
-            return part if is_mark(part) or is_native_part(part, shape, target) else _as_text(part)
+            native = is_mark(part) or (is_native_part(part, shape, target) and part.kind not in _IN_RESULTS_ALONE)
+            return part if native else _as_text(part)
+        case Media() if target == "openai" and shape in (NEUTRAL, target) and not _has_an_object(part):
+            return _written_in(part, target) or attrs.evolve(part)  # a new part, so that the message is written anew
         case Media():
             return _written_in(part, target) or part
         case Result() if not _TOLD.isdisjoint(map(type, part.parts)):
@@ -279,14 +297,33 @@ def _as_text(part: Opaque) -> str | None:
     return text_for_other_apis(part)
 
 
-_IN_MESSAGES = frozenset([*OF_ANTHROPIC, *OF_BEDROCK]) - IN_RESULTS
+_IN_RESULTS_ALONE = frozenset(["browser_state", "json", "tool_reference"])
+"""The kinds that their own API takes in a tool's result alone (anthropic 2.12.0, ContentBlockParam; botocore 1.44.5,
+ContentBlock; read 2026-11)."""
+
+
+def is_in_chats_form(part: Media, message: Message) -> bool:
+    """Whether Chat accepts a part of its own types as it came: in the form of objects, and not from an assistant.
+
+    Mistral's part of the same type may hold a text in place of the object.
+    """
+    return message.role != "assistant" and _has_an_object(part)
+
+
+def _has_an_object(part: Media) -> bool:
+    return isinstance(part.raw.get(str(part.raw.get("type"))), Mapping)
+
+
+_IN_MESSAGES = frozenset([*OF_ANTHROPIC, *OF_BEDROCK, "audio"]) - IN_RESULTS
 
 
 def _adapt_held(part: Part, shape: str, target: str) -> Part | None:
     """A part of a result. One that its own API takes only in a message is a text there, as are items of Responses."""
-    if type(part) is Opaque and (part.kind in _IN_MESSAGES or (part.api == "responses" and stands_alone(part.kind))):
+    if type(part) is not Opaque:
+        return _adapt_part(part, shape, target)
+    if part.kind in _IN_MESSAGES or (part.api == "responses" and stands_alone(part.kind)):
         return _as_text(part)
-    return _adapt_part(part, shape, target)
+    return part if is_mark(part) or is_native_part(part, shape, target) else _as_text(part)
 
 
 def _written_in(part: Media, target: str) -> str | None:

@@ -48,6 +48,8 @@ class Shape:
     """By shape of another API, the kinds of its provider's tools that this API has too."""
     system_parts: tuple[str, ...] | None = None
     """The kinds of parts, beside texts, that may stand in its system text; None if all that a message may hold."""
+    shows_media: bool = True
+    """Whether an assistant's message may hold the images and files of this API."""
     fields_of_answers: FieldsOfAnswers = FieldsOfAnswers.LACKED
     media_of_results: MediaOfResults = MediaOfResults.INSIDE
     call_id: Callable[[str], str] = str

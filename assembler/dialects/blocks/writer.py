@@ -130,7 +130,7 @@ class Writer(abc.ABC):
             for place, part in enumerate(message.parts):
                 if isinstance(part, str):
                     blocks.append(self.text(part, fields_of(beside[place]) if beside else None, message.shape))
-                elif isinstance(part, Opaque):
+                elif isinstance(part, Opaque) and part.kind not in _AMONG_MESSAGES:
                     blocks.append(self.opaque(part))
                 else:
                     raise _no_text(part)
@@ -161,9 +161,13 @@ def _renamed(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name if re.match("[a-zA-Z_]", name) else f"_{name}")[:64]
 
 
-def _no_text(part: Call | Result | Thinking | Media) -> UnsupportedContentError:
+_AMONG_MESSAGES = ("tool_addition", "tool_removal")
+"""The blocks that Claude takes in a system message among the others, and not in the `system` field."""
+
+
+def _no_text(part: Call | Result | Thinking | Media | Opaque) -> UnsupportedContentError:
     """Return the error for a system message that holds anything but text."""
-    return not_a_text(part.kind if isinstance(part, Media) else type(part).__name__.lower())
+    return not_a_text(part.kind if isinstance(part, Media | Opaque) else type(part).__name__.lower())
 
 
 def parts_as_they_came(message: Message) -> Sequence[object]:

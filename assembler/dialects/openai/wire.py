@@ -14,7 +14,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_ID_LIMIT, CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.extra_fields import field_of, sent_extra_fields, without_nothing
-from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
+from assembler.conversation.messages.foreign_parts import adapt_and_note, is_in_chats_form, is_mark
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
@@ -76,8 +76,8 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
 
 
 def _spelled_alone(message: Message) -> dict[str, Any] | None:
-    if not _MOST.issuperset(map(type, message.parts)) and (holds_opaque(message) or count_media_in_results(message)):
-        return None  # these are written differently for different APIs
+    if not _MOST.issuperset(map(type, message.parts)) and _depends_on_the_api(message):
+        return None
     if not _goes_as_it_came(message):
         return None
     seen: dict[str, Any] = message.seen
@@ -87,6 +87,13 @@ def _spelled_alone(message: Message) -> dict[str, Any] | None:
 
 
 _MOST = frozenset({str, Call})
+
+
+def _depends_on_the_api(message: Message) -> bool:
+    """True if a message is written differently for the APIs that have this form."""
+    if holds_opaque(message) or count_media_in_results(message):
+        return True
+    return not all(is_in_chats_form(part, message) for part in message.parts if isinstance(part, Media))
 
 
 def holds_opaque(message: Message) -> bool:
@@ -126,7 +133,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
         message = original if original.sent is not None else adapt_and_note(original, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)
-        elif (holds_opaque(message) or _has_strays(message)) and _goes_as_it_came(message):
+        elif (_depends_on_the_api(message) or _has_strays(message)) and _goes_as_it_came(message):
             yield _as_it_came(message)
         elif is_empty_for_chat(message):
             notes[SILENT] += message.role == "assistant"
@@ -141,8 +148,7 @@ def is_foreign_thought(part: Part) -> bool:
 
 
 def _goes_as_it_came(message: Message) -> bool:
-    shown = (type(part) is Media and part.kind != "audio" for part in message.parts)  # Mistral takes sound
-    if message.role in ("system", "developer") and any(shown):
+    if message.role in ("system", "developer") and Media in map(type, message.parts):
         return False
     spoken = message.shape in _CHAT_SHAPES and not is_empty_for_chat(message)
     return spoken and not ("tool_calls" in message.seen and _has_calls_to_respell(message))
@@ -252,8 +258,9 @@ def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Note
     calls = [part for part in message.parts if type(part) is Call]
     notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)
     notes[REASONING] += sum(map(is_foreign_thought, message.parts))
-    if message.role in ("system", "developer"):
-        _refuse_media(message)
+    shown = next((part for part in message.parts if isinstance(part, Media)), None)
+    if shown is not None and message.role in ("system", "developer"):  # only texts (API reference, Chat, read 2026-11)
+        raise not_a_text(shown.kind)
     written = [item for part in message.parts if (item := _write_part(part))]
     if not written and not calls and (message.role == "tool" or not extra):
         if "" not in message.parts or results:
@@ -268,13 +275,6 @@ def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Note
             waiting.add((call, call_id), asked_by(call.id, call.name))
         fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in zip(calls, ids, strict=True)]
     yield fields | extra
-
-
-def _refuse_media(message: Message) -> None:
-    """Raise for media in a system message, which holds only texts (OpenAI API reference, Chat; read 2026-11)."""
-    for part in message.parts:
-        if isinstance(part, Media):
-            raise not_a_text(part.kind)
 
 
 def _write_extra_fields(message: Message) -> dict[str, Any]:

@@ -9,6 +9,7 @@ SHAPE = declare_shape(
     Shape(
         name="openai",
         named_by="type",
+        shows_media=False,  # openai 3.54.0, ChatCompletionAssistantMessageParam
         fields_of_answers=FieldsOfAnswers.TAKEN,
         media_of_results=MediaOfResults.AFTER,  # openai 3.54.0, ChatCompletionToolMessageParam
         call_id=legal_id,
