@@ -12,8 +12,9 @@ from typing import cast
 
 import attrs
 
-from assembler.conversation.messages.kinds import SUMMARY
+from assembler.conversation.messages.kinds import SUMMARY, stands_alone
 from assembler.conversation.messages.message import Message, Opaque, Part
+from assembler.conversation.messages.responses import role_of_item
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.text.fields import value_in
 
@@ -40,8 +41,10 @@ def api_of(message: Message) -> str | None:
 
 def without_compacted_parts(message: Message) -> Message:
     """The message without the parts before its newest summary, which cost nothing."""
-    places = [place for place, part in enumerate(message.parts) if is_server_summary(part)]
-    return attrs.evolve(message, parts=message.parts[places[-1] :]) if places and places[-1] else message
+    newest = max((place for place, part in enumerate(message.parts) if is_server_summary(part)), default=0)
+    if not newest or is_window([attrs.evolve(message, parts=message.parts[:newest])], api_of(message) or ""):
+        return message
+    return attrs.evolve(message, parts=message.parts[newest:])
 
 
 def without_compacted(messages: Sequence[Message]) -> Sequence[Message]:
@@ -55,7 +58,20 @@ def without_compacted(messages: Sequence[Message]) -> Sequence[Message]:
 
 def is_window(before: Iterable[Message], api: str) -> bool:
     """Whether the messages before a summary belong to it: OpenAI's `/responses/compact` returns user messages too."""
-    return SHAPES[api].summary_keeps_users and all(message.role not in ("assistant", "tool") for message in before)
+    return SHAPES[api].summary_keeps_users and not any(map(_is_of_the_model, before))
+
+
+def _is_of_the_model(message: Message) -> bool:
+    """Whether a message is not the caller's, or holds an item that is not, which is sent as one of its own."""
+    if message.role in _NOT_THE_CALLERS:
+        return True
+    return any(
+        type(part) is Opaque and stands_alone(part.kind) and role_of_item(part.kind) in _NOT_THE_CALLERS
+        for part in message.parts
+    )
+
+
+_NOT_THE_CALLERS = ("assistant", "tool")
 
 
 def may_compact(raw: object) -> bool:

@@ -185,6 +185,8 @@ class Priced:
             else:
                 forgetting = self.prices.forgetting
                 price = self._pricer.message(message if forgetting is None else forgetting.without_reasoning(message))
+                if not price.upper:  # it is not sent, so it may separate no messages of the model
+                    self.prices.overpriced.add(index)
         except (TokenCountError, UnsupportedContentError) as error:
             raise_named(error, index)
         self.prices.messages[index] = price

@@ -11,11 +11,12 @@ from collections.abc import Iterable
 
 import attrs
 
+from assembler.conversation.compaction import without_compacted_parts
 from assembler.conversation.messages.foreign_parts import adapt_message, is_mark, without_marks
 from assembler.conversation.messages.kinds import stands_alone
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import is_reasoning_item
-from assembler.conversation.messages.responses import RESPONSES, sendable
+from assembler.conversation.messages.responses import RESPONSES, read_in_content, sendable
 
 
 def is_sent_thought(thought: Thinking, message: Message) -> bool:
@@ -47,18 +48,23 @@ def as_items(messages: Iterable[Message]) -> list[Message]:
 
 
 def _as_item(message: Message) -> Message:
-    if message.role != "assistant" or sendable(message):
+    if sendable(message):
         return message
+    if message.role != "assistant":
+        left = adapt_message(message, RESPONSES).parts if Opaque in map(type, message.parts) else (message,)
+        return message if left else attrs.evolve(message, parts=())
     sent = without_marks(adapt_message(message, RESPONSES))
     kept = tuple(part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent))
     return attrs.evolve(sent, parts=kept if any(kept) else (), shape=RESPONSES, seen=[], shallow=False, extra_fields=())
 
 
 def as_responses_sends(message: Message) -> Message:
-    """The message as Responses bills it: without cache marks, and without empty texts beside parts of the same item."""
+    """The message as Responses bills it: without cache marks, what a summary replaces, and empty texts beside parts of
+    the same item. Calls and outputs in its content are read as they are where they stand alone.
+    """
     if Opaque not in map(type, message.parts):
         return message
-    message = without_marks(message)
+    message = _with_calls_and_outputs(without_compacted_parts(without_marks(message)))
     if "" not in message.parts or sendable(message):
         return message
 
@@ -71,3 +77,10 @@ def as_responses_sends(message: Message) -> Message:
         filled = [part for part in stretch if part != ""]
         kept += stretch if apart or all(type(part) is Thinking for part in filled) else filled
     return attrs.evolve(message, parts=tuple(kept))
+
+
+def _with_calls_and_outputs(message: Message) -> Message:
+    if sendable(message):
+        return message
+    parts = tuple(read_in_content(part) if type(part) is Opaque else part for part in message.parts)
+    return message if parts == message.parts else attrs.evolve(message, parts=parts)

@@ -13,7 +13,7 @@ import attrs
 from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, REASONING
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.kinds import ARGUMENTS, stands_alone
+from assembler.conversation.messages.kinds import ARGUMENTS, SUMMARY, stands_alone
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import (
     NEUTRAL,
@@ -69,9 +69,7 @@ _WORDS_FOR_ROLES = ("user", "assistant", "system", "developer")
 
 def _is_new(kind: str, fields: Raw) -> bool:
     """Whether this may be an unknown item: no part has its type, and it has no key of a message."""
-    if kind in _ROLES:
-        return True
-    return not is_kind_of_part(kind) and kind not in ROLES and _OF_MESSAGES.isdisjoint(fields)
+    return kind in _ROLES or (not is_kind_of_part(kind) and kind not in ROLES and _OF_MESSAGES.isdisjoint(fields))
 
 
 def _speaks_items(content: object) -> bool:
@@ -90,9 +88,14 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
     kind = str(seen.get("type", "item_reference"))
     said = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent
     part = _READERS.get(kind, _opaque)(said, index)
-    role: Role = _ROLES.get(kind, "tool" if kind.endswith("_output") else "assistant")
+    role = role_of_item(kind)
     shallow = seen.keys() <= _ALL_READ and all(type(value) is str for value in seen.values())
     return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
+
+
+def role_of_item(kind: str) -> Role:
+    """Who speaks in an item of this type."""
+    return _ROLES.get(kind, "tool" if kind.endswith("_output") else "assistant")
 
 
 _ALL_READ = frozenset(["arguments", "call_id", "id", "input", "name", "output", "status", "type"])
@@ -177,6 +180,14 @@ _READERS: dict[str, Callable[[Raw, int], Part]] = {
 }
 
 
+def read_in_content(part: Opaque) -> Part:
+    """An item that was found in a message's content, as it is read where it stands alone."""
+    try:
+        return _READERS[part.kind](part.raw, 0) if part.kind in _READERS else part
+    except ConversationError:  # it names no call
+        return part
+
+
 _TEXTLESS = ("computer_call_output", "tool_search_output")
 """Outputs for which the API accepts no text: images and tools."""
 
@@ -258,8 +269,8 @@ def continues_step(message: Message, before: Message) -> bool:
 
 
 def _is_summary(message: Message) -> bool:
-    """Whether an item is a server's summary, which is never merged with a message before it."""
-    return type(message.seen) is dict and cast(Raw, message.seen).get("type") == "compaction"
+    """Whether a message holds a server's summary, which is never merged with a message before it."""
+    return any([type(part) is Opaque and part.kind == SUMMARY for part in message.parts])  # noqa: C419 - mostly one
 
 
 def _of_model(message: Message) -> bool:
@@ -326,6 +337,11 @@ def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
             ordered += behind
             behind = []
     return [*ordered, *behind]
+
+
+def is_item_apart(message: Message) -> bool:
+    """Whether a message is an item that is not read, such as loaded tools among the system messages."""
+    return message.shape == RESPONSES and all(type(part) is Opaque for part in message.parts)
 
 
 def is_given_apart(message: Message) -> bool:

@@ -9,10 +9,21 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
-from assembler.conversation.messages.items_in_content import as_items, is_sent_item, is_sent_thought
-from assembler.conversation.messages.message import Role
-from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, without_unfollowed_reasoning
+from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
+from assembler.conversation.messages.items_in_content import (
+    as_items,
+    as_responses_sends,
+    is_sent_item,
+    is_sent_thought,
+)
+from assembler.conversation.messages.responses import (
+    RESPONSES,
+    is_item_apart,
+    join_steps,
+    join_turns,
+    sendable,
+    without_unfollowed_reasoning,
+)
 from assembler.conversation.turns import is_head
 from assembler.dialects.blocks.pricing import lone_text
 from assembler.dialects.hosts.families import Family, family_of
@@ -65,12 +76,15 @@ class HostBill(JoiningPricer):
         each_piece = tuple(price_text(piece.text, self.family, self.count) for piece in pieces)
         each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
         text = "".join(piece.text for piece in pieces)
-        system = price_system(text, self.family, self.count) if text or not any(map(is_head, head)) else NOTHING
+        each_of_head = tuple(map(self.message, head))
+        told = (is_head(message) and not is_item_apart(message) for message in head)
+        spoken = any(price.upper and is_text for price, is_text in zip(each_of_head, told, strict=True))
+        system = price_system(text, self.family, self.count) if text or not spoken else NOTHING
         own_pieces, around_system = split_framing(system, each_piece)
         own_tools, tooling = split_framing(price_tools(tools, self.family, self.count), each_tool)
         return FixedPrices(
             pieces=own_pieces,
-            head=tuple(map(self.message, head)),
+            head=each_of_head,
             tools=own_tools,
             tooling=tooling,
             framing=price_request(self.family, self.count, api=self.api) + around_system,
@@ -84,21 +98,11 @@ class HostBill(JoiningPricer):
         message = (
             as_chat_sends(adapt_with_media(message, "openai"))
             if chat
-            else without_marks(adapt_message(message, RESPONSES))
+            else as_responses_sends(adapt_message(message, RESPONSES))
         )
         if is_empty_for_chat(message) or not message.parts:
             return NOTHING if chat else self._beside(message)  # an item of reasoning is sent beside the next one
-        results = [part for part in message.parts if type(part) is Result]
-        # Another model's reasoning is not sent, except in a message field of its own.
-        rest: tuple[Part, ...] = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
-        if self.api == "responses" and message.role == "assistant":
-            rest = _as_one_text(rest)
-        alone = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
-        if not chat and (results or (message.role == "user" and Opaque in map(type, rest))):
-            # The texts before, between and after outputs and a server's items are items of their own.
-            alone += _around_results(message)
-        elif rest or not message.parts:
-            alone.append(attrs.evolve(message, parts=rest))
+        alone = _in_chat(message) if chat else _in_items(message)
         bill = total(map(self._alone, alone)) + self._beside(message)
         if message.name is None or self.api == "responses":  # where names have no place
             return bill
@@ -180,16 +184,38 @@ class HostBill(JoiningPricer):
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
 
 
-def _around_results(message: Message) -> list[Message]:
-    """Return the runs of parts around results: the message's own, and a server's items in a user's content."""
+def _in_chat(message: Message) -> list[Message]:
+    """Return the messages that Chat gets: each result, then everything else. Reasoning is not sent among the parts."""
+    alone = [_of_tool(part, message) for part in message.parts if type(part) is Result]
+    rest = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
+    return [*alone, attrs.evolve(message, parts=rest)] if rest else alone
 
-    def speaker(part: Part) -> Role:
-        if isinstance(part, Result):
-            return "tool"
-        return "assistant" if message.role == "user" and is_sent_item(part, message) else message.role
 
-    runs = itertools.groupby((part for part in message.parts if not isinstance(part, Thinking)), speaker)
-    return [attrs.evolve(message, role=role, parts=tuple(run)) for role, run in runs if role != "tool"]
+def _in_items(message: Message) -> list[Message]:
+    """Return the messages that a template gets of Responses' items: each output, each server's item, and the runs
+    between them. So an item costs the same wherever it is found, and whatever stands next to it.
+    """
+    alone: list[Message] = []
+
+    def apart(part: Part) -> bool:
+        return type(part) is Result or is_sent_item(part, message) or (type(part) is Call and message.role == "user")
+
+    for is_apart, group in itertools.groupby((part for part in message.parts if type(part) is not Thinking), apart):
+        run = tuple(group)
+        if is_apart:
+            alone += [_of_tool(part, message) if type(part) is Result else _of_model(part, message) for part in run]
+        elif any(run) or sendable(message) or message.role != "assistant":  # an empty answer is not sent
+            parts = _as_one_text(run) if message.role == "assistant" else run
+            alone.append(attrs.evolve(message, parts=parts))
+    return alone
+
+
+def _of_tool(part: Part, message: Message) -> Message:
+    return attrs.evolve(message, role="tool", parts=(part,))
+
+
+def _of_model(part: Part, message: Message) -> Message:
+    return attrs.evolve(message, role="assistant", parts=(part,))
 
 
 def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:

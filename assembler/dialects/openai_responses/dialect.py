@@ -149,7 +149,7 @@ class OpenAIResponsesPricer(OpenAIBill):
 
         An item of the server's, or of an unknown type, is estimated by its words, with a bound.
         """
-        message = self.as_sent(message)
+        original, message = message, self.as_sent(message)
         calls: list[Call] = []
         stretch: list[str | Media] = []
         bill = NOTHING
@@ -174,7 +174,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         bill += self._spoken(message, stretch)
         if not calls:
             return bill
-        replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(message) else 0
+        replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(original) else 0
         return bill + Count(self.envelope + replayed) + price_calls(calls, self.family, self.count)
 
     def as_sent(self, message: Message) -> Message:
@@ -270,7 +270,11 @@ def _as_shown(tool: Tool) -> Tool:
 
 def _is_replayed(message: Message) -> bool:
     """True if a message's call is an item of the server, unchanged."""
-    if message.shape != RESPONSES:
-        return False
+    if message.shape != RESPONSES:  # an item in a content is sent with its id and its status too
+        return any(_was_served(part.raw) for part in message.parts if type(part) is Opaque)
     items = cast("list[Mapping[str, Any]]", message.seen if isinstance(message.seen, list) else [message.seen])
-    return any(item.get("type") == "function_call" and item.get("id") and item.get("status") for item in items)
+    return any(map(_was_served, items))
+
+
+def _was_served(item: Mapping[str, Any]) -> bool:
+    return bool(item.get("type") == "function_call" and item.get("id") and item.get("status"))

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.compaction import without_compacted_parts
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.calls_in_content import call_items
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
@@ -136,7 +137,9 @@ def _named(name: str, notes: Notes) -> str:
 def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     """Write a message of another API: an item for each stretch of content, each call and each result, in order."""
     content: list[str | Media | Opaque] = []
-    message = adapt_and_note(original, RESPONSES, notes)
+    whole = adapt_and_note(original, RESPONSES, notes)
+    message = without_compacted_parts(whole)
+    notes[REPLACED] += len(whole.parts) - len(message.parts)
     notes[SILENT] += message.role == "assistant" and not any(message.parts)
     notes[NAMES] += message.name is not None
     items = call_items(message)
@@ -195,6 +198,7 @@ def _call_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
     return {key: held for key, held in item.items() if key not in ("id", "status")}
 
 
+REPLACED = "part(s) before a summary in the same answer left out"
 NAMES = "name(s) of messages left out"
 
 
@@ -205,21 +209,15 @@ def _message_items(message: Message, content: Sequence[str | Media | Opaque]) ->
         return
     if not content:
         return
-    if message.role == "assistant" and not any(isinstance(part, Opaque) for part in filled):
-        yield {"role": "assistant", "content": "".join(_text(part) for part in filled)}
-        return
     texts = [part for part in filled if isinstance(part, str)]
+    if message.role == "assistant" and not any(isinstance(part, Opaque) for part in filled):
+        yield {"role": "assistant", "content": "".join(texts)}
+        return
     if len(filled) < 2 and len(texts) == len(filled):
         yield {"role": message.role, "content": "".join(texts)}
         return
     kind = "output_text" if message.role == "assistant" else "input_text"
     yield {"role": message.role, "content": [_part(part, kind) for part in filled]}
-
-
-def _text(part: Part) -> str:
-    if isinstance(part, str):
-        return part
-    raise _cannot_carry(part.kind if isinstance(part, Media) else "call")
 
 
 def _output(result: Result) -> str | list[Item]:

@@ -17,7 +17,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses import RESPONSES, is_item_apart
 from assembler.dialects.prices.families import ANOTHER_VOCABULARY
 from assembler.dialects.prices.graded import RuledPricer, counts_for_open_model, counts_for_openai
 from assembler.dialects.writing.fields import NO_PARAMETERS, object_schema
@@ -154,7 +154,9 @@ class ForeignPricer(RuledPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Return the rules' prices with wider bounds, equal for a system text in pieces and as a head message."""
         prices = self.rules.fixed(pieces, head, tools)
-        spoken = self._parts_of_one([*prices.pieces, *prices.head, prices.framing])
+        texts = [price for price, message in zip(prices.head, head, strict=True) if not is_item_apart(message)]
+        spoken = self._parts_of_one([*prices.pieces, *texts, prices.framing])
+        told = iter(spoken[len(pieces) : -1])
         around_pieces = AROUND_A_MESSAGE if pieces else 0
         loosened = prices.each(self._loosened)
         return attrs.evolve(
@@ -162,8 +164,10 @@ class ForeignPricer(RuledPricer):
             tools=tuple(map(self._indented, loosened.tools, tools)),
             pieces=spoken[: len(pieces)],
             head=tuple(
-                price + Count(0, upper=AROUND_A_MESSAGE if alone.upper else 0)  # one that is not sent costs nothing
-                for price, alone in zip(spoken[len(pieces) : -1], prices.head, strict=True)
+                self.message(message)
+                if is_item_apart(message)  # as in a conversation
+                else next(told) + Count(0, upper=AROUND_A_MESSAGE if alone.upper else 0)  # nothing if it is not sent
+                for alone, message in zip(prices.head, head, strict=True)
             ),
             tooling=self._loosened(prices.tooling, AROUND_TOOLS if tools else 0),
             framing=spoken[-1] + Count(0, upper=AROUND_A_REQUEST + around_pieces),

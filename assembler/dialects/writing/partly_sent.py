@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
 
+from assembler.conversation.compaction import api_of, without_compacted_parts
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.extra_fields import sends_fields_of_answers
 from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_left_out_for, is_sent_whole
@@ -52,6 +53,8 @@ def _sends_all(dialect: Dialect, message: Message) -> bool:
     """True if the request has every part of the message, with its reasoning. O(parts)."""
     if MAY_BE_LOST.isdisjoint(map(type, message.parts)):
         return True
+    if dialect.api.shape == api_of(message) == RESPONSES and without_compacted_parts(message) is not message:
+        return False
     return is_sent_whole(message, dialect.api.shape) and not _unsent_reasoning(dialect, message)
 
 
