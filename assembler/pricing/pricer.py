@@ -200,8 +200,9 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
     if not is_merging(pricer):
         return priced_layout(pricer, layout)
     asked = max((0, *(place for place, message in enumerate(layout.messages) if pricer.ends_reasoning(message))))
-    fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=()))
-    return fixed + price_beginning(pricer, layout.messages) + price_sent(pricer, layout.messages, asked)
+    fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=(), options={}))
+    price = fixed + price_beginning(pricer, layout.messages) + price_sent(pricer, layout.messages, asked)
+    return price + pricer.when_sent().options(layout) if layout.options else price
 
 
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:

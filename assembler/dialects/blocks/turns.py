@@ -20,7 +20,7 @@ from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.conversation.turns import opens_turn, unanswered_error
 from assembler.dialects.blocks.writer import Block, Writer, parts_as_they_came
 from assembler.dialects.dialect import Dialect, Emission
-from assembler.dialects.writing.notes import Notes
+from assembler.dialects.writing.notes import SPEAKERS, Notes
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.text.fields import fields_of
@@ -221,8 +221,7 @@ def _unmark(turn: Turn, writer: Writer) -> None:
 
 
 def _note(message: Message, turn: Turn, notes: Notes) -> None:
-    if message.name is not None:
-        notes["name(s) of a speaker left out"] += 1
+    notes[SPEAKERS] += message.name is not None
     if message.role in ("system", "developer") and turn.blocks:
         notes["system message(s) inside the conversation sent as the user's"] += 1
 

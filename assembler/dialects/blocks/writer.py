@@ -17,7 +17,7 @@ from assembler.conversation.messages.stray_cache_marks import MARK_KEYS, NONE_TA
 from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.dialects.blocks.media import not_a_text
 from assembler.dialects.writing.fields import own_fields
-from assembler.dialects.writing.notes import REASONING, RENAMED, Notes
+from assembler.dialects.writing.notes import REASONING, RENAMED, SPEAKERS, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.text.fields import fields_of, items_of
 
@@ -126,6 +126,7 @@ class Writer(abc.ABC):
         """Return a block for each system text, and for each cache mark that the API accepts. Raises for other parts."""
         blocks = [] if system is None else [self.text(system, None, NEUTRAL)]
         for message in head:
+            self.notes[SPEAKERS] += message.name is not None
             beside = parts_as_they_came(message)
             for place, part in enumerate(message.parts):
                 if isinstance(part, str):

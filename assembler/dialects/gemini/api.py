@@ -22,6 +22,7 @@ API = Api(
     held=("cached_content", "cachedContent"),
     priced=(
         *("generation_config", "generationConfig", "tool_config", "toolConfig", "thinking_config", "thinkingConfig"),
+        *("media_resolution", "mediaResolution"),
         *("response_schema", "responseSchema", "response_json_schema", "responseJsonSchema"),
     ),
     history="contents",

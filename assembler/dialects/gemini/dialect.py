@@ -6,6 +6,8 @@ Rules and texts of 400 errors: Gemini API reference, google-genai 3.4.0 and publ
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -29,6 +31,7 @@ from assembler.dialects.gemini.parts import (
     either,
     schema_of,
     sends,
+    setting_of,
     with_json_schema,
 )
 from assembler.dialects.prices.families import for_another_vocabulary
@@ -50,7 +53,7 @@ from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.text.fields import fields_of
 from budgets import Count, TokenCounter
-from budgets.count import NOTHING, total
+from budgets.count import NOTHING, Difference, total
 
 _NEWEST = ""
 """Stands for no model name: priced as the newest family."""
@@ -241,8 +244,20 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         """Return the message without the signatures of its calls."""
         return google.without_signatures(message)
 
-    def options(self, layout: Layout) -> Count:
-        """Price the output schema, if the family bills it. The calling mode is free (12 recordings)."""
+    def options(self, layout: Layout) -> Difference:
+        """Price the output schema and the media resolution. The calling mode is free (12 recordings)."""
+        return (self._schema(layout) - NOTHING) + self._resolution(layout)
+
+    def _resolution(self, layout: Layout) -> Difference:
+        """Price what the resolution of a whole request adds or saves. A part's own resolution goes before it."""
+        level = setting_of(layout.options, "media_resolution")
+        sent = (as_sent(adapt_with_media(message, self.shape), sends) for message in layout.messages if level)
+        media = [part for message in sent if message is not None for part in media_in(message)]
+        changed = (self._graded(self._media(part, level)) - self._graded(self._media(part)) for part in media)
+        return functools.reduce(operator.add, changed, Difference())
+
+    def _schema(self, layout: Layout) -> Count:
+        """Price the output schema, if the family bills it."""
         schema = schema_of(layout.options, "response_schema")
         if schema is not None and self.family.answers is Answers.BILLED:
             return self._graded(google.price_answer_schema(schema, self.family, self.count))
@@ -267,13 +282,14 @@ class GeminiPricer(MergingPricer, JoiningPricer):
     def _texts(self, texts: Sequence[str]) -> Count:
         return self._graded(google.price_texts(texts, self.count))
 
-    def _media(self, part: Media) -> Count:
+    def _media(self, part: Media, level: object = None) -> Count:
         facts = read_media(part)
         if facts.text is not None:
             return pictures.price_file(self.count(facts.text))
         rates, asked = self.family.rates, fields_of(either(part.raw, "media_resolution"))
-        level = None if asked is None else asked.get("level")
-        return pictures.price_media(facts, rates.at(level) if isinstance(rates, pictures.Flat) else rates)
+        if asked is not None and isinstance(rates, pictures.Flat):
+            level = asked.get("level", level)
+        return pictures.price_resolved(facts, rates, level)
 
     def _graded(self, price: Count) -> Count:
         if self.family.ceiling > 1:

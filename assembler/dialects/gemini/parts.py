@@ -178,9 +178,14 @@ def as_answered(part: Part) -> Part:
 
 
 def schema_of(options: Raw, key: str) -> Raw | None:
-    """Return the schema of an answer under `key`, from `config` or the wire's `generationConfig`; None without one."""
-    config = fields_in(either(options, "generation_config"))
-    return fields_of(either(config, key, either(options, key)))
+    """Return the schema of an answer under `key`; None without one."""
+    return fields_of(setting_of(options, key))
+
+
+def setting_of(options: Raw, key: str) -> object:
+    """Return the value under `key` of `config` or the wire's `generationConfig`; None without one."""
+    held: object = either(fields_in(either(options, "generation_config")), key, either(options, key))
+    return held
 
 
 def declarations(tools: Sequence[Tool]) -> list[Block]:

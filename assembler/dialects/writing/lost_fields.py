@@ -217,6 +217,8 @@ def _in_message(message: Message) -> list[SideField]:
     seen = fields_of(message.seen)
     for fields in map(fields_in, items_of(message.seen) if seen is None else [seen]):
         beside = {key: held for key, held in fields.items() if key not in said}
+        if message.name is None and "parts" in fields:  # a name that is read is noted as such
+            _add("name", fields.get("name"), found)
         if "role" in fields or "parts" in fields:
             _find(beside, _OF_A_MESSAGE, unread, found)
         else:  # an item of Responses

@@ -19,6 +19,7 @@ RENAMED = "call(s) of an illegal tool name renamed"
 MEDIA_MOVED = "picture(s) or file(s) of tool results sent after the results, as the user's"
 SIGNATURES = "signature(s) of another API left out"
 SILENT = "empty assistant message(s) left out"
+SPEAKERS = "name(s) of a speaker left out"
 SURPLUS_MARKS = "cache mark(s) beyond the four that the API takes left out, the oldest first"
 
 

@@ -54,6 +54,10 @@ class Tiles:
         tiles = ceil(width / TILE) * ceil(height / TILE)
         return Count(tiles * self.page, Grade.ESTIMATED, upper=(max(tiles, _shaped(width, height)) + 1) * self.page)
 
+    def at(self, level: object) -> Rates:
+        """The prices at the media resolution that a request asks for; the default ones for any other value."""
+        return _OF_TILES.get(level.upper(), self) if isinstance(level, str) else self
+
 
 @attrs.frozen
 class Flat:
@@ -68,7 +72,7 @@ class Flat:
         return _estimated(self.each)
 
     def at(self, level: object) -> Flat:
-        """The prices at the media resolution that a part asks for; the default ones for any other value."""
+        """The prices at the resolution that a part or a request asks for; the default ones for any other value."""
         return _AT.get(level.upper(), self) if isinstance(level, str) else self
 
 
@@ -79,9 +83,22 @@ _AT = {
     "MEDIA_RESOLUTION_ULTRA_HIGH": Flat(each=2_240, page=1_120, video_second=280 + AUDIO_SECOND),
 }
 """The published prices of each level, by Google's "Media resolution". Only Gemini 3 reads it from a part."""
+_OF_TILES = {
+    "MEDIA_RESOLUTION_LOW": Flat(each=64, page=64, video_second=64 + AUDIO_SECOND),
+    "MEDIA_RESOLUTION_MEDIUM": Flat(each=258, page=258, video_second=263),
+}
+"""The same of Gemini 2.5: up to medium an image is not cut into tiles."""
 
 Rates: TypeAlias = Tiles | Flat
 """What a generation bills for a medium."""
+
+
+def price_resolved(facts: MediaFacts, rates: Rates, level: object) -> Count:
+    """Tokens of one part at a resolution. The bound of Gemini 2.5 stays that of the default: no bill is recorded."""
+    price = price_media(facts, rates.at(level))
+    if isinstance(rates, Flat):
+        return price
+    return Count(price.tokens, Grade.ESTIMATED, upper=max(price.tokens, price_media(facts, rates).upper))
 
 
 def price_media(facts: MediaFacts, rates: Rates) -> Count:

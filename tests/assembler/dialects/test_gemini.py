@@ -227,6 +227,51 @@ def test_gemini_3_bills_a_part_by_the_resolution_that_it_asks_for(level: object,
         assert (count.tokens, count.upper) == (tokens + 1, tokens + 2)  # and what is around a content
 
 
+RESOLUTIONS = [
+    ("gemini-3-pro-preview", "MEDIA_RESOLUTION_LOW", (280, 280), (280, 280)),
+    ("gemini-3-pro-preview", "MEDIA_RESOLUTION_HIGH", (1_120, 1_120), (1_120, 1_120)),
+    ("gemini-3-pro-preview", "MEDIA_RESOLUTION_UNSPECIFIED", (1_120, 1_120), (560, 560)),
+    ("gemini-2.5-pro", "MEDIA_RESOLUTION_LOW", (64, 25 * 258), (64, 258)),
+    ("gemini-2.5-pro", "MEDIA_RESOLUTION_MEDIUM", (258, 25 * 258), (258, 258)),
+    ("gemini-2.5-pro", "MEDIA_RESOLUTION_HIGH", (4 * 258, 25 * 258), (258, 258)),
+]
+"""A model, a level, and what an image of unknown size and a page cost, expected and at most (Google, "Media
+resolution", read 2026-11). The bounds of 2.5 stay those of the default, since no bill of one is recorded."""
+
+
+@pytest.mark.parametrize(("model", "level", "image", "page"), RESOLUTIONS)
+def test_the_resolution_of_a_whole_request_is_billed(model: str, level: str, image: Any, page: Any) -> None:
+    for mime, (tokens, most) in (("image/png", image), ("application/pdf", page)):
+        part = {"file_data": {"file_uri": "https://x.example/y", "mime_type": mime}, "pages": 1}
+        contents = [{"role": "user", "parts": [part]}]
+        without = count_request({"contents": [{"role": "user", "parts": [{"text": "a"}]}]}, dialect=gemini, model=model)
+        for asked in ({"config": {"media_resolution": level}}, {"generationConfig": {"mediaResolution": level}}):
+            count = count_request({"contents": contents, **asked}, dialect=gemini, model=model)
+            assert (count.tokens, count.upper) == (tokens + without.tokens - 1, most + without.upper - 1)
+
+
+def test_a_parts_own_resolution_goes_before_that_of_the_request() -> None:
+    part = {"file_data": {"file_uri": "https://x.example/y", "mime_type": "image/png"}}
+    own = {**part, "media_resolution": {"level": "MEDIA_RESOLUTION_LOW"}}
+    request = {"contents": [{"role": "user", "parts": [own, part]}]}
+    high = {**request, "config": {"media_resolution": "MEDIA_RESOLUTION_MEDIUM"}}
+    with_own, with_both = (
+        count_request(body, dialect=gemini, model="gemini-3-pro-preview").tokens for body in (request, high)
+    )
+    assert with_own - with_both == 1_120 - 560
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "gemini", "openai_chat", "openai_responses", "mistral"])
+def test_the_name_of_a_content_or_of_a_system_message_is_noted_where_it_is_left_out(name: str) -> None:
+    """A name in a content of Gemini's, or in a system message at the head, was left out without a word."""
+    content = {"role": "user", "name": "bob", "parts": [{"text": "Hi."}]}
+    told = [{"role": "system", "name": "bob", "content": "Be brief."}, ("user", "Hi.")]
+    for history in ([content], told):
+        context = Assembler(dialect=name).add_messages(history).build()
+        sent = "bob" in str(context.request())
+        assert sent == (context.report.notes == ())
+
+
 @pytest.mark.parametrize("url", ["https://x.example/y", "http://x.example/y.tiff"])
 def test_a_picture_at_an_address_that_does_not_say_its_type_is_refused(url: str) -> None:
     picture = {"type": "image", "source": {"type": "url", "url": url}}
