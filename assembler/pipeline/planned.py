@@ -318,12 +318,12 @@ class Planned:
 
     def _as_sent(self, pricer: MergingPricer) -> Count:
         """The count of the request as it is sent. O(what the last such request did not hold)."""
-        # where messages go out merged alone
-        from assembler.pipeline.price_as_sent import has_sizes, price_request, with_sizes
+        from assembler.pipeline.price_as_sent import has_sizes, price_request, with_declared_sizes
 
         dialect, request = self.settings.dialect, self.emission.request
         if has_sizes(self.sent_messages):
-            return priced_request(pricer, with_sizes(dialect.parse(request), self.sent_messages))
+            sized = with_declared_sizes(dialect.parse(request), self.sent_messages, dialect.api.shape)
+            return priced_request(pricer, sized)
         known = self.decided_by_session
         known.sent = sent = price_request(dialect, pricer, request, known.sent)
         return sent.count

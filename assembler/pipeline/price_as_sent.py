@@ -14,8 +14,10 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from assembler.conversation.compaction import without_compacted_parts
 from assembler.conversation.messages import Media, Message, Opaque, Result
 from assembler.dialects import Dialect
+from assembler.dialects.writing.media_in_results import adapt_with_media
 from assembler.pricing.media.reading import GIVEN
 from assembler.pricing.opaque import is_measured
 from assembler.pricing.pricer import MergingPricer, price_beginning, price_sent, priced_layout
@@ -196,8 +198,16 @@ def has_sizes(originals: Sequence[Message]) -> bool:
     return any(_given(medium) for medium in _media(originals))
 
 
-def with_sizes(sent: Layout, originals: Sequence[Message]) -> Layout:
+def with_declared_sizes(sent: Layout, originals: Sequence[Message], shape: str) -> Layout:
     """The request as it is sent, with the sizes that the messages `originals` declare for its media.
+
+    Those that the API of this shape gets as texts, or not at all, are passed over. O(parts).
+    """
+    return with_sizes(sent, [adapt_with_media(without_compacted_parts(message), shape) for message in originals])
+
+
+def with_sizes(sent: Layout, originals: Sequence[Message]) -> Layout:
+    """The request, with the sizes of the media in these messages.
 
     Media are matched by their order, so nothing is changed if one of them was not sent. O(parts).
     """

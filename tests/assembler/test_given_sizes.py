@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
+from assembler import Assembler
 from assembler.conversation.messages import Media, Message, Opaque, Result
 from assembler.pipeline.price_as_sent import has_sizes, with_sizes
 from assembler.regions.layout import Layout
@@ -102,3 +103,25 @@ def test_a_part_beside_media_does_not_take_their_sizes() -> None:
 def test_no_size_is_guessed_if_one_of_the_media_was_not_sent(sent: list[Message]) -> None:
     layout = Layout(messages=sent)
     assert with_sizes(layout, [said(image(width=1), image(width=2))]) is layout
+
+
+FILES: dict[str, Any] = {
+    "anthropic": {"type": "document", "source": {"type": "url", "url": "https://a.example/f.pdf"}},
+    "bedrock": {"document": {"format": "pdf", "name": "f", "source": {"s3Location": {"uri": "s3://a/f"}}}},
+    "gemini": {"file_data": {"file_uri": "https://a.example/f.pdf", "mime_type": "application/pdf"}},
+}
+WORDS: dict[str, Any] = {
+    "anthropic": {"document": {"format": "txt", "name": "d", "source": {"text": "w w w"}}},
+    "bedrock": {"type": "document", "source": {"type": "text", "data": "w w w"}},
+    "gemini": {"type": "document", "source": {"type": "text", "data": "w w w"}},
+}
+"""Plain texts in the form of another API, which get there as texts."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_declared_length_holds_beside_a_file_that_is_sent_as_a_text(name: str) -> None:
+    """All sizes were lost beside it, so that a document of three pages was bounded by the longest one."""
+    asked = {"role": "user", "parts" if name == "gemini" else "content": [{**FILES[name], "pages": 3}]}
+    history = [{"role": "user", "content": [WORDS[name]]}, asked]
+    alone, beside = (Assembler(dialect=name).add_messages(one).build().count for one in ([asked], history))
+    assert beside.upper < alone.upper + 100

@@ -115,3 +115,10 @@ def test_tools_cost_what_they_cost_beside_the_system_messages_that_are_sent(part
 def test_an_answer_of_cache_marks_alone_costs_nothing(api: Api) -> None:
     marks = {"role": "assistant", "content": [{"cachePoint": {"type": "default"}}]}
     costs_what_it_is_sent_as([ASKED, marks, ASKED], api)
+
+
+@pytest.mark.parametrize("api", [*APIS, Api("openai_chat", "grok-4.3")], ids=str)
+def test_a_thought_that_is_not_sent_brings_no_hidden_reasoning_back(api: Api) -> None:
+    """Grok bills hidden reasoning behind the reasoning that a request shows. Chat shows none of another API's."""
+    thought = {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "so"}]}
+    costs_what_it_is_sent_as([ASKED, thought, ASKED], api)

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.extra_fields import field_of
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
 from assembler.conversation.messages.items_in_content import (
     as_items,
@@ -37,7 +38,7 @@ from assembler.dialects.hosts.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.framing import OpenAIApi
-from assembler.dialects.openai.wire import is_empty_for_chat
+from assembler.dialects.openai.wire import is_empty_for_chat, is_sent_in_content
 from assembler.dialects.prices.graded import counts_for_openai, own_counter
 from assembler.dialects.prices.message_fields import FRAMING, price_fields, price_reasoning
 from assembler.dialects.writing.fields import NO_PARAMETERS, tool_choice_in
@@ -119,7 +120,8 @@ class HostBill(JoiningPricer):
         chat = self.api == "chat"
         price = price_fields(message, self.count) if chat else self._reasoning(message)
         calls = any(isinstance(part, Call) for part in message.parts)
-        hidden = self.family.behind_thought if chat and not calls and Thinking in map(type, message.parts) else NOTHING
+        shown = chat and any(type(part) is Thinking and _is_shown(part, message) for part in message.parts)
+        hidden = self.family.behind_thought if shown and not calls else NOTHING
         if not (self.family.forgets_callers if calls else self.family.forgets_thoughts):
             return price + hidden
         kept = attrs.evolve(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
@@ -182,6 +184,11 @@ class HostBill(JoiningPricer):
             functions = self._declared([tool for tool in layout.tools if tool.api is None])
             return NOTHING - price_tools(functions, self.family, self.count)
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
+
+
+def _is_shown(thought: Thinking, message: Message) -> bool:
+    """True for reasoning that Chat gets, in a field or in the content."""
+    return field_of(thought) is not None or is_sent_in_content(thought, message)
 
 
 def _in_chat(message: Message) -> list[Message]:
