@@ -288,7 +288,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         return self._lone(texts, [message.role for message in messages])
 
     def _lone(self, texts: Sequence[str], roles: Sequence[Role]) -> list[Count]:
-        return claude.price_lone_texts(texts, roles, self.family, self.count)
+        prices = claude.price_lone_texts(texts, roles, self.family, self.count)
+        return prices if self.family.ceiling <= 1 else list(map(self._graded, prices))
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one assistant turn, and the results of one step, as they are sent and billed."""

@@ -359,3 +359,13 @@ def test_a_system_message_in_the_middle_that_adds_or_removes_a_tool_is_sent_and_
     assert count.upper >= without.upper + 60
     assembler = Assembler(dialect="anthropic").add_messages([*history, {"role": "user", "content": "Go on."}])
     assert block in assembler.build().request()["messages"][0]["content"]
+
+
+@pytest.mark.parametrize("model", ["claude-9", "a-model-of-nobody", "claude-sonnet-4-5", None])
+def test_a_text_costs_as_much_as_a_list_of_that_text(model: str | None) -> None:
+    """The bound of an unknown vocabulary was left out for messages of one text, which are priced in one call."""
+    told: Any = [
+        count_request({"messages": [{"role": "user", "content": content}]}, dialect=anthropic, model=model)
+        for content in ("What is it?", [{"type": "text", "text": "What is it?"}])
+    ]
+    assert told[0] == told[1]
