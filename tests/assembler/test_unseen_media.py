@@ -243,3 +243,20 @@ def test_a_block_without_words_is_not_free_for_another_makers_model_on_converse(
         for content in ([words], [words, block])
     )
     assert least <= count.tokens - without.tokens <= count.upper - without.upper
+
+
+@pytest.mark.parametrize(
+    ("part", "key"),
+    [
+        ({"type": "document", "source": {"type": "text", "data": "w"}}, "title"),
+        ({"type": "document", "source": {"type": "url", "url": URL}, "pages": 1}, "context"),
+    ],
+)
+def test_the_words_beside_a_file_are_counted_where_no_api_is_named(part: Part, key: str) -> None:
+    """They are sent under `plain`, and cost nothing."""
+    without, count = (
+        count_request({"messages": [{"role": "user", "content": [one]}]}, dialect="plain")
+        for one in (part, {**part, key: "some words to read"})
+    )
+    assert (count.tokens - without.tokens, count.upper - without.upper) == (4, 4)
+    assert count.grade is Grade.ESTIMATED

@@ -24,6 +24,7 @@ from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.regions.tools.tool import own_definition
+from assembler.text.fields import fields_in
 from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.count import NOTHING, grade_of, total
 
@@ -101,8 +102,10 @@ class PlainPricer:
             case Media():
                 from assembler.pricing.media.open_models import price_medium  # for media alone
 
-                facts = read_media(part)
-                return price_medium(facts) if facts.text is None else Count(self.count(facts.text), Grade.ESTIMATED)
+                facts, words = read_media(part), Count(sum(map(self.count, _words_beside(part))), Grade.ESTIMATED)
+                if facts.text is None:
+                    return price_medium(facts) + words
+                return Count(self.count(facts.text), Grade.ESTIMATED) + words
             case Opaque() if not is_mark(part):
                 return price_opaque(part, self.count)
             case Result():
@@ -139,6 +142,12 @@ class PlainPricer:
                 return 0  # a cache mark, or priced beside the texts as an estimate
             case _ as never:
                 assert_never(never)
+
+
+def _words_beside(part: Media) -> list[str]:
+    """Return the title, the context or the name of a file, which is sent with it."""
+    held = (part.raw.get("title"), part.raw.get("context"), fields_in(part.raw, "document").get("name"))
+    return [text for text in held if isinstance(text, str)]
 
 
 def definition(tool: Tool) -> dict[str, Any]:
