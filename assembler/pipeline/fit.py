@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
+from assembler.conversation.messages import Message
 from assembler.conversation.pins import staying
 from assembler.conversation.policy_memory import read_remembered
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -325,15 +326,26 @@ def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
 
 
 def _widen(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
-    """Add older turns while the request fits as it is sent, if the policy keeps the newest turns that fit."""
+    """Add older turns while the request fits as it is sent, if the policy keeps the newest turns that fit.
+
+    A request that begins with a blank message may cost more than one with a turn more, whose words the blank joins:
+    some APIs accept no blank message alone, and get a text in its place.
+    """
     trimmer, ledger = trimming(plan.settings.active_rungs), plan.ledger
     oldest = ledger.first if start is None else start[1].cut.first_kept
-    while trimmer is not None and oldest < plan.first:
-        wider = plan.leaving(_all_from(plan, max(ledger.turn_start(plan.first - 1), oldest)), ledger)
-        if not wider.fits(tokens_left):
+    first = plan.first
+    while trimmer is not None and oldest < first:
+        first = max(ledger.turn_start(first - 1), oldest)
+        wider = plan.leaving(_all_from(plan, first), ledger)
+        if wider.fits(tokens_left):
+            plan = wider
+        elif not _is_blank(ledger.reading(first)):
             break
-        plan = wider
     return plan
+
+
+def _is_blank(message: Message) -> bool:
+    return all(isinstance(part, str) and not part.strip() for part in message.parts)
 
 
 def _all_from(plan: Planned, first: int) -> Trimmed:

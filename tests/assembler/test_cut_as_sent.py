@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from assembler import (
     Assembler,
     CitedSources,
@@ -13,6 +15,8 @@ from assembler import (
     ClearToolResults,
     ContextLengthError,
     Placement,
+    Policy,
+    Refuse,
     Summarize,
     TrimOldest,
 )
@@ -48,3 +52,17 @@ def test_a_window_that_a_smaller_one_does_without_builds_at_once() -> None:
             assert error.smallest_window > window
             fitting.append(False)
     assert fitting == sorted(fitting, reverse=True)
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "bedrock"])
+def test_a_turn_fits_although_the_blank_message_after_it_would_not_alone(dialect: str) -> None:
+    """Alone the blank is sent as "(no text)", which costs more than the words of the turn that it joins."""
+    said = [("user", "a" * 90), ("assistant", "b"), ("user", "c"), ("user", " "), ("assistant", "d"), ("user", "e")]
+
+    def made(window: int, first: int, policy: Policy) -> Assembler:
+        return Assembler(Budget(window, counter=len), dialect=dialect, on_overflow=policy).add_messages(said[first:])
+
+    costs = {first: made(1_000, first, Refuse()).build().count.upper for first in (2, 3)}
+    assert costs[2] < costs[3]
+    for window in range(costs[2], costs[3] + 1):
+        assert len(made(window, 0, TrimOldest()).build().messages) == len(said[2:])
