@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages.message import Message, Part, Thinking
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
-from assembler.conversation.messages.shapes import SHAPES, FieldsOfAnswers
+from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.text.checked import checked_text
 
@@ -50,9 +50,7 @@ def thoughts_in_extra_fields(seen: _Raw, index: int) -> tuple[Part, ...]:
 
 def texts_of_extra_fields(message: Message, target: str) -> dict[str, str]:
     """The texts in an answer's fields that the model of the API `target` is not shown: a refusal, a transcript."""
-    if not message.extra_fields or message.role != "assistant":
-        return {}
-    if SHAPES[target].fields_of_answers is FieldsOfAnswers.TAKEN:
+    if not message.extra_fields or message.role != "assistant" or SHAPES[target].fields_of_answers:
         return {}
     value = {key: message.seen.get(key) for key in message.extra_fields if key in OF_ANSWERS}
     audio = value.get("audio")
@@ -62,7 +60,7 @@ def texts_of_extra_fields(message: Message, target: str) -> dict[str, str]:
 
 def loses_fields_of_answers(message: Message, target: str) -> bool:
     """Whether a message has textless fields that the API `target` lacks: annotations, untranscribed audio."""
-    if not message.extra_fields or _takes_fields_of_answers(target):
+    if not message.extra_fields or SHAPES[target].fields_of_answers:
         return False
     return not set(OF_ANSWERS).isdisjoint(set(message.extra_fields) - texts_of_extra_fields(message, target).keys())
 
@@ -76,11 +74,7 @@ def sends_fields_of_answers(message: Message, target: str) -> bool:
     """Whether the API `target` gets a message's refusal, transcript or annotations."""
     if texts_of_extra_fields(message, target):
         return True
-    return not set(OF_ANSWERS).isdisjoint(message.extra_fields) and _takes_fields_of_answers(target)
-
-
-def _takes_fields_of_answers(target: str) -> bool:
-    return SHAPES[target].fields_of_answers is not FieldsOfAnswers.LACKED
+    return not set(OF_ANSWERS).isdisjoint(message.extra_fields) and SHAPES[target].fields_of_answers
 
 
 def refusal_of(seen: _Raw) -> str | None:

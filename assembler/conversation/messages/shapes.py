@@ -14,14 +14,6 @@ import attrs
 from budgets.lazy_names import FromFolders
 
 
-class FieldsOfAnswers(enum.Enum):
-    """Whether an API has Chat's further fields of an answer: a refusal, audio, annotations."""
-
-    LACKED = "no: texts in them are sent as texts"
-    UNPRINTED = "it takes them, but does not show them to the model: their texts are sent as texts too"
-    TAKEN = "yes"
-
-
 class MediaOfResults(enum.Enum):
     """Where an API takes the pictures and files of a tool's result."""
 
@@ -50,7 +42,9 @@ class Shape:
     """The kinds of parts, beside texts, that may stand in its system text; None if all that a message may hold."""
     shows_media: bool = True
     """Whether an assistant's message may hold the images and files of this API."""
-    fields_of_answers: FieldsOfAnswers = FieldsOfAnswers.LACKED
+    fields_of_answers: bool = False
+    """Whether it has the further fields of an answer of Chat's: a refusal, audio, annotations. If not, their texts are
+    sent as texts."""
     media_of_results: MediaOfResults = MediaOfResults.INSIDE
     call_id: Callable[[str], str] = str
     """How the API is sent a call id. Used for the texts that name the call of a moved picture."""
@@ -66,7 +60,7 @@ class Shape:
     """Whether the user messages before such a summary are still read."""
 
 
-_OF_NO_API = (Shape(name=""), Shape(name="plain", fields_of_answers=FieldsOfAnswers.TAKEN))
+_OF_NO_API = (Shape(name=""), Shape(name="plain", fields_of_answers=True))
 _OF_DIALECTS: Mapping[str, Shape] = FromFolders("assembler.dialects", "shape", "SHAPE")
 
 

@@ -17,7 +17,6 @@ from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import TemplateMessage
-from assembler.dialects.chat_template.shape import SHAPE
 from assembler.dialects.chat_template.traits import Traits
 from assembler.dialects.openai.wire import tool_definition
 from assembler.dialects.writing.lost_fields import missing, side_fields
@@ -26,7 +25,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
 from assembler.text.fields import object_in
 
-CHAT_TEMPLATE = SHAPE.name
+CHAT_TEMPLATE = "chat_template"
 """The shape of messages that were written for a template: they are passed on unchanged."""
 
 

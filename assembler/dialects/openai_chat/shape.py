@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assembler.conversation.messages.shapes import FieldsOfAnswers, MediaOfResults, Shape, declare_shape
+from assembler.conversation.messages.shapes import MediaOfResults, Shape, declare_shape
 from assembler.dialects.writing.call_ids import legal_id
 
 SHAPE = declare_shape(
@@ -10,7 +10,7 @@ SHAPE = declare_shape(
         name="openai",
         named_by="type",
         shows_media=False,  # openai 3.54.0, ChatCompletionAssistantMessageParam
-        fields_of_answers=FieldsOfAnswers.TAKEN,
+        fields_of_answers=True,
         media_of_results=MediaOfResults.AFTER,  # openai 3.54.0, ChatCompletionToolMessageParam
         call_id=legal_id,
         is_form_of=lambda fields: fields.get("type") == "function" and "function" in fields,
