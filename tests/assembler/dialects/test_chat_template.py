@@ -373,6 +373,15 @@ def test_a_turn_of_another_provider_is_converted() -> None:
     assert thinking.emit(layout_of(history)).notes == ()
 
 
+def test_what_an_answer_said_beside_its_content_is_in_the_prompt() -> None:
+    """A template is given a transcript or a refusal in a field, which no template prints."""
+    answer = {"role": "assistant", "content": "Listen.", "audio": {"id": "audio_1", "transcript": "It rains in Oslo."}}
+    history = [{"role": "user", "content": "And Oslo?"}, answer, {"role": "user", "content": "Thanks."}]
+    prompt = Assembler(dialect=DIALECTS["chatml"]).add_messages(history).build().request()["prompt"]
+    assert "Listen." in prompt
+    assert "It rains in Oslo." in prompt
+
+
 def test_calls_without_ids_are_answered_by_name_and_order() -> None:
     history: list[Any] = [
         {"role": "user", "parts": [{"text": "q"}]},
