@@ -24,7 +24,8 @@ def holds_files(plan: Planned) -> bool:
 
 
 def _newest_turn(plan: Planned) -> Sequence[Message]:
-    return plan.view.messages(plan.ledger.newest_turns(1), plan.view.length)
+    begins = plan.ledger.newest_turns(1)
+    return [message for index, message in plan.kept_messages if index >= begins]  # as the policies left them
 
 
 def _is_file(part: Part) -> bool:

@@ -172,3 +172,11 @@ def test_a_turn_is_to_be_shortened_only_by_as_many_tokens_as_its_words_cost(word
     assert error is not None
     assert "send fewer or smaller files, by 4" in error.advice
     assert "shorten its messages" not in error.advice
+
+
+def test_words_that_a_policy_has_shortened_already_are_not_to_be_shortened_again() -> None:
+    """They were counted as the caller wrote them, so that the advice asked for words that were gone."""
+    asked = spoken("bedrock", "user", 2_500, {**FILES["bedrock"][1], "pages": 1})
+    error = Case("bedrock", [asked], [TrimOldest(), Truncate(50)], 2_851, {}).fails()
+    assert error is not None
+    assert "send fewer or smaller files, by" in error.advice
