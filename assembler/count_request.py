@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.dialects import Dialect
-from assembler.dialects.by_name import dialect_for
+from assembler.dialects.by_name import dialect_for, model_in
 from assembler.dialects.reading.parse_steps import UNREADABLE, unreadable
 from assembler.dialects.reading.sdk_arguments import with_schemas, without_sdk_values
 from assembler.errors import ConversationError, MessageTypeError
@@ -54,7 +54,7 @@ def _counted(
     counter: TokenCounter | None,
     held: Tokens | Count | None,
 ) -> Count:
-    model = _named_in(request) if model is None else model
+    model = model_in(request, dialect) if model is None else model
     spoken, beside = dialect_for(dialect, model), held_count(held)
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
@@ -65,12 +65,6 @@ def _counted(
     except UNREADABLE as error:
         problem = unreadable(error)
     raise problem
-
-
-def _named_in(request: Mapping[str, Any]) -> str | None:
-    """The model that a body names as `model`, or as Bedrock's `modelId`."""
-    named: object = request.get("model", request.get("modelId"))
-    return str.__str__(named) if isinstance(named, str) else None
 
 
 def _priced(

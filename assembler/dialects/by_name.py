@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from assembler.dialects import DIALECTS, Dialect
 from assembler.validation import offers, unknown_dialect
@@ -32,6 +33,19 @@ def dialect_for(dialect: Dialect | str | None, model: object) -> Dialect:
     if dialect is None and name is None:
         raise BudgetError(f"no dialect: pass dialect=, one of {', '.join(DIALECTS)}, or a model whose API is known")
     return DIALECTS[name] if name is not None else read_dialect(cast("Dialect | str", dialect))
+
+
+def model_in(request: Mapping[str, Any], dialect: Dialect | str | None = None) -> str | None:
+    """Return the model that a body names under the key of its API; None if it names none.
+
+    Without a dialect, under the key of any API, `"model"` first.
+    """
+    if "model" in request:
+        named: object = request["model"]
+    else:
+        asked = DIALECTS.values() if dialect is None else [read_dialect(dialect)]
+        named = next((request[spoken.api.model] for spoken in asked if spoken.api.model in request), None)
+    return str.__str__(named) if isinstance(named, str) else None
 
 
 def _kind(given: object) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from assembler.count_request import count_request
 from assembler.dialects import Dialect
-from assembler.dialects.by_name import dialect_for
+from assembler.dialects.by_name import dialect_for, model_in
 from assembler.errors import MessageTypeError, WrongTypeError
 from assembler.pricing.pricer import Piece, Pricer
 from assembler.regions.layout import Layout
@@ -37,7 +37,7 @@ def assert_fits(
     """
     __tracebackhide__ = True
     _refuse_no_body(request)
-    named = model or (budget.model if budget is not None else None) or request.get("model")
+    named = model or (budget.model if budget is not None else None) or model_in(request, dialect)
     if budget is None:
         if not isinstance(named, str):
             raise WrongTypeError("assert_fits needs model='gpt-4o' or budget=Budget(…): the request names no model")
@@ -58,7 +58,7 @@ def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = 
     """
     __tracebackhide__ = True
     _refuse_no_body(request)
-    named = model or request.get("model")
+    named = model or model_in(request, dialect)
     name = dialect if isinstance(dialect, str) else dialect_for(dialect, named).name
     violations = [one for one in verify(request, dialect=name, model=named) if not one.note]
     if violations:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from assembler import Assembler, TrimOldest, count_request, fit_request, verify
-from assembler.dialects import DIALECTS, typed_requests
+from assembler.dialects import DIALECTS, Api, Dialect, openai_chat, typed_requests
 from assembler.testing import assemblers, assert_fits, assert_valid, check_dialect, planted, survival
 from budgets import Budget, BudgetError
 
@@ -93,3 +95,25 @@ def test_the_type_of_a_request_names_every_key_of_a_full_one(name: str) -> None:
     keys = assembler.build().request().keys()
     assert len(keys) > 1
     assert keys <= TYPED[name].__annotations__.keys()
+
+
+def test_the_model_is_read_under_the_key_that_its_api_declares() -> None:
+    """Bedrock's name of a model decided the price and no dialect, and the key of one's own API was not read at all."""
+    ours = SimpleNamespace(
+        name="ours",
+        api=Api(model="engine"),
+        opening=openai_chat.opening,
+        pricer=openai_chat.pricer,
+        parse=openai_chat.parse,
+        options=openai_chat.options,
+        emit=openai_chat.emit,
+    )
+    body = {"messages": [{"role": "user", "content": "Hi"}]}
+    for model in ("gpt-4o", "nobodys-model"):
+        told = count_request(body, dialect=cast("Dialect", ours), model=model)
+        assert count_request({"engine": model, **body}, dialect=cast("Dialect", ours)) == told
+        assert count_request({"model": model, **body}, dialect=cast("Dialect", ours)) == told
+    converse = {"modelId": "anthropic.claude-sonnet-4-5", "messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+    priced = count_request(converse, dialect="bedrock", model="anthropic.claude-sonnet-4-5")
+    assert count_request(converse) == count_request(converse, dialect="bedrock") == priced
+    assert assert_fits(converse) == priced

@@ -134,7 +134,8 @@ def write_like(raw: object, fields: dict[str, Any]) -> object:
     try:
         made = writer(private_copy(fields))
     except Exception as error:  # its text could quote the message, so it is only chained
-        raise MessageTypeError(f"the writer of {kind} raised {type(error).__name__}") from error
+        given = f"a dict with the role {fields.get('role')!r} and the keys {', '.join(fields)}"
+        raise MessageTypeError(f"the writer of {kind} raised {type(error).__name__} for {given}") from error
     if made is None:
         raise MessageTypeError(f"the writer of {kind} returned None; return the new message")
     meant, read = read_message(fields, 0), read_message(made, 0)

@@ -45,6 +45,7 @@ class SearchResults:
 API = Api(
     provider="aws.bedrock",
     shape=SHAPE.name,
+    model="modelId",
     held=("promptVariables",),  # of a prompt that the service stores
     priced=("additionalModelRequestFields", "outputConfig", "toolChoice"),
     marks=BedrockMarks(),

@@ -44,6 +44,7 @@ from assembler.testing.conformance.dialect_cases import (
     strings,
 )
 from assembler.testing.conformance.dialect_histories import GROWING, TOOL, UNNAMED
+from assembler.testing.conformance.own_messages import OwnMessages
 from assembler.testing.conversations import requests
 from assembler.text.fields import object_in
 from assembler.verify import DIALECTS as KNOWN
@@ -81,7 +82,8 @@ def check_dialect(
     better grade than its counter. Every conversation is also priced for an unknown model. Its count is an estimate,
     unless the dialect has its own tokenizer, or declares the one vocabulary of its API.
     Parts of other APIs, such as calls of custom tools, are billed as they are sent. A block for a source, if the API
-    declares any, is sent unchanged, and billed.
+    declares any, is sent unchanged, and billed. Messages in the API's own shape that `add_messages` reads can be edited
+    and answered.
 
     `rules` returns the faults of a request. By default it is `assembler.verify`, for the dialects that it knows;
     without any, nothing shows that the API accepts what is sent. `texts` (a list, or a Hypothesis strategy) are drawn
@@ -150,6 +152,7 @@ class _Held(Checked):
         self.is_as_good_as_its_counter(body)
         self.guesses_for_a_stranger(body)
         SeldomCases(self.name, self.dialect, self.rules).check(body)
+        OwnMessages(self.name, self.dialect).check()
 
     def _drawn(self, texts: SearchStrategy[str], max_examples: int) -> None:
         built = 0

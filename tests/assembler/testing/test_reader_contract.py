@@ -155,7 +155,11 @@ FAULTS: dict[str, tuple[str, Callable[[Bubble], Any], Callable[[Mapping[str, Any
     "its error quotes a message": ("no error quotes a message; one of message 0 does", quoting, from_dict),
     "its writer makes dicts": ("of the class; again: got dict", as_dict, in_dicts),
     "its writer loses calls": ("again: the writer of Bubble made", as_dict, without_calls),
-    "its writer fails without calls": ("again: the writer of Bubble raised KeyError", as_dict, needing_calls),
+    "its writer fails without calls": (
+        "raised KeyError for a dict with the role '(user|assistant)' and the keys role, content",
+        as_dict,
+        needing_calls,
+    ),
     "its writer keeps the old text": ("shortened: the writer of Bubble made", as_dict, as_it_was),
     "its writer knows one result alone": ("again: the writer of Bubble made", as_dict, of_one_result),
     "its writer knows no results of repair": (
