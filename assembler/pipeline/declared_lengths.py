@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, cast
+from typing import Any
 
 import attrs
 
@@ -39,7 +39,8 @@ def _with_lengths(message: Message, length: int) -> Message:
 
 def _declared(part: Part, length: int) -> Part:
     if isinstance(part, Result):
-        return attrs.evolve(part, parts=cast("tuple[Any, ...]", tuple(_declared(held, length) for held in part.parts)))
+        held: Any = tuple(_declared(inner, length) for inner in part.parts)
+        return attrs.evolve(part, parts=held)
     key = missing_length(part)
     if key is None or not isinstance(part, Media | Opaque):
         return part

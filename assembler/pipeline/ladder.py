@@ -232,6 +232,7 @@ def replay_ladder(
         beside = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
         spare = tokens_left - kept.count(ledger.until(stop)).upper
         asked = at.failed() if spare < 0 else Replayed(at.first, stop, kept)
+        grown: int | None
         if spare < 0:
             grown = asked.next_question
             if grown > ledger.length:  # a question that the replay of a longer history does not ask
