@@ -44,8 +44,8 @@ class Api(Value):
     """
     history: str = "messages"
     """The request's key of the conversation."""
-    model: str = "model"
-    """The request's key of the model's name. `"model"` itself is read too."""
+    model: str = ""
+    """The request's key of the model's name, if it is not `"model"`, which is read too."""
     marks: Marks | None = None
     """How the API writes cache marks; None if it has none."""
     sources: SourceBlocks | None = None
