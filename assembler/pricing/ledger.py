@@ -368,5 +368,6 @@ class Ledger(Priced):
         sums = self.prices.sums.reaching(self.length, lambda index: self.lasting(index).upper)
         billed = None if self.prices.forgetting is None else (self.billed_reasoning, self.most_reasoning())
         pins = self.pinned_turns() if self.pins else ()
-        pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
-        return Timeline(self._view, sums, billed, pinned, self.first, self.length, self.prices.replays)
+        pinned = [start for start, _ in pins]
+        kept = [*itertools.accumulate((self.turn(start, stop).upper for start, stop in pins), initial=0)]
+        return Timeline(self._view, sums, billed, pinned, kept, self.first, self.length, self.prices.replays)

@@ -94,7 +94,7 @@ class BilledReasoning(NamedTuple):
 
 @attrs.frozen(eq=False, repr=False)
 class Timeline:
-    """Prefix sums of prices, and where turns begin. A query costs O(log messages), with pins O(turns).
+    """Prefix sums of prices, and where turns begin. A query costs O(log messages).
 
     If the model forgets reasoning, a history may cost less than a shorter one. Then a query costs O(messages), but an
     overflow is looked for only where reasoning may matter.
@@ -105,8 +105,10 @@ class Timeline:
     _billed: tuple[Callable[[int], BilledReasoning], Tokens] | None
     """The reasoning that is billed in the first n messages, beside the sums, and the most that it ever costs; None if
     none is forgotten."""
-    _pinned: tuple[tuple[int, Tokens], ...]
-    """Where pinned turns begin, and what they cost. Those before a cut stay too."""
+    _pinned: list[int]
+    """Where pinned turns begin. Those before a cut stay too."""
+    _pinned_sums: list[Tokens]
+    """What the first 0, 1, 2 … of them cost."""
     first: int
     length: int
     replays: Replays
@@ -117,7 +119,7 @@ class Timeline:
         return self._sums[stop] - self._sums[start] + self._kept_before(start) + self._reasoning(start, stop)
 
     def _kept_before(self, start: int) -> Tokens:
-        return sum(tokens for begin, tokens in self._pinned if begin < start)
+        return self._pinned_sums[bisect_left(self._pinned, start)]
 
     def _reasoning(self, start: int, stop: int) -> Tokens:
         """What the reasoning from `start` on costs that is billed in the first `stop` messages."""
@@ -175,6 +177,10 @@ class Timeline:
         if not self._pinned and self._billed is None:
             least = bisect_left(self._sums, self._sums[stop] - tokens, lo=start, hi=stop)
             return self.next_turn(least, stop)
+        if start < stop and self._billed is None:  # of two cuts where turns begin, the later keeps no more
+            ats = range(start, max(start, self.turn_start(stop - 1)) + 1)
+            least = bisect_left(ats, -tokens, key=lambda at: -self.tokens(self.next_turn(at, stop), stop))
+            return self.next_turn(start + least, stop) if least < len(ats) else stop
         at = start
         while at < stop and self.tokens(at, stop) > tokens:
             at = self.next_turn(at + 1, stop)

@@ -26,6 +26,7 @@ from assembler.policies.trim_oldest import Filled, LowWater
 from budgets import Budget, ContextLengthError
 from tests.benchmarks.cache_economy import run_session
 from tests.benchmarks.kinds import KINDS, arrivals
+from tests.calls import calls_of
 from tests.scaled import scaled
 
 from . import by_hand
@@ -315,3 +316,28 @@ def test_a_message_of_no_tokens_cuts_nothing_from_a_window_that_is_full_to_the_t
     assembler = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=ladder)
     for sizes, kept in (([[5], [20]], 1), ([[5], [20], [0]], 2), ([[5], [20], [0], [1]], 2)):
         assert len(assembler.fork().add_messages(history_of(sizes)).build().messages) == kept
+
+
+def test_twice_as_many_pinned_turns_take_twice_as_many_calls_to_refuse() -> None:
+    """Every question of the replay added up what all pinned turns cost."""
+
+    def calls(turns: int) -> int:
+        history = [
+            message
+            for turn in range(turns)
+            for message in (
+                {"role": "user", "content": f"question {turn}", "pinned": True},
+                {"role": "assistant", "content": "answer"},
+            )
+        ]
+        budget = Budget(turns * 9, counter=len)
+        assembler = Assembler(budget, dialect=plain, on_overflow=TrimOldest(0.5, note="gone")).add_messages(history)
+
+        def refuse() -> None:
+            with pytest.raises(ContextLengthError):
+                assembler.build()
+
+        return calls_of(refuse)
+
+    calls(20)  # what is found once in a process
+    assert calls(400) <= 2.2 * calls(200)
