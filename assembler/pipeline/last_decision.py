@@ -207,8 +207,8 @@ def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
     If it started from the last decision: what that depended on, and the new messages. O(messages that stay). But if a
     policy remembers something, such as a summary, O(messages that were read).
     If the policy only keeps the newest turns that fit: the front of the history, what stays, and the one turn more that
-    does not fit. O(messages that stay), and a look at each message for a pin. Any other policy may have read any
-    message: O(messages that were read).
+    does not fit, and all between if that is no more than `GLANCE`. O(messages that stay), and a look at each message
+    for a pin. Any other policy may have read any message: O(messages that were read).
     """
     view = plan.view
     if view.readings.keepsakes.entries:
@@ -217,7 +217,8 @@ def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
         to_check = [(0, last.front), *last.apart, (last.checked_from, view.length)]
     elif plan.trimmed.decisions and _newest_that_fit(plan):
         front = min(max(view.head, plan.ledger.first) + 1, view.length)
-        to_check = [(0, front), (one_turn_more(plan), view.length)]
+        newest = one_turn_more(plan)
+        to_check = [(0, front if newest - front > GLANCE else newest), (newest, view.length)]
     else:
         return view.first_stale()
     changed = (view.first_changed(start, stop) for start, stop in to_check)

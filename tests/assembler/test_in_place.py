@@ -336,3 +336,19 @@ def test_a_pin_on_an_unread_message_is_seen_if_the_whole_is_counted() -> None:
         context = assembler.build()
         assert (context.messages[0] is messages[3]) == pinned
         assert context.count == fresh().build().count
+
+
+@pytest.mark.parametrize("turns", [6, 16])
+def test_after_an_edit_of_a_few_dropped_messages_the_steps_are_a_fresh_assemblers(turns: int) -> None:
+    """The request does not depend on them, but the windows in which they would stay do."""
+    history = [{"role": "user", "content": f"question {turn} " + "x" * 10} for turn in range(turns)]
+    budget = Budget(60, counter=len)
+
+    def fresh() -> Assembler:
+        return Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+
+    assembler = fresh()
+    assembler.build().report.steps()
+    history[1]["content"] += " and more"
+    steps = assembler.set_instruction("Be brief.").build().report.steps()
+    assert steps == fresh().set_instruction("Be brief.").build().report.steps()
