@@ -14,7 +14,6 @@ SHAPE = declare_shape(
         # ChatCompletionRequest and ConversationRequest; read 2026-11).
         accepts_tools={"responses": ("image_generation",)},
         system_parts=(),
-        shows_media=False,  # mistral-common 1.13.1, validator, read 2026-11
         # From tokenizer 15 on it takes pictures in results (mistral-common 1.13.1, validator, read 2026-11).
         media_of_results=MediaOfResults.AFTER,
         call_id=lambda call_id: nine(legal_id(call_id)),
