@@ -10,7 +10,7 @@ import pytest
 
 from assembler import Assembler, ConversationError, TrimOldest, count_request, fit_request, verify
 from assembler.dialects import DIALECTS, chat_template
-from budgets import Budget, BudgetError, ContextLengthError, Count, Grade
+from budgets import Budget, BudgetError, ContextLengthError, Count, Grade, Limit
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
 
 Dict = dict[str, Any]
@@ -156,3 +156,21 @@ def test_a_body_with_an_answer_alone_is_fitted() -> None:
     body = {"model": "gpt-5", "input": [OUTPUT], "previous_response_id": "resp_1"}
     fitted = fit_request(body, dialect="openai_responses", assembler=increment().hold(700))
     assert fitted["input"] == [OUTPUT]
+
+
+def test_another_number_may_be_held_for_a_history_that_begins_with_an_answer_to_the_server() -> None:
+    answer = {"type": "function_call_output", "call_id": "call_1", "output": "found"}
+    assembler = Assembler(Budget(1_000, model="gpt-4o"), dialect="openai_responses").hold(100).add_messages([answer])
+    first = assembler.build().count.tokens
+    assert assembler.hold(200).build().count.tokens == first + 100
+    with pytest.raises(ConversationError, match="answers no call"):
+        assembler.hold(None)
+
+
+def test_a_cap_on_a_conversation_that_a_template_prints_is_named_in_the_error() -> None:
+    budget = Budget(1_000, limits={"conversation": Limit(cap=20)})
+    assembler = Assembler(budget, dialect=chat_template(TOKENIZERS["chatml"])).add_instruction("Be brief.")
+    with pytest.raises(ContextLengthError) as raised:
+        assembler.add_message(("user", "word " * 60)).build()
+    assert raised.value.region == "conversation"
+    assert raised.value.available < 1_000

@@ -9,11 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler
-from assembler.conversation.messages import read_message
+from assembler.conversation.messages import read_message, user_message
 from assembler.conversation.readings import MANY, most_tokens
 from assembler.dialects import plain
+from assembler.pipeline.choose import (
+    _note_costs_more as note_costs_more,  # pyright: ignore[reportPrivateUsage]
+)
+from assembler.pipeline.ladder import keep_all, trim_by_rungs
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
-from budgets import Budget, Count, Grade
+from budgets import Budget, BudgetError, Count, Grade
 from budgets.count import Difference
 
 
@@ -162,3 +166,23 @@ def test_a_text_costs_at_most_its_characters_and_an_item_any_number() -> None:
     item = read_message({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}, 0)
     assert most_tokens([text, item]) == MANY
     assert most_tokens([read_message({"role": "assistant", "content": None, "tool_calls": [CALL]}, 0)]) == MANY
+
+
+def test_a_note_costs_more_than_what_goes_until_the_turns_that_are_not_pinned_cost_as_much() -> None:
+    history = [
+        {"role": "user", "content": "x" * 30, "pinned": True},
+        *({"role": "user", "content": "x" * size} for size in (9, 5)),
+    ]
+    ledger = Assembler(Budget(1_000, counter=len), dialect=plain).add_messages(history).plan().inside.ledger
+    ledger = attrs.evolve(ledger, pins=(0,))
+    for length in range(7, 12):
+        assert note_costs_more(ledger, Cut(2, "", user_message("n" * length))) is (length > 9)
+
+
+def test_a_ladder_that_goes_on_wants_no_summary_that_was_wanted_before() -> None:
+    history = [{"role": "user", "content": "x"}]
+    ledger = Assembler(Budget(1_000, counter=len), dialect=plain).add_messages(history).plan().inside.ledger
+    wanted: Any = object()
+    start = attrs.evolve(keep_all(ledger), wanted=wanted, failures=(BudgetError("too late"),))
+    kept = trim_by_rungs(ledger, [], 1_000, start)
+    assert (kept.wanted, kept.failures) == (None, ())
