@@ -145,3 +145,15 @@ def test_reasoning_stays_before_a_search_which_needs_its_id() -> None:
     assembler.add_messages([asked, reasoning, search, {"role": "assistant", "content": "a"}, asked])
     with pytest.raises(ContextLengthError):
         assembler.build()
+
+
+def test_the_report_says_that_reasoning_was_cleared() -> None:
+    thinking = {"type": "thinking", "thinking": "x" * 90, "signature": "s"}
+    history: History = [
+        {"role": "user", "content": "first"},
+        {"role": "assistant", "content": [thinking, {"type": "text", "text": "answer"}]},
+        {"role": "user", "content": "second"},
+    ]
+    context = built(history, by_hand.cost(history) - 1, ClearReasoning())
+    assert context is not None
+    assert "1 × reasoning cleared" in str(context.report)
