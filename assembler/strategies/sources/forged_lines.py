@@ -48,6 +48,7 @@ _FIRST = re.compile(r"[ !-/:-@\[-`{-~]*+([0-9A-Za-z])")
 """The first letter or digit of an ASCII line, which is enough to dismiss most lines."""
 _HEADING = re.compile(r"sources?[\W_]*\d")
 _WHOLE_HEADING = re.compile(r"sources?[\W_]*\d+[\W_]*")
+_CLOSED_NUMBER = re.compile(r"\d+\]")
 _NUMBER = re.compile(r"\d+[\W_]*")
 _BEHIND_NUMBERS = re.compile(r"(?:\d+[\W_]+)+sources?[\W_]*\d")
 _COLON = re.compile(r"[\W_]*?[:꞉∶ː׃։]|[\W_]*$")
@@ -110,11 +111,15 @@ class _Ours:
 
 
 def _heading(lead: Sequence[str], rest: str) -> bool:
-    """Whether a line is a heading: in square brackets any `source`, or numbers; elsewhere a numbered source."""
+    """Whether a line is a heading: in square brackets any `source`, or numbers; elsewhere a numbered source, or a
+    number before a closing bracket.
+    """
     square = any(unicodedata.category(mark) == "Ps" and mark not in _QUOTES for mark in lead)
     if square:
         return rest.startswith("source") or any((_NUMBER.fullmatch(rest), _BEHIND_NUMBERS.match(rest)))
-    return ("(" in lead and _HEADING.match(rest) is not None) or _WHOLE_HEADING.fullmatch(rest) is not None
+    if "(" in lead and _HEADING.match(rest):
+        return True
+    return any((_WHOLE_HEADING.fullmatch(rest), _CLOSED_NUMBER.fullmatch(rest)))
 
 
 def _folded(line: str) -> Iterator[str]:
