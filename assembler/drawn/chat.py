@@ -1,14 +1,17 @@
-"""Writes drawn conversations for Chat Completions, Mistral and the plain dialect, which share most of their form."""
+"""Writes and breaks requests in the form of messages that Chat Completions, Mistral and the plain dialect share."""
 
 from __future__ import annotations
 
 import json
 
+from assembler.drawn import breach
 from assembler.drawn.conversations import Call, Conversation, Definition, Exchange, Step
-from assembler.drawn.spelling import SCHEMA, WITH_ADDRESSES, Request, Spelling, text_or_parts
+from assembler.drawn.engine import DrawFn
+from assembler.drawn.spelling import Request, text_or_parts
 
 
-def _tool(tool: Definition) -> Request:
+def write_tool(tool: Definition) -> Request:
+    """Write a tool as Chat Completions defines functions."""
     function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
     return {"type": "function", "function": function}
 
@@ -36,57 +39,34 @@ def _exchange(exchange: Exchange, ids: dict[int, str]) -> list[Request]:
     return [asked, *(message for step in exchange.steps for message in _step(step, ids)), *answer]
 
 
-def _request(conversation: Conversation, ids: dict[int, str]) -> Request:
+def write_request(conversation: Conversation, *, call_id: str, named: str) -> Request:
+    """Write a request. `call_id` formats the number of a call, and only messages of the role `named` have a name."""
+    ids = {call.number: call_id.format(call.number) for call in conversation.calls}
     head = [] if conversation.system is None else [{"role": "system", "content": conversation.system}]
     messages = [message for exchange in conversation.exchanges for message in _exchange(exchange, ids)]
-    tools = [_tool(tool) for tool in conversation.tools]
+    for message in messages:
+        if message["role"] != named:
+            message.pop("name", None)
+    tools = [write_tool(tool) for tool in conversation.tools]
     return {"messages": [*head, *messages], **({"tools": tools} if tools else {})}
 
 
-def _openai_chat(conversation: Conversation) -> Request:
-    request = _request(conversation, {call.number: f"call_{call.number}" for call in conversation.calls})
-    for message in request["messages"]:
-        if message["role"] == "tool":
-            del message["name"]  # a tool message of Chat Completions has no name
-    return request
+SPOKEN: Request = {"role": "assistant", "content": "a"}
+STRANGER: Request = {"role": "robot", "content": "a"}
+UNKNOWN_PART: Request = {"role": "user", "content": [{"type": "hologram"}]}
+PART_WITHOUT_TEXT: Request = {"role": "user", "content": [{"type": "text"}]}
+WITHOUT_CONTENT: Request = {"role": "assistant", "content": None}
 
 
-def _mistral(conversation: Conversation) -> Request:
-    # Nine letters or digits, as older Mistral models demand (validator of mistral-common 1.13.1).
-    request = _request(conversation, {call.number: f"{call.number:09}" for call in conversation.calls})
-    for message in request["messages"]:
-        if message["role"] == "user":
-            message.pop("name", None)
-    return request
+def lose_call(draw: DrawFn, request: Request) -> None:
+    """Remove the first call of a message, so that its result answers nothing."""
+    history, place = breach.history_of(request), breach.pick(draw, request, "tool_calls")
+    del history[place]["tool_calls"][0]
+    if not history[place]["tool_calls"]:
+        history[place] = SPOKEN.copy()
 
 
-def _plain(conversation: Conversation) -> Request:
-    request = _openai_chat(conversation)
-    spoken = [message for message in request["messages"] if message["role"] != "system"]
-    return {**request, "system": conversation.system, "messages": spoken}
-
-
-OPENAI_CHAT = Spelling(
-    "openai_chat",
-    "messages",
-    _openai_chat,
-    _tool,
-    models=("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "deepseek-chat", "a-model-of-nobody"),
-    options={
-        "model": "gpt-4o",
-        "temperature": 0,
-        "response_format": {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA, "strict": True}},
-    },
-    media=WITH_ADDRESSES,
+repeat_call = breach.changed(
+    "tool_calls", lambda message: message["tool_calls"].append(breach.same(message["tool_calls"][0]))
 )
-MISTRAL = Spelling(
-    "mistral",
-    "messages",
-    _mistral,
-    _tool,
-    fewest_answers=1,
-    models=("mistral-small-latest", "open-mistral-nemo", "mistral-large-latest"),
-    options={"model": "m", "temperature": 0.5},
-    media=WITH_ADDRESSES,
-)
-PLAIN = Spelling("plain", "messages", _plain, _tool, models=(None,), options={"model": "m", "seed": 3})
+"""Repeat the first call of a message, with its id."""

@@ -2,7 +2,29 @@
 
 from __future__ import annotations
 
-from assembler.drawn.chat import PLAIN as SPELLING
-from assembler.drawn.chat_breaches import PLAIN as BREACHES
+from collections.abc import Mapping
 
-__all__ = ["BREACHES", "SPELLING"]
+import attrs
+
+from assembler.drawn import breach, chat
+from assembler.drawn.conversations import Conversation
+from assembler.drawn.spelling import Request, Spelling
+
+
+def _request(conversation: Conversation) -> Request:
+    spoken = chat.write_request(attrs.evolve(conversation, system=None), call_id="call_{}", named="user")
+    return {**spoken, "system": conversation.system}
+
+
+SPELLING = Spelling("plain", "messages", _request, chat.write_tool, models=(None,), options={"model": "m", "seed": 3})
+
+BREACHES: Mapping[str, breach.Breach] = {
+    "N1": breach.first(chat.SPOKEN),
+    "N2": chat.lose_call,
+    "N3": chat.repeat_call,
+    "N4": breach.before_a_question({"role": "user", "content": ""}),
+    "N5": breach.last(chat.SPOKEN),
+    "N7": breach.without("tools"),
+    "S1": breach.before_a_question(chat.PART_WITHOUT_TEXT),
+    "S3": breach.before_a_question(chat.STRANGER),
+}
