@@ -45,9 +45,7 @@ def test_held_takes_a_number_of_tokens(wrong: Any) -> None:
         Assembler().hold(wrong)
 
 
-@pytest.mark.parametrize(
-    "dialect", ["openai_chat", "openai_responses", "anthropic", "gemini", "bedrock", "mistral", "plain"]
-)
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_an_assembler_leaves_tokens_for_what_the_server_holds(dialect: str) -> None:
     base = Assembler(dialect=DIALECTS[dialect]).add_message({"role": "user", "content": "q"})
     alone = base.build().count

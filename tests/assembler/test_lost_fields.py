@@ -11,11 +11,11 @@ from assembler import Assembler, count_request, verify
 from assembler.dialects import DIALECTS
 from assembler.dialects.chat_template.dialect import chat_template
 from budgets import Budget, Count
+from tests.assembler.apis import TAKE_PICTURES as APIS
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
 
 Dict = dict[str, Any]
 
-APIS = ["openai_chat", "openai_responses", "anthropic", "gemini", "bedrock", "mistral"]
 TOOL: Dict = {"name": "ask", "description": "Asks.", "parameters": {"type": "object", "properties": {}}}
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="  # one pixel
 LOST = "l0st"

@@ -11,6 +11,8 @@ from assembler import Assembler, ConversationError, UnsupportedContentError, cou
 from assembler.dialects import DIALECTS
 from assembler.policies import ClearToolResults, Truncate
 from budgets import Budget
+from tests.assembler.apis import TAKE_PICTURES as APIS
+from tests.assembler.apis import TYPED
 
 Dict = dict[str, Any]
 
@@ -18,7 +20,7 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAW
 WORDS = "A walrus eats clams"
 TOOL: Dict = {"name": "ask", "description": "Asks.", "parameters": {"type": "object", "properties": {}}}
 CLAUDE = "claude-sonnet-4-5"
-OTHERS = ["openai_chat", "openai_responses", "gemini", "bedrock", "mistral"]
+OTHERS = [name for name in APIS if name != "anthropic"]
 
 
 def asked(*blocks: Dict) -> list[Dict]:
@@ -43,7 +45,7 @@ SOURCES: list[Dict] = [
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+@pytest.mark.parametrize("name", APIS)
 def test_a_text_document_is_sent_to_every_api(source: Dict, name: str) -> None:
     dialect = DIALECTS[name]
     document = {"type": "document", "source": source, "title": "Walruses"}
@@ -57,7 +59,7 @@ def test_a_text_document_is_sent_to_every_api(source: Dict, name: str) -> None:
         assert ("'document'" in str(request)) == (name == "anthropic")
 
 
-@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+@pytest.mark.parametrize("name", APIS)
 def test_a_text_document_of_bedrock_is_sent_to_every_api(name: str) -> None:
     for source in ({"text": WORDS}, {"content": [{"text": WORDS}]}):
         document = {"document": {"format": "txt", "name": "d", "source": source}}
@@ -153,8 +155,6 @@ def test_an_unknown_kind_of_call_is_sent_back_to_chat_unchanged() -> None:
     assert (elsewhere["name"], elsewhere["input"]) == ("ask", {"name": "ask", "said": WORDS})
 
 
-TYPED = ["openai_chat", "openai_responses", "anthropic", "mistral"]
-"""The APIs whose parts and tools say their type: what nobody knows may be any of theirs."""
 NEW: Dict = {"type": "dream", "said": "d1d"}
 
 
@@ -169,7 +169,7 @@ def test_an_unknown_part_is_sent_only_to_the_api_of_its_assembler(home: str, his
     context = Assembler(dialect=home).add_capability([TOOL]).add_messages(history).build()
     assert "d1d" in str(context.request())
     assert context.request(home) == context.request()
-    for name in [*OTHERS, "anthropic"]:
+    for name in APIS:
         assert name == home or "d1d" not in str(context.request(name))
 
 
@@ -177,11 +177,11 @@ def test_an_unknown_part_is_sent_only_to_the_api_of_its_assembler(home: str, his
 def test_an_unknown_tool_is_sent_only_to_the_api_of_its_assembler(home: str) -> None:
     context = Assembler(dialect=home).add_capability([TOOL, NEW]).add_messages(asked()).build()
     assert NEW in context.request()["tools"]
-    for name in [*OTHERS, "anthropic"]:
+    for name in APIS:
         assert name == home or "d1d" not in str(context.request(name))
 
 
-@pytest.mark.parametrize("name", [name for name in ["anthropic", *OTHERS] if name != "mistral"])
+@pytest.mark.parametrize("name", [name for name in APIS if name != "mistral"])
 def test_another_api_gets_a_documents_url_and_a_resources_text_but_no_file_in_a_data_url(
     name: str,
 ) -> None:
@@ -234,7 +234,7 @@ def test_an_unknown_field_of_an_object_is_sent_back_to_chat_and_noted_for_other_
     own = Assembler(dialect="openai_chat").add_messages(history).build()
     assert own.request()["messages"][1] == {"role": "assistant", "content": "so", "dream": {"said": "d1d"}}
     assert own.count == count_request(own.request(), dialect="openai_chat")
-    for name in ["anthropic", *OTHERS[1:]]:
+    for name in set(APIS) - {"openai_chat"}:
         context = Assembler(dialect=name).add_messages(history).build()
         assert "d1d" not in str(context.request())
         assert "1 field(s) of another API left out" in " ".join(str(context.report).split())
@@ -315,7 +315,7 @@ THOUGHTS: list[Dict] = [
 
 
 @pytest.mark.parametrize("thought", THOUGHTS)
-@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+@pytest.mark.parametrize("name", APIS)
 def test_reasoning_outside_of_a_models_message_is_left_out_and_noted(name: str, thought: Dict) -> None:
     text = {"text": "q"} if "reasoningContent" in thought else {"type": "text", "text": "q"}
     alone: list[Dict] = [{"role": "user", "content": [thought]}, {"role": "assistant", "content": "a"}]
@@ -351,7 +351,7 @@ AT_HOME = {("a field", "openai_chat"), ("anthropic", "bedrock"), ("bedrock", "an
 
 
 @pytest.mark.parametrize("thinker", THOUGHT_BY)
-@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+@pytest.mark.parametrize("name", APIS)
 def test_only_reasoning_that_an_api_is_not_sent_is_dropped_and_noted(name: str, thinker: str) -> None:
     history: list[Dict] = [*asked(), *THOUGHT_BY[thinker], {"role": "user", "content": "on"}]
     context = Assembler(dialect=name).add_messages(history).build()
@@ -369,7 +369,7 @@ def test_an_unknown_tool_under_its_key_is_sent_to_gemini_only() -> None:
         assert new["dream"] in [tool.get("dream") for tool in context.request()["config"]["tools"]]
         assert context.count == count_request(context.request(), dialect="gemini")
         assert "ask" in str(context.request("bedrock"))
-        for name in ["anthropic", *OTHERS]:
+        for name in APIS:
             assert name == "gemini" or "d1d" not in str(context.request(name))
 
 
@@ -447,7 +447,7 @@ PAIR: list[Dict] = [
 ]
 
 
-@pytest.mark.parametrize("name", [name for name in [*OTHERS, "anthropic"] if name != "openai_responses"])
+@pytest.mark.parametrize("name", [name for name in APIS if name != "openai_responses"])
 @pytest.mark.parametrize("tail", [[], asked()], ids=["at the end", "before a question"])
 def test_the_output_of_an_unknown_call_is_sent_to_other_apis_as_the_users_text(name: str, tail: list[Dict]) -> None:
     history: list[Dict] = [*asked(), *PAIR, *tail]
@@ -479,7 +479,6 @@ def test_the_words_of_an_unknown_part_are_sent_to_other_apis(name: str, said: Di
     assert verify(request, dialect=name) == []
 
 
-HOMES = ["anthropic", *OTHERS]
 SHARED = [asked(NEW), ANSWERED]
 OF_CHAT: list[Dict] = [
     *asked(),
@@ -492,8 +491,8 @@ OF_CHAT: list[Dict] = [
 ]
 
 
-@pytest.mark.parametrize("home", HOMES)
-@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("home", APIS)
+@pytest.mark.parametrize("name", APIS)
 def test_an_unknown_part_is_sent_to_no_api_but_its_own_whatever_the_assemblers_is(home: str, name: str) -> None:
     keyed = {"drum": {"said": "k1k"}}
     for history in SHARED:
@@ -520,7 +519,7 @@ IN_FIELDS: dict[str, list[Dict]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+@pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("said", IN_FIELDS)
 def test_text_in_an_answers_own_field_of_chat_is_sent_once_to_every_api(said: str, name: str) -> None:
     history = [*asked(), *IN_FIELDS[said], *asked()]
@@ -539,7 +538,7 @@ def test_text_in_an_answers_own_field_of_chat_is_sent_once_to_every_api(said: st
     assert (grown.request(), grown.count) == (request, context.count)
 
 
-@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+@pytest.mark.parametrize("name", APIS)
 def test_a_spoken_answer_without_a_transcript_is_dropped_and_noted(name: str) -> None:
     spoken: Dict = {"role": "assistant", "content": None, "audio": {"id": "a"}}
     context = Assembler(dialect=name).add_messages([*asked(), spoken, *asked()]).build()

@@ -18,8 +18,9 @@ from assembler.dialects.chat_template.dialect import chat_template
 from assembler.dialects.openai_chat.dialect import OpenAIChat
 from assembler.dialects.writing.notes import FIELDS, MARKS, REASONING
 from assembler.regions.layout import Layout
+from tests.assembler.apis import TAKE_PICTURES as APIS
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
-from tests.assembler.test_lost_fields import APIS, ASKED, LOST, PNG, TOOL, Dict
+from tests.assembler.test_lost_fields import ASKED, LOST, PNG, TOOL, Dict
 
 _PLAIN_CALL: Dict = {"id": "c", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
 _ITEM: Dict = {"type": "function_call", "call_id": "c", "name": "ask", "arguments": "{}"}

@@ -13,10 +13,8 @@ from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
 from assembler.conversation.messages import Call, Result
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.turns import NOTHING_OPEN, OpenCalls, open_calls_at_the_end
-from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
+from assembler.dialects import DIALECTS
 from budgets import Budget
-
-DIALECTS = (openai_chat, openai_responses, anthropic, bedrock, gemini, mistral, plain)
 
 IDS = st.sampled_from([None, None, "a", "b", "c"])
 NAMES = st.sampled_from(["f", "g"])
@@ -91,12 +89,12 @@ def parallel(number: int, *, backwards: bool, ids: bool = True) -> list[dict[str
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-def test_hundreds_of_parallel_results_backwards_are_built(dialect: Any) -> None:
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_hundreds_of_parallel_results_backwards_are_built(dialect: str) -> None:
     messages = parallel(150, backwards=True)
     assembler = Assembler(Budget(10**7, counter=len), on_overflow=TrimOldest(), dialect=dialect)
     request = assembler.add_capability([{"name": "f"}]).add_messages(messages).build().request()
-    assert not verify(request, dialect=dialect.name)
+    assert not verify(request, dialect=dialect)
 
 
 @pytest.mark.timeout(60)

@@ -261,7 +261,7 @@ def test_a_parts_own_resolution_goes_before_that_of_the_request() -> None:
     assert with_own - with_both == 1_120 - 560
 
 
-@pytest.mark.parametrize("name", ["anthropic", "bedrock", "gemini", "openai_chat", "openai_responses", "mistral"])
+@pytest.mark.parametrize("name", DIALECTS)
 def test_the_name_of_a_content_or_of_a_system_message_is_noted_where_it_is_left_out(name: str) -> None:
     """A name in a content of Gemini's, or in a system message at the head, was left out without a word."""
     content = {"role": "user", "name": "bob", "parts": [{"text": "Hi."}]}

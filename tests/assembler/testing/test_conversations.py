@@ -12,7 +12,8 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, fit_request, verify
-from assembler.dialects import anthropic
+from assembler.conversation.messages.spelling import spelling_with
+from assembler.dialects import DIALECTS, anthropic
 from assembler.drawn.spelling import SPELLINGS
 from assembler.drawn.texts import HOSTILE, SCRIPTS
 from assembler.regions.tools import read_tool
@@ -41,7 +42,8 @@ def test_a_request_built_from_a_drawn_one_breaks_no_rule_either(dialect: str, da
     assert verify(fitted, dialect=dialect) == []
 
 
-HAVE_A_READER = frozenset({"anthropic", "bedrock", "gemini", "mistral", "openai_chat", "openai_responses"})
+BY_ROLE_AND_CONTENT = {"anthropic", "bedrock", "mistral", "openai_chat"}
+HAVE_A_READER = BY_ROLE_AND_CONTENT.union(name for name in SPELLINGS if spelling_with(DIALECTS[name].api.shape))
 """The APIs whose raw messages `add_messages` takes. It may refuse another's: then `parse` alone reads them."""
 
 
