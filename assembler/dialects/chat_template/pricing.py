@@ -62,8 +62,11 @@ class ChatTemplatePricer:
         """Return the least tokens that the message adds to any prompt. `price` is what `message` returned.
 
         A template writes a text at least once, perhaps without blanks around it. Parts that some templates drop from
-        older messages (reasoning, calls and texts beside them), and messages that may be merged, count 0.
+        older messages (reasoning, calls and texts beside them), and messages that may be merged, count 0. Nothing is
+        certain if a message costs more or less in a long conversation than in a short one.
         """
+        if not self.traits.costs_alike:
+            return 0
         texts = [part for part in message.parts if isinstance(part, str)]
         spoken = len(texts) == len(message.parts) and any(text.strip() for text in texts)
         if not spoken or message.role not in ("user", "assistant") or any("</think>" in text for text in texts):

@@ -7,6 +7,7 @@ message. Each trait takes one render of a few words.
 from __future__ import annotations
 
 import json
+import string
 from typing import Any
 
 import attrs
@@ -18,6 +19,8 @@ from budgets import Tokens
 # Words that occur in no template and that no template splits.
 _ONE, _TWO, _THREE, _RULE, _VALUE, _RESULT, _NAME = "qone", "qtwo", "qthree", "qrule", "qvalue", "qresult", "qname"
 _LETTERS = ("q", "w", "z", "k")
+_LONG = 25
+"""Messages of a long conversation, from the user's to the user's."""
 
 _EDGES = (
     "one",
@@ -31,9 +34,9 @@ _EDGES = (
     "\u4e5d\u3002",
     "\ttenth'\r\n",
     "e\u0301",
-    "_",
+    *(f"{mark}x{mark}" for mark in string.punctuation for _ in range(2)),
 )
-"""Texts whose first and last characters tokenizers merge with neighbours, and others."""
+"""Texts whose first and last characters tokenizers merge with neighbours, each mark also beside itself; and others."""
 
 _TOOL: TemplateMessage = {
     "type": "function",
@@ -87,6 +90,8 @@ class Traits:
     """What tools cost on top of their texts."""
     adds_up: bool
     """Whether texts with all kinds of endings cost together what each costs alone: nothing is trimmed or merged."""
+    costs_alike: bool
+    """Whether a message costs the same in a long conversation as in a short one."""
     shows_tools: bool
     shows_calls: bool
     shows_results: bool
@@ -129,7 +134,8 @@ def traits_of(renderer: Renderer) -> Traits:
         parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
         words_beside_calls=with_calls is None
         or shown([called[0], {**called[1], "content": _THREE}, *called[2:]], _THREE, tools=[_TOOL]),
-        adds_up=_adds_up(renderer, once, of_user, of_assistant, *times),
+        adds_up=_adds_up(renderer, [_ONE, *_EDGES, *_EDGES], once, of_user, of_assistant, *times),
+        costs_alike=_adds_up(renderer, [_ONE] * _LONG, once, of_user, of_assistant, *times),
         shows_tools=shown(asked, _NAME, tools=[_TOOL]),
         shows_calls=with_calls is None or f"{_VALUE}0" in with_calls,
         shows_results=with_calls is None or f"{_RESULT}0" in with_calls,
@@ -178,16 +184,16 @@ def _framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple
 
 def _adds_up(
     renderer: Renderer,
+    texts: list[str],
     once: Tokens,
     of_user: Tokens,
     of_assistant: Tokens,
     asked_times: int,
     answered_times: int,
 ) -> bool:
-    """True if a conversation of all the edge texts, in both roles, costs the sum of its parts."""
-    texts = [*_EDGES, _ONE, *_EDGES]
+    """True if a conversation of these texts, the roles in turn, costs the sum of its parts."""
     messages = [_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
-    framing = once + len(_EDGES) * (of_user + of_assistant) + of_user
+    framing = once + len(texts) // 2 * (of_user + of_assistant) + len(texts) % 2 * of_user
     shown = sum(
         (answered_times if place % 2 else asked_times) * renderer.count(text) for place, text in enumerate(texts)
     )

@@ -108,7 +108,7 @@ def tokenizer_of(template: str | dict[str, str] | None, normalizer: Any = None) 
     made = PreTrainedTokenizerFast(
         tokenizer_object=bytewise(normalizer), bos_token="<s>", eos_token="</s>", extra_special_tokens=SPECIAL[2:]
     )
-    made.add_tokens(["<tool_call>", "</tool_call>", "  ", "<think>", "</think>"])
+    made.add_tokens(["<tool_call>", "</tool_call>", "  ", "..", "<think>", "</think>"])
     made.chat_template = template
     return made
 

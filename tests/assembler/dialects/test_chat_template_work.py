@@ -48,6 +48,11 @@ MERGING = """{% for m in messages %}{{ m.role }}: {{ m.content | trim }}  {% end
 WORDY = """{% for m in messages %}<|im_start|>{{ m.role }} said in so many words, and we quote every one of them:
 {{ m.content }}{{ m.content }}<|im_end|>{% endfor %}"""
 
+PREFACED = """{% for m in messages %}{{ m.content }}{% endfor %}
+{%- if messages | length > 2 %}As said before: {% endif %}"""
+
+HUGGING = """{% for m in messages %}.{{ m.content }}.<|eot|>{% endfor %}"""
+
 TEMPLATES = {
     "chatml": CHATML,
     "trimming": LLAMA,
@@ -55,6 +60,8 @@ TEMPLATES = {
     "forgetful of thought": FORGETFUL_OF_THOUGHT,
     "merging": MERGING,
     "wordy": WORDY,
+    "prefaced": PREFACED,
+    "hugging": HUGGING,
 }
 
 
@@ -296,6 +303,15 @@ def kept(assembler: Assembler) -> int | None:
         return None
 
 
+@example(  # each text loses a token at both ends, as many as are allowed for: one turn more fits exactly
+    name="hugging", drawn=[(".ab.", ".a."), ("a", "a"), (".", "."), (".ab.", "a"), ("c", None)], cut=0, nudge=0
+)
+@example(  # the third message brought sixteen tokens, which were taken to be the framing of each
+    name="prefaced",
+    drawn=[("aaa", "bb"), ("aaaa", "bbbb"), ("a", "bbbb"), ("aa", "bbbb"), ("a", "bbbb"), ("cc", None)],
+    cut=1,
+    nudge=0,
+)
 @given(st.sampled_from(sorted(TEMPLATES)), turns, st.integers(0, 8), st.integers(-2, 2))
 @scaled(0.3)
 def test_as_many_turns_stay_as_fit_in_whatever_order_the_history_grew(
