@@ -217,6 +217,23 @@ def test_calls_that_become_neighbours_cost_what_they_cost_together(length: int) 
                 assert sum(one.saved for one in found.values()) == cost(standing) - cost(standing - more), (gone, more)
 
 
+def test_a_text_that_goes_is_priced_beside_all_that_follows_a_dropped_one() -> None:
+    def call(name: str) -> dict[str, Any]:
+        return {"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"}
+
+    def answer(name: str) -> dict[str, Any]:
+        return {"type": "function_call_output", "call_id": name, "output": "r"}
+
+    text = {"type": "message", "role": "assistant", "content": "so"}
+    history = [{"role": "user", "content": "q"}, call("a"), call("b"), text, answer("b"), text, text, answer("a")]
+    assembler = Assembler(Budget.for_model("claude-sonnet-4-5"), dialect=openai_responses).add_messages(history)
+    ledger = assembler.plan().inside.ledger
+    staying = [ledger.reading(index) for index in range(8) if index != 5]
+    less = ledger.priced_run(staying) - ledger.priced_run([*staying[:3], *staying[4:]])
+    found = PassageView(ledger, {5: None}, None, [(0, 8)], 0).gains(Change({3: None}, ""))
+    assert sum(one.saved for one in found.values()) == less.upper
+
+
 # ── What is remembered
 
 

@@ -180,3 +180,10 @@ def test_a_result_without_call_is_dropped_and_the_text_beside_it_stays() -> None
 def test_a_value_that_is_not_a_list_is_refused_and_not_repaired_to_nothing(wrong: Any) -> None:
     with pytest.raises(MessageTypeError, match=r"pass \[message\]"):
         repair(wrong)
+
+
+def test_parallel_calls_without_ids_stay() -> None:
+    asked = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}] * 2}
+    answered = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}}}] * 2}
+    history = [{"role": "user", "parts": [{"text": "hi"}]}, asked, answered]
+    assert repair(history) == (history, [])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -328,6 +330,11 @@ def test_cosine_asks_for_each_text_once_and_orders_by_angle() -> None:
     context = built(history, 12, KeepRelevant(Cosine(embed), keep_turns=1))
     assert context is not None
     assert context.inside.kept[0] == 2 or 2 in context.inside.kept
+
+
+def test_vectors_may_be_of_any_kind_of_number() -> None:
+    vectors = {"a": [Decimal("0.3"), 0], "b": [Fraction(1, 2), Fraction(1, 2)]}
+    assert Cosine(lambda texts: [vectors[text] for text in texts])("a", ["b"]) == pytest.approx([math.sqrt(0.5)])
 
 
 @pytest.mark.parametrize(
