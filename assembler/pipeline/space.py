@@ -225,8 +225,8 @@ class Chosen:
         if apart or not self._additive or not (_seams_add(before) and _seams_add(after)):
             return None
         core = self._joined(Around(before[-1:], after[:1]))
-        joined = [core] + [NOTHING] * (len(before[-1:]) + len(after[:1]) - 1)
-        added = [*map(self._count, before[:-1]), *joined, *map(self._count, after[1:])]
+        beside = apportion(core, [*map(self._count, (*before[-1:], *after[:1]))])
+        added = [*map(self._count, before[:-1]), *beside, *map(self._count, after[1:])]
         if all(count.upper == count.tokens for count in added):
             return added
         return _lower_bounds(added, self._joined(around).upper)

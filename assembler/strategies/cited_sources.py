@@ -41,8 +41,9 @@ _PLAIN = PlainSources()
 SOURCES = "SOURCES:\n"
 END = "END OF SOURCES"
 
-_OPENING, _END, _QUESTION = "words before the sources", "words after the sources", "words around the question"
-FRAME = frozenset({_OPENING, _END, _QUESTION})
+_OPENING, _END = "words before the sources", "words after the sources"
+_BEFORE, _AFTER = "words before the question", "words after the question"
+FRAME = frozenset({_OPENING, _END, _BEFORE, _AFTER})
 """The names of the pieces that are not sources but words around them."""
 
 REPEATS = "repeats"
@@ -244,12 +245,9 @@ class CitedSources:
     def _at_question(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
         words = self.template
         opening = Piece("knowledge", _OPENING, words.unsourced if sources is None else words.opening)
-        before = (opening, *pieces_of(self.layout, sources or ()), Piece("knowledge", _QUESTION, words.question))
-        return Rendered(
-            instruction_pieces(regions),
-            around=Around(before, (Piece("knowledge", _QUESTION, words.closing),)),
-            sources=_documents(sources),
-        )
+        before = (opening, *pieces_of(self.layout, sources or ()), Piece("knowledge", _BEFORE, words.question))
+        after = (Piece("knowledge", _AFTER, words.closing),) if words.closing else ()
+        return Rendered(instruction_pieces(regions), around=Around(before, after), sources=_documents(sources))
 
     def _at_result(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
         if sources is None:

@@ -24,6 +24,7 @@ from assembler.rag import (
     MergeNeighbours,
     Order,
     PlainSources,
+    QuestionTemplate,
     SameText,
     SimilarVectors,
     TaggedSources,
@@ -289,6 +290,19 @@ def test_a_source_is_compressed_only_where_not_all_fit_and_only_if_that_is_small
     assert sorted(asked) == FACTS
     assert [source.text for source in tight.sources if source.text not in FACTS] == ["Fact 3"]
     assert any("3.txt #3 (compressed)" in row.name for row in tight.report.rows)
+
+
+def test_the_report_says_what_the_words_on_each_side_of_a_question_cost() -> None:
+    """All of their tokens were in one of two rows with the same name."""
+    for closing, rows in (
+        ("\n\nANSWER:", [("words before the question", 2), ("words after the question", 2)]),
+        ("", [("words before the question", 2)]),
+    ):
+        template = QuestionTemplate("SOURCES:\n", "QUESTION:\n", closing)
+        strategy = CitedSources(placement=Placement.QUESTION, template=template)
+        bot = Assembler(Budget(4_000, model="gpt-4o"), strategy=strategy).add_knowledge("x", type="rag", source="a")
+        context = bot.add_message(("user", "How many steps?")).build()
+        assert [(row.name, row.after) for row in context.report.rows if row.name.endswith("the question")] == rows
 
 
 def test_the_report_names_what_a_repeat_repeats() -> None:
