@@ -62,7 +62,7 @@ def unknown_dialect(name: str, known: Iterable[str], otherwise: str) -> BudgetEr
     if near is not None and not otherwise:
         otherwise = f"; did you mean {near}?"
     elif spoken is not None:
-        otherwise = f"; a model's name is passed as model=, and its dialect is {spoken}"
+        otherwise = f"; that is a model, and its dialect is {spoken}"
     return BudgetError(f"dialect: expected one of {', '.join(names)}, got another text{otherwise}")
 
 
