@@ -10,7 +10,7 @@ from typing import Any, TypeGuard, cast
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_in_extra_fields, unread
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
-from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
+from assembler.conversation.messages.parts import CHAT_SHAPES, FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.errors import ConversationError
 from assembler.text.checked import refuse_surrogates
@@ -107,7 +107,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         shape = FOREIGN
     name = seen.get("name")
     named = name if isinstance(name, str) and name else None
-    extra = (*unread(seen), *refused) if shape in (NEUTRAL, "openai") else ()
+    extra = (*unread(seen), *refused) if shape in CHAT_SHAPES else ()
     if shape == FOREIGN:  # a message that is spelled anew keeps the fields of answers, but none of the caller's own
         extra = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, extra_fields=extra)
@@ -124,9 +124,8 @@ def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part,
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
         shape = "anthropic"  # an answer dumped by Anthropic's SDK: no other API accepts its id and usage
     if role == "assistant" and shape in _WITH_SERVED_CALLS and Call in map(type, parts):
-        from assembler.conversation.messages.bedrock_server_calls import (
-            without_served_calls,  # for Bedrock's calls alone
-        )
+        # for Bedrock's calls alone
+        from assembler.conversation.messages.bedrock_server_calls import without_served_calls
 
         parts = without_served_calls(parts, items_of(seen["content"]))
     return parts, shape
@@ -222,7 +221,7 @@ def _is_exactly(kind: type, value: Any) -> bool:
 
 def _of_chat(shape: str) -> str:
     """The shape of a message with fields of Chat Completions whose content has `shape`."""
-    return "openai" if shape in (NEUTRAL, "openai") else FOREIGN
+    return "openai" if shape in CHAT_SHAPES else FOREIGN
 
 
 def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:

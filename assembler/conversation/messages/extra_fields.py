@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages.message import Message, Part, Thinking
-from assembler.conversation.messages.parts import NEUTRAL, compact_json
+from assembler.conversation.messages.parts import CHAT_SHAPES, compact_json
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.text.checked import checked_text
@@ -67,7 +67,7 @@ def loses_fields_of_answers(message: Message, target: str) -> bool:
 
 def sent_extra_fields(message: Message) -> tuple[str, ...]:
     """The fields beside the content that Chat Completions is sent with a message that is written anew."""
-    return tuple(key for key in message.extra_fields if key in OF_ANSWERS or message.shape in (NEUTRAL, "openai"))
+    return tuple(key for key in message.extra_fields if key in OF_ANSWERS or message.shape in CHAT_SHAPES)
 
 
 def sends_fields_of_answers(message: Message, target: str) -> bool:

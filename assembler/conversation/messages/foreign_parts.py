@@ -18,7 +18,7 @@ from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, texts_of_extra_fields
 from assembler.conversation.messages.kinds import ARGUMENTS, IN_RESULTS, OF_ANTHROPIC, OF_BEDROCK, SUMMARY, stands_alone
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+from assembler.conversation.messages.parts import CHAT_SHAPES, FOREIGN, NEUTRAL
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.text.fields import fields_in, items_of
 
@@ -207,7 +207,7 @@ def as_chat_sends(message: Message) -> Message:
     kinds = set(map(type, message.parts))
     if Opaque in kinds:
         message = without_marks(message)
-    if "" not in message.parts or (Result not in kinds and message.shape in (NEUTRAL, "openai")):
+    if "" not in message.parts or (Result not in kinds and message.shape in CHAT_SHAPES):
         return message
     kept = tuple(part for part in message.parts if part != "")
     return attrs.evolve(message, parts=kept or ("",))

@@ -29,6 +29,9 @@ NEUTRAL = "neutral"
 FOREIGN = "foreign"
 """The shape of a message that no API accepts unchanged. Every dialect spells it anew."""
 
+CHAT_SHAPES = (NEUTRAL, "openai")
+"""The shapes of messages that Chat Completions accepts unchanged."""
+
 
 def compact_json(value: object) -> str:
     """`value` as JSON without blanks and with readable characters, as it is sent to providers."""

@@ -14,7 +14,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.parts import CHAT_SHAPES
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.chat_template.control import neutralise, refuse_control_text
@@ -163,7 +163,7 @@ def _unasked(layout: Layout) -> tuple[str, ...]:
 
 
 def _as_given(message: Message) -> Message:
-    return attrs.evolve(message, shape=CHAT_TEMPLATE) if message.shape in (NEUTRAL, "openai") else message
+    return attrs.evolve(message, shape=CHAT_TEMPLATE) if message.shape in CHAT_SHAPES else message
 
 
 def chat_template(

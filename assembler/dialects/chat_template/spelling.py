@@ -12,7 +12,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.extra_fields import refusal_of
 from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
-from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.parts import CHAT_SHAPES
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
@@ -67,7 +67,7 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
     for place, came in enumerate(results_first(in_steps(messages))):
         message = came if came.shape == CHAT_TEMPLATE else adapt_and_note(came, CHAT_TEMPLATE, notes)
         kind = message.shape
-        if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
+        if kind in (CHAT_TEMPLATE, *CHAT_SHAPES):
             _wait(waiting, [part for part in message.parts if type(part) is Call])
             sent = [_as_it_came(message, waiting, traits)]
         else:

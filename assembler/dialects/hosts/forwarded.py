@@ -9,7 +9,7 @@ import attrs
 from assembler.conversation.messages import Message, Opaque, Thinking
 from assembler.conversation.messages.extra_fields import field_of
 from assembler.conversation.messages.items_in_content import is_sent_thought
-from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.parts import CHAT_SHAPES, NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES, without_unfollowed_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import is_empty_for_chat
@@ -54,7 +54,7 @@ class ForwardedPricer(GradedMergingPricer):
 
     def _stays(self, thought: Thinking, message: Message) -> bool:
         """True for reasoning among the parts of a Chat message."""
-        return self.api == "chat" and message.shape in (NEUTRAL, "openai") and field_of(thought) is None
+        return self.api == "chat" and message.shape in CHAT_SHAPES and field_of(thought) is None
 
     def _items(self, message: Message) -> Count:
         thoughts = [part for part in message.parts if type(part) is Thinking and is_sent_thought(part, message)]

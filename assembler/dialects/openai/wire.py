@@ -15,7 +15,7 @@ from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_ID_LIMIT, CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.extra_fields import field_of, sent_extra_fields, without_nothing
 from assembler.conversation.messages.foreign_parts import adapt_and_note, is_in_chats_form, is_mark
-from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.parts import CHAT_SHAPES
 from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.messages.results_first import count_messages_between_results, results_first
 from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, CONTROL, MARK_KEYS, TakenMarks
@@ -54,7 +54,7 @@ def is_empty_for_chat(message: Message) -> bool:
 
 def is_sent_in_content(part: Thinking, message: Message) -> bool:
     """True if reasoning is sent as a part of the content, as in some APIs that copy this one."""
-    return message.shape in _CHAT_SHAPES and field_of(part) is None
+    return message.shape in CHAT_SHAPES and field_of(part) is None
 
 
 def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai") -> list[dict[str, Any]]:
@@ -121,10 +121,6 @@ def sent_alone(messages: Iterable[Message]) -> list[Mapping[str, Any]] | None:
     return sent
 
 
-_CHAT_SHAPES = (NEUTRAL, "openai")
-"""The shapes that this API accepts unchanged."""
-
-
 def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
     waiting: CallQueue[tuple[Call, str]] = CallQueue()
     joined = join_steps(messages)
@@ -150,7 +146,7 @@ def is_foreign_thought(part: Part) -> bool:
 def _goes_as_it_came(message: Message) -> bool:
     if message.role in ("system", "developer") and Media in map(type, message.parts):
         return False
-    spoken = message.shape in _CHAT_SHAPES and not is_empty_for_chat(message)
+    spoken = message.shape in CHAT_SHAPES and not is_empty_for_chat(message)
     return spoken and not ("tool_calls" in message.seen and _has_calls_to_respell(message))
 
 
