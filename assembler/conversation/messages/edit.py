@@ -18,6 +18,7 @@ from assembler.conversation.messages.parts import content_of_result, write_parts
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
 from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.messages.spelling import spelling_with
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.errors import MessageTypeError
@@ -108,17 +109,11 @@ def failed_answer(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
     """A new message dict that answers a call with an error's text, in the spelling of the message that holds it."""
     if (spelling := spelling_with(asked_in.shape)) is not None:
         return spelling.answer(call, asked_in, text)
-    match asked_in.shape:
-        case "anthropic":
-            block = {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": True}
-            return {"role": "user", "content": [block]}
-        case "bedrock":
-            answer = {"toolUseId": call.id, "content": [{"text": text}], "status": "error"}
-            return {"role": "user", "content": [{"toolResult": answer}]}
-        case _ if call.id is None:
-            return {"role": "function", "name": call.name, "content": text}
-        case _:
-            return {"role": "tool", "tool_call_id": call.id, "content": text}
+    if (failed_block := SHAPES[asked_in.shape].failed_block) is not None:
+        return {"role": "user", "content": [failed_block(call.id, text)]}
+    if call.id is None:
+        return {"role": "function", "name": call.name, "content": text}
+    return {"role": "tool", "tool_call_id": call.id, "content": text}
 
 
 def write_like(raw: object, fields: dict[str, Any]) -> object:

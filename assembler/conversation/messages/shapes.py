@@ -48,6 +48,8 @@ class Shape:
     media_of_results: MediaOfResults = MediaOfResults.INSIDE
     call_id: Callable[[str], str] = str
     """How the API is sent a call id. Used for the texts that name the call of a moved picture."""
+    failed_block: Callable[[str | None, str], dict[str, Any]] | None = None
+    """A user message's block that answers a call, by its id, with an error's text; None if messages hold no blocks."""
     is_form_of: Callable[[Mapping[str, Any]], bool] = _never
     """Whether the definition of a function is in the form of this API."""
     tool_fields: tuple[str, ...] = ()

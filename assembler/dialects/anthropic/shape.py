@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from assembler.conversation.messages.shapes import Shape, declare_shape
+
+
+def _failed_block(call_id: str | None, text: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": text, "is_error": True}
+
 
 SHAPE = declare_shape(
     Shape(
         name="anthropic",
         named_by="type",
         system_parts=("tool_addition", "tool_removal"),  # two recorded requests add a tool so
+        failed_block=_failed_block,
         is_form_of=lambda fields: "input_schema" in fields and fields.get("type") != "function",
         # "about 20 to 50 tokens for simple examples": Anthropic, "Define tools", read 2026-11; not recorded.
         tool_examples="input_examples",
