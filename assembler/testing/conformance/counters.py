@@ -55,13 +55,14 @@ def check_counter(
     """
     __tracebackhide__ = True
     refuse_class(counter, "check_counter")
-    held = _Held(name_of(counter), counter, copied(counter))
-    if (failure := failure_of(held.name, lambda: held.check(known, with_own(_TEXTS, texts), max_examples))) is not None:
+    checked = _CheckedCounter(name_of(counter), counter, copied(counter))
+    failure = failure_of(checked.name, lambda: checked.check(known, with_own(_TEXTS, texts), max_examples))
+    if failure is not None:
         raise failure
 
 
 @attrs.define(eq=False)
-class _Held(Checked):
+class _CheckedCounter(Checked):
     """A counter under check."""
 
     counter: Callable[[str], Tokens]
@@ -69,7 +70,7 @@ class _Held(Checked):
     """A copy that counted nothing yet; None if it cannot be copied."""
 
     def check(self, known: Mapping[str, Tokens], texts: SearchStrategy[str], max_examples: int) -> None:
-        self.says_of_itself()
+        self.declares_its_members()
         for text, tokens in known.items():
             self.knows(text, tokens)
         if self.grade is not Grade.EXACT and not self.count(_WORD):
@@ -138,7 +139,7 @@ class _Held(Checked):
                     problem = f"{one!r} and {other!r} cost {asked}, and {again} if asked in the other order"
                     raise self.broken("it counts the same text the same", problem)
 
-    def says_of_itself(self) -> None:
+    def declares_its_members(self) -> None:
         notes = attribute_of(self.counter, "notes", ())
         if not isinstance(self.grade, Grade):
             raise self.broken("its grade is a budgets.Grade", f"got {self.grade!r}")

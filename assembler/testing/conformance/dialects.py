@@ -51,9 +51,9 @@ from assembler.verify import DIALECTS as KNOWN
 from assembler.verify import verify
 from budgets import Budget, Grade
 
-_BESIDE = "a key that carries no region stays"
-_ALONE = "it reads requests of its own API alone"
-_FOREIGN = "kept_beside"
+_OTHER_KEYS = "a key that carries no region stays"
+_OTHER_BODIES = "it reads requests of its own API alone"
+_OTHER_KEY = "another_key"
 """A key that no API has, as a model or a temperature is to a dialect."""
 _A_WORD = 3
 """The longest name that a note may contain by chance."""
@@ -92,8 +92,8 @@ def check_dialect(
     __tracebackhide__ = True
     refuse_class(dialect, "check_dialect")
     spoken = read_dialect(dialect)
-    held = _Held(spoken.name, spoken, model, rules or _known_rules(spoken))
-    if (failure := failure_of(held.name, lambda: held.check(texts, histories, max_examples))) is not None:
+    checked = _CheckedDialect(spoken.name, spoken, model, rules or _known_rules(spoken))
+    if (failure := failure_of(checked.name, lambda: checked.check(texts, histories, max_examples))) is not None:
         raise failure
 
 
@@ -131,7 +131,7 @@ def _known_rules(dialect: Dialect) -> Rules | None:
 
 
 @attrs.define(eq=False)
-class _Held(Checked):
+class _CheckedDialect(Checked):
     """A dialect under check."""
 
     dialect: Dialect
@@ -139,18 +139,18 @@ class _Held(Checked):
     rules: Rules | None
 
     def check(self, texts: Texts | None, histories: Iterable[Iterable[object]], max_examples: int) -> None:
-        self.says_of_itself()
-        self.nothing_and_the_unknown()
+        self.declares_its_members()
+        self.refuses_nothing_and_the_unknown()
         self._drawn(with_own(WORDS, texts), max_examples)
         for history in GROWING:
             self.one({"messages": [*history], "tools": [TOOL]}, None)
         self._given(histories)
         body = self.ordinary()
-        self.tells_calls_apart()
-        self.keeps_what_is_beside(body)
-        self.reads_its_own_alone(body)
-        self.is_as_good_as_its_counter(body)
-        self.guesses_for_a_stranger(body)
+        self.gives_each_call_an_id()
+        self.keeps_other_keys(body)
+        self.refuses_other_bodies(body)
+        self.grades_as_its_counter(body)
+        self.estimates_for_an_unknown_model(body)
         SeldomCases(self.name, self.dialect, self.rules).check(body)
         OwnMessages(self.name, self.dialect).check()
 
@@ -166,15 +166,15 @@ class _Held(Checked):
 
         each()
         if not built:
-            raise self.broken("it can say an ordinary conversation", "every one that was drawn is refused")
+            raise self.broken("it can write an ordinary conversation", "every one that was drawn is refused")
 
     def _given(self, histories: Iterable[Iterable[object]]) -> None:
         for place, history in enumerate(histories):
             with noting(f"histories[{place}]"):
                 if not self.one({"messages": [*history], "tools": [TOOL]}, None):
-                    raise self.broken("it can say the histories that are given", f"histories[{place}] is refused")
+                    raise self.broken("it can write the histories that are given", f"histories[{place}] is refused")
 
-    def says_of_itself(self) -> None:
+    def declares_its_members(self) -> None:
         name, opening, api = self.dialect.name, self.dialect.opening, self.dialect.api
         for value, kind in ((name, str), (opening, Opening), (api, Api)):
             if not isinstance(value, kind):
@@ -194,7 +194,7 @@ class _Held(Checked):
             raise self.broken("it emits the same each time", "two emissions of one layout differ")
         return first
 
-    def nothing_and_the_unknown(self) -> None:
+    def refuses_nothing_and_the_unknown(self) -> None:
         try:
             self.dialect.emit(Layout())
         except ConversationError:
@@ -260,7 +260,7 @@ class _Held(Checked):
             .request()
         )
 
-    def tells_calls_apart(self) -> None:
+    def gives_each_call_an_id(self) -> None:
         """Check that calls without ids get one each, which their answers name; or none, or become text."""
         unnamed = Layout(messages=[read_message(message, index) for index, message in enumerate(UNNAMED)])
         try:
@@ -274,21 +274,21 @@ class _Held(Checked):
             problem = f"{sum(asked.values())} calls go by {len(asked)} ids; name them by CallIds"
             raise self.broken("calls without ids are told apart", problem)
 
-    def keeps_what_is_beside(self, body: Mapping[str, Any]) -> None:
+    def keeps_other_keys(self, body: Mapping[str, Any]) -> None:
         """Check that a key of no region is among the options, and in the fitted body."""
         if self.dialect.api.history not in body:
             return  # a prompt: one text, beside which nothing is read
-        whole = {**body, _FOREIGN: 0.5}
-        if self.dialect.parse(whole).options.get(_FOREIGN) != 0.5:
+        whole = {**body, _OTHER_KEY: 0.5}
+        if self.dialect.parse(whole).options.get(_OTHER_KEY) != 0.5:
             problem = (
                 "parse leaves a key out of Layout.options; fill it by options_in(request, the keys that parse reads)"
             )
-            raise self.broken(_BESIDE, problem)
+            raise self.broken(_OTHER_KEYS, problem)
         fitted = fit_request(whole, dialect=self.dialect, assembler=Assembler().add_instruction("Be kind."))
-        if fitted.get(_FOREIGN) != 0.5:
-            raise self.broken(_BESIDE, "fit_request drops a key that parse leaves to Layout.options")
+        if fitted.get(_OTHER_KEY) != 0.5:
+            raise self.broken(_OTHER_KEYS, "fit_request drops a key that parse leaves to Layout.options")
 
-    def reads_its_own_alone(self, body: Mapping[str, Any]) -> None:
+    def refuses_other_bodies(self, body: Mapping[str, Any]) -> None:
         """Check that a body without the history's key is refused."""
         try:
             self.dialect.parse({f"{key}_elsewhere": value for key, value in body.items()})
@@ -296,12 +296,12 @@ class _Held(Checked):
             return
         except Exception as error:
             problem = f"one without its keys raised {type(error).__name__}; raise ConversationError"
-            raise self.broken(_ALONE, problem) from error
+            raise self.broken(_OTHER_BODIES, problem) from error
         raise self.broken(
-            _ALONE, f"one without {self.dialect.api.history!r} is read as nothing; raise ConversationError"
+            _OTHER_BODIES, f"one without {self.dialect.api.history!r} is read as nothing; raise ConversationError"
         )
 
-    def is_as_good_as_its_counter(self, body: Mapping[str, Any]) -> None:
+    def grades_as_its_counter(self, body: Mapping[str, Any]) -> None:
         layout, pricer = self.dialect.parse(body), self.dialect.pricer(self.model, _Estimating())
         fixed = pricer.fixed([Piece("instruction", "system", "Be brief.")], layout.head, layout.tools)
         prices = [*fixed.pieces, *fixed.tools, *map(pricer.message, layout.messages)]
@@ -310,7 +310,7 @@ class _Held(Checked):
             problem = f"a counter that estimates makes prices that are {best}; return graded_pricer(…, count)"
             raise self.broken("its prices are graded no higher than their counter", problem)
 
-    def guesses_for_a_stranger(self, body: Mapping[str, Any]) -> None:
+    def estimates_for_an_unknown_model(self, body: Mapping[str, Any]) -> None:
         """Check that an unknown model's count is an estimate with another model's counter, or the one of all models."""
         law = "it guesses for a model that nobody knows"
         counted = count_request(body, dialect=self.dialect, model=STRANGER)

@@ -74,8 +74,8 @@ def check_policy(
     """
     __tracebackhide__ = True
     refuse_class(policy, "check_policy")
-    held = _Held(rung_of(policy).name, policy, rung_of(policy))
-    if (failure := failure_of(held.name, lambda: held.check(texts, histories, max_examples))) is not None:
+    checked = _CheckedPolicy(rung_of(policy).name, policy, rung_of(policy))
+    if (failure := failure_of(checked.name, lambda: checked.check(texts, histories, max_examples))) is not None:
         raise failure
 
 
@@ -121,7 +121,7 @@ def _edges(request: Mapping[str, Any], dialect: str) -> list[Tokens]:
 
 
 @attrs.define(eq=False)
-class _Held(Checked):
+class _CheckedPolicy(Checked):
     """A policy under check."""
 
     policy: Policy
@@ -209,7 +209,7 @@ class _Held(Checked):
 class _Cutting:
     """A policy that cuts, in one window."""
 
-    held: _Held
+    checked: _CheckedPolicy
     rung: CuttingRung
     window: _Window
 
@@ -219,11 +219,11 @@ class _Cutting:
         if whole <= tokens_left or ledger.first == ledger.length:
             return  # a policy is only asked if the conversation is too large
         cut = self._same_twice(ledger, tokens_left)
-        self.held.quotes_nothing(cut.reason, self.window)
-        self.held.acted += cut.first_kept > ledger.first or cut.wanted is not None
+        self.checked.quotes_nothing(cut.reason, self.window)
+        self.checked.acted += cut.first_kept > ledger.first or cut.wanted is not None
         left = ledger.kept(cut).upper
         if left > whole:
-            raise self.held.broken("it lets nothing grow", f"{left} tokens are left of {whole}")
+            raise self.checked.broken("it lets nothing grow", f"{left} tokens are left of {whole}")
         self._least(ledger, tokens_left, left)
         self._again(ledger, cut, tokens_left)
         self._as_declared(ledger, cut, tokens_left)
@@ -238,7 +238,7 @@ class _Cutting:
         anew = self._cut(self.window.ledger(self.rung), tokens_left)
         if not _said(cut) == _said(again) == _said(anew):
             kept = f"{cut.first_kept}, {again.first_kept} and {anew.first_kept}"
-            raise self.held.broken(_PURE, f"asked three times for {tokens_left} tokens it keeps from {kept}")
+            raise self.checked.broken(_PURE, f"asked three times for {tokens_left} tokens it keeps from {kept}")
         return cut
 
     def _least(self, ledger: Ledger, tokens_left: Tokens, left: Tokens) -> None:
@@ -246,7 +246,7 @@ class _Cutting:
             least = ledger.kept(self._cut(self.window.ledger(self.rung), 0)).upper
             if least < left:
                 problem = f"{left} tokens where {tokens_left} are left, and {least} where none are"
-                raise self.held.broken("what does not fit is the least that it keeps", problem)
+                raise self.checked.broken("what does not fit is the least that it keeps", problem)
 
     def _again(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         """Ask again about the kept messages, except with pins by index, which would mean other messages."""
@@ -258,15 +258,15 @@ class _Cutting:
         again = self._cut(kept, tokens_left)
         if again.first_kept != kept.first:
             problem = f"of {kept.length} messages that it kept it drops {again.first_kept - kept.first} more"
-            raise self.held.broken("it is idempotent", problem)
+            raise self.checked.broken("it is idempotent", problem)
 
     def _as_declared(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         keeps = self.rung.traits.keeps
         if isinstance(keeps, KeepsAll) and cut.first_kept != ledger.first:
-            raise self.held.broken("KeepsAll: every turn stays", f"it keeps from message {cut.first_kept}")
+            raise self.checked.broken("KeepsAll: every turn stays", f"it keeps from message {cut.first_kept}")
         if isinstance(keeps, KeepsNewest | KeepsChosen) and cut.first_kept > ledger.newest_turns(keeps.at_least):
             problem = f"it keeps from message {cut.first_kept}"
-            raise self.held.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
+            raise self.checked.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
         if isinstance(keeps, KeepsNewest):
             more = tokens_left + self.window.more
             if ledger.since(ledger.first).upper > more:
@@ -274,14 +274,14 @@ class _Cutting:
                 if larger.first_kept > cut.first_kept:
                     kept = f"from message {cut.first_kept} in {tokens_left} tokens"
                     problem = f"{kept}, from {larger.first_kept} in {more}"
-                    raise self.held.broken("KeepsNewest: more tokens left never keep less", problem)
+                    raise self.checked.broken("KeepsNewest: more tokens left never keep less", problem)
             self._most(ledger, cut, tokens_left)
 
     def _most(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         older = max((start for start, _ in ledger.turns() if start < cut.first_kept), default=None)
         if older is not None and ledger.kept(attrs.evolve(cut, first_kept=older)).upper <= tokens_left:
             problem = f"in {tokens_left} tokens the turn at message {older} would fit too"
-            raise self.held.broken("KeepsNewest: as many turns stay as fit", problem)
+            raise self.checked.broken("KeepsNewest: as many turns stay as fit", problem)
 
 
 def _said(cut: Cut) -> tuple[object, ...]:
@@ -292,7 +292,7 @@ def _said(cut: Cut) -> tuple[object, ...]:
 class _Rewriting:
     """A policy that rewrites, and a conversation."""
 
-    held: _Held
+    checked: _CheckedPolicy
     rung: RewritingRung
     window: _Window
     ledger: Ledger
@@ -305,13 +305,13 @@ class _Rewriting:
         unused = self.window.ledger(self.rung)  # remembers nothing
         anew = attrs.evolve(self, ledger=unused)._proposals(changed)
         if not list(map(_shown, first)) == list(map(_shown, again)) == list(map(_shown, anew)):
-            raise self.held.broken(_PURE, "it proposes other changes the second time")
+            raise self.checked.broken(_PURE, "it proposes other changes the second time")
         for change in first:
-            self.held.quotes_nothing(change.reason, self.window)
+            self.checked.quotes_nothing(change.reason, self.window)
         self._take(changed)
         self._as_declared(changed)
         if [(message.raw, message.seen, message.parts) for message in readings] != before:
-            raise self.held.broken(_UNCHANGED, "a message that it was shown changed")
+            raise self.checked.broken(_UNCHANGED, "a message that it was shown changed")
         self._again(changed)
 
     def _passage(self, changed: Mapping[int, Message | None]) -> PassageView:
@@ -322,7 +322,7 @@ class _Rewriting:
         passage = self._passage(dict(changed))
         found = list(itertools.islice(read_changes(self.rung.policy, passage), _MOST_CHANGES))
         if len(found) == _MOST_CHANGES:
-            raise self.held.broken("its proposals end", f"it proposes {_MOST_CHANGES} changes and more")
+            raise self.checked.broken("its proposals end", f"it proposes {_MOST_CHANGES} changes and more")
         return found
 
     def _take(self, changed: dict[int, Message | None]) -> None:
@@ -339,18 +339,18 @@ class _Rewriting:
                 old = passage.current(index)
                 if kept_by_edits(message) != kept_by_edits(old):
                     problem = f"message {index} has another role, call or result"
-                    raise self.held.broken("a rewritten message keeps role, calls and results", problem)
+                    raise self.checked.broken("a rewritten message keeps role, calls and results", problem)
 
     def _as_declared(self, changed: Mapping[int, Message | None]) -> None:
         keeps = self.rung.traits.keeps
         if isinstance(keeps, KeepsAll) and None in changed.values():
-            raise self.held.broken("KeepsAll: every turn stays", "it drops messages")
+            raise self.checked.broken("KeepsAll: every turn stays", "it drops messages")
         if isinstance(keeps, KeepsNewest | KeepsChosen):
             floor = self.ledger.newest_turns(keeps.at_least)
             touched = [index for index in changed if index >= floor]
             if touched:
                 problem = f"it changes message {touched[0]}"
-                raise self.held.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
+                raise self.checked.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
             self._whole_turns(changed)
 
     def _whole_turns(self, changed: Mapping[int, Message | None]) -> None:
@@ -358,7 +358,7 @@ class _Rewriting:
         torn = next((turn for turn in turns if any(changed.get(index, _KEPT) is not None for index in turn)), None)
         if torn is not None:
             problem = f"of the turn at message {min(torn)} something else changed than all of it being dropped"
-            raise self.held.broken("only whole turns are dropped, as it declares", problem)
+            raise self.checked.broken("only whole turns are dropped, as it declares", problem)
 
     def _again(self, changed: dict[int, Message | None]) -> None:
         once = dict(changed)
@@ -366,7 +366,7 @@ class _Rewriting:
         again = {index: message for index, message in changed.items() if not _same(once.get(index, _KEPT), message)}
         if again:
             problem = f"asked again it {_did(again)}; first it {_did(once)}"
-            raise self.held.broken("it is idempotent", problem)
+            raise self.checked.broken("it is idempotent", problem)
 
 
 _KEPT = object()

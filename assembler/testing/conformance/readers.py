@@ -57,13 +57,13 @@ def check_reader(
     alone.
     """
     __tracebackhide__ = True
-    held = _Held(getattr(kind, "__name__", str(kind)), kind, reader, writer)
-    if (failure := failure_of(held.name, lambda: held.check(histories))) is not None:
+    checked = _CheckedReader(getattr(kind, "__name__", str(kind)), kind, reader, writer)
+    if (failure := failure_of(checked.name, lambda: checked.check(histories))) is not None:
         raise failure
 
 
 @attrs.define(eq=False)
-class _Held(Checked):
+class _CheckedReader(Checked):
     """A reader and a writer under check."""
 
     kind: type

@@ -65,8 +65,8 @@ def check_strategy(
         chooses = chooser(strategy)
     except BudgetError as error:
         raise ContractError(name, "it declares what it needs", str(error)) from None
-    held = _Held(name, strategy, chooses, None if chooses is None else chooses.needs, copied(strategy))
-    if (failure := failure_of(name, lambda: held.check(texts, tuple(documents), max_examples))) is not None:
+    checked = _CheckedStrategy(name, strategy, chooses, None if chooses is None else chooses.needs, copied(strategy))
+    if (failure := failure_of(name, lambda: checked.check(texts, tuple(documents), max_examples))) is not None:
         raise failure
 
 
@@ -155,7 +155,7 @@ def _cost(rendered: Rendered, seam: Tokens) -> Tokens:
 
 
 @attrs.define(eq=False)
-class _Held(Checked):
+class _CheckedStrategy(Checked):
     """A strategy under check."""
 
     strategy: Strategy
