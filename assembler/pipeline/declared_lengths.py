@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -15,13 +15,12 @@ from assembler.pricing.opaque import missing_length
 
 def unseen_lengths(plan: Planned) -> Mapping[int, str]:
     """The messages of a plan with a file that is bounded by the longest one, and the key that gives its length."""
-    found: dict[int, str] = {}
-    for index, message in plan.kept_messages:
-        for part in message.parts:
-            key = next(filter(None, map(missing_length, part.parts if isinstance(part, Result) else (part,))), None)
-            if key is not None:
-                found.setdefault(index, key)
-    return found
+    return {index: key for index, message in plan.kept_messages for key in _missing_lengths(message.parts)[:1]}
+
+
+def _missing_lengths(parts: Iterable[Part]) -> list[str]:
+    held = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
+    return [key for key in map(missing_length, held) if key is not None]
 
 
 def view_with_lengths(view: HistoryView, indexes: Collection[int], length: int) -> HistoryView:

@@ -203,11 +203,11 @@ class Replayed(Value):
     """The length of the history at the first of them."""
 
     def leads_to(self, ledger: Ledger) -> bool:
-        """Whether the replay of this history passes here. A greeting that grows, for one, is not part of a turn."""
+        """Whether the replay of this history comes to this point. A longer greeting moves the first message."""
         return self.first == ledger.first and self.stop <= ledger.length
 
-    def failed(self) -> Replayed:
-        """The same, if the question at `stop` left too much as well."""
+    def after_failure(self) -> Replayed:
+        """The same point, with the question at `stop` among the failures."""
         return attrs.evolve(self, failures=self.failures + 1, failing_since=self.failing_since or self.stop)
 
     @property
@@ -225,28 +225,29 @@ def replay_ladder(
     ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, low: Tokens, known: Replayed | None
 ) -> tuple[Replayed, Trimmed]:
     """How far the replay comes, and what stays of the whole history. The replay starts at `known`."""
-    at = known or Replayed(ledger.first, ledger.first, keep_all(ledger))
+    reached = known or Replayed(ledger.first, ledger.first, keep_all(ledger))
     line = ledger.timeline()
-    while at.stop < ledger.length:
-        stop, kept = at.stop, at.kept
-        beside = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
+    while reached.stop < ledger.length:
+        stop, kept = reached.stop, reached.kept
+        joins = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
         spare = tokens_left - kept.count(ledger.until(stop)).upper
-        asked = at.failed() if spare < 0 else Replayed(at.first, stop, kept)
-        grown: int | None
+        question: int | None
         if spare < 0:
-            grown = asked.next_question
-            if grown > ledger.length:  # a question that the replay of a longer history does not ask
-                return at, attrs.evolve(brought_down(ledger, rungs, low, kept.grown_to(ledger)), passing=True)
+            asked = reached.after_failure()
+            question = asked.next_question
+            if question > ledger.length:  # the replay of a longer history does not ask here
+                return reached, attrs.evolve(brought_down(ledger, rungs, low, kept.grown_to(ledger)), passing=True)
         else:
-            grown = stop + 1 if beside else line.grown_by(kept.cut.first_kept, stop, spare)
-        if grown is None:
-            break
-        then = ledger.until(grown)
+            asked = Replayed(reached.first, stop, kept)
+            question = stop + 1 if joins else line.grown_by(kept.cut.first_kept, stop, spare)
+            if question is None:  # all later messages fit
+                break
+        then = ledger.until(question)
         kept = kept.grown_to(then)
-        if not beside or kept.count(then).upper > tokens_left:
+        if not joins or kept.count(then).upper > tokens_left:
             kept = brought_down(then, rungs, low, kept)
-        at = attrs.evolve(asked, stop=grown, kept=kept)
-    return at, at.kept
+        reached = attrs.evolve(asked, stop=question, kept=kept)
+    return reached, reached.kept
 
 
 def brought_down(ledger: Ledger, rungs: Sequence[Rung], low: Tokens, kept: Trimmed) -> Trimmed:
@@ -259,12 +260,12 @@ def _ask_to_cut(
     ledger: Ledger, rung: CuttingRung, kept: Trimmed, tokens_left: Tokens, used: Tokens, label: Label
 ) -> Trimmed:
     seen = ledger.with_savings(kept.savings) if kept.savings else ledger
-    standing = None if asks(rung) or _is_noted_by(rung, kept.cut.summary) else kept.cut.summary
-    beside = 0 if standing is None else seen.price(standing).upper
-    cut = verify_cut(rung.policy, rung.policy.cut(seen, max(tokens_left - beside, 0)), ledger)
+    summary = None if asks(rung) or _is_own_note(rung, kept.cut.summary) else kept.cut.summary
+    for_summary = 0 if summary is None else seen.price(summary).upper
+    cut = verify_cut(rung.policy, rung.policy.cut(seen, max(tokens_left - for_summary, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
         cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
-    if cut.summary is None or standing is not None:  # only a policy that knows of the summary may replace it
+    if cut.summary is None or summary is not None:  # only a policy that knows of the summary may replace it
         cut = attrs.evolve(cut, summary=kept.cut.summary)
     saved = used - seen.kept(cut).upper
     decisions = _note_decision(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)), label)
@@ -274,9 +275,9 @@ def _ask_to_cut(
     return Trimmed(cut, kept.changed, kept.savings, decisions, failures, wanted, kept.made, kept.length)
 
 
-def _is_noted_by(rung: CuttingRung, standing: Message | None) -> bool:
-    """Whether `standing` is the policy's own note, for which it leaves tokens itself."""
-    return standing is not None and rung.traits.note is not None and standing.parts == (rung.traits.note,)
+def _is_own_note(rung: CuttingRung, summary: Message | None) -> bool:
+    """Whether this is the policy's own note, for which it leaves tokens itself."""
+    return summary is not None and rung.traits.note is not None and summary.parts == (rung.traits.note,)
 
 
 def _ask_to_rewrite(
