@@ -74,7 +74,7 @@ class Keepsakes:
 
 
 def read_remembered(view: HistoryView) -> None:
-    """Read the messages that policies remember, since only a message that was read is compared with its owner's.
+    """Read the messages that policies remember something about: only in messages that were read is a change noticed.
 
     O(messages that were not read).
     """

@@ -34,7 +34,7 @@ PREDICATES = 8
 MANY = 2**62
 """More tokens than any window has."""
 
-_BESIDE_TEXT = 16
+_BEYOND_TEXT = 16
 """More tokens than a message costs beyond its text."""
 
 
@@ -48,7 +48,7 @@ def most_tokens(messages: Iterable[Message]) -> int:
         text = message.text
         if text is None or not message.shallow or message.shape == RESPONSES:
             return MANY
-        tokens += len(text) + _BESIDE_TEXT
+        tokens += len(text) + _BEYOND_TEXT
     return tokens
 
 
@@ -61,8 +61,8 @@ def alike(raws: list[object], seen: list[Any]) -> bool:
 
 
 def known_before(stop: int, by_index: dict[int, Known], every: Sized) -> dict[int, Known]:
-    """A copy of what is known of the messages before `stop`, of `every` one. In C if nothing is known of later ones."""
-    known = by_index.copy()  # another thread may add more
+    """A copy of what is known of the messages before `stop`, of all messages `every`."""
+    known = by_index.copy()  # in C, and another thread may add more
     if known.keys().isdisjoint(range(stop, len(every))):
         return known
     return {index: found for index, found in known.items() if index < stop}

@@ -192,7 +192,7 @@ class SummaryRequest:
 
     @property
     def wanted(self) -> Wanted:
-        """The question for the summarizer. Reads its messages: an edit that is made meanwhile is noticed."""
+        """The question for the summarizer. Its messages are read first, so that an edit made meanwhile is noticed."""
         for index in range(self.start, self.first):
             self.ledger.reading(index)
         dropped = tuple(self.ledger.objects(self.start, self.first))
