@@ -246,6 +246,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a class that is no pydantic model as answer": lambda: Assembler().set_output_schema(Held),
     "Anthropic's word for a tool that must be called": lambda: Assembler().set_tools([search], choice="any"),
     "a tool must be called and there is none": lambda: Assembler().set_tools([], choice="required"),
+    "a misspelt tool as choice": lambda: Assembler().set_tools([search], choice="serch"),
     "the name of a tokenizer": lambda: transformers_counter("bert"),
     "a provider's name as its endpoint": lambda: provider_counter("anthropic"),  # type: ignore[arg-type]
     "dict as a message class": lambda: register_reader(dict, dict),
@@ -415,6 +416,7 @@ FOLLOWED: dict[str, Callable[[], object]] = {
     "a class that is no pydantic model as answer": lambda: Assembler().set_output_schema(
         pydantic.TypeAdapter(Order).json_schema()
     ),
+    "a misspelt tool as choice": lambda: Assembler().set_tools([search], choice="search"),
     "Anthropic's word for a tool that must be called": lambda: Assembler().set_tools([search], choice="required"),
     "a tool must be called and there is none": lambda: [
         Assembler().set_tools([]),

@@ -17,6 +17,7 @@ from assembler.regions.tools.reading import Reading, finish_tool
 from assembler.regions.tools.refusal import shown, tool_error
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_of
+from assembler.validation import LONGEST_NAME
 from budgets.errors import OfTheCaller
 from budgets.lazy_names import in_order
 
@@ -83,12 +84,21 @@ def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:
     """`choice` if it is a valid choice among these tools. Raises `ToolError` otherwise."""
     if not tools and isinstance(choice, str) and choice == "required":
         raise tool_error("choice is required, and there is no tool to call: pass tools, or leave choice out")
-    if choice is None or (isinstance(choice, str) and choice in (*_CHOICES, *(tool.name for tool in tools))):
+    known = (*_CHOICES, *(tool.name for tool in tools))
+    if choice is None or (isinstance(choice, str) and choice in known):
         return choice
-    near = "; did you mean required?" if isinstance(choice, str) and choice == "any" else ""
-    raise tool_error(
-        f"choice: expected {', '.join(_CHOICES)} or the name of one of the tools, got {shown(choice)!r}{near}"
-    )
+    expected = f"choice: expected {', '.join(_CHOICES)} or the name of one of the tools"
+    raise tool_error(f"{expected}, got {shown(choice)!r}{_suggestion(choice, known)}")
+
+
+def _suggestion(choice: object, known: Sequence[str]) -> str:
+    """The choice that was probably meant, as a question; empty if none is near."""
+    import difflib  # most choices are right
+
+    if not isinstance(choice, str):
+        return ""
+    near = ["required"] if choice == "any" else difflib.get_close_matches(choice[:LONGEST_NAME], known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 _CHOICES = ("auto", "required", "none")
