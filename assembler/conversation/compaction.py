@@ -18,12 +18,10 @@ from assembler.conversation.messages.responses import role_of_item
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.text.fields import value_in
 
-KIND = SUMMARY
-
 
 def is_server_summary(part: Part) -> bool:
     """Whether a part is a server's summary, which replaces everything before it."""
-    if type(part) is not Opaque or part.kind != KIND:
+    if type(part) is not Opaque or part.kind != SUMMARY:
         return False
     text: object = part.raw.get(SHAPES[part.api].summary or "content")
     return isinstance(text, str) and text != ""
@@ -62,7 +60,7 @@ def is_window(before: Iterable[Message], api: str) -> bool:
 
 
 def _is_of_the_model(message: Message) -> bool:
-    """Whether a message is not the caller's, or holds an item that is not, which is sent as one of its own."""
+    """Whether a message, or an item in it that is sent as one of its own, is the model's or a tool's."""
     if message.role in _NOT_THE_CALLERS:
         return True
     return any(
@@ -76,9 +74,9 @@ _NOT_THE_CALLERS = ("assistant", "tool")
 
 def may_compact(raw: object) -> bool:
     """Whether a caller's message may hold a summary, judged by `type` fields alone, without reading the message."""
-    if value_in(raw, "type") == KIND:
+    if value_in(raw, "type") == SUMMARY:
         return True
     content = value_in(raw, "content")
     if isinstance(content, str) or not isinstance(content, Sequence):
         return False
-    return any(value_in(part, "type") == KIND for part in cast("Sequence[object]", content))
+    return any(value_in(part, "type") == SUMMARY for part in cast("Sequence[object]", content))

@@ -74,7 +74,7 @@ class LastDecision:
     def later(
         self, length: int, trimmed: Trimmed, conversation: Count, open_calls: OpenCalls, pins: tuple[int, ...]
     ) -> LastDecision:
-        """The same decision for a longer history."""
+        """The same decision for a longer history. Not by `attrs.evolve`, which is slower: each build makes one."""
         return LastDecision(
             self.before_limits,
             self.measured,
@@ -204,11 +204,13 @@ def continue_decision(gathered: Gathered) -> Planned | None:
 def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
     """The first message that was changed or pinned after it was read, of those on which a new decision depends.
 
-    If it started from the last decision: what that depended on, and the new messages. O(messages that stay). But if a
-    policy remembers something, such as a summary, O(messages that were read).
-    If the policy only keeps the newest turns that fit: the front of the history, what stays, and the one turn more that
-    does not fit, and all between if that is no more than `GLANCE`. O(messages that stay), and a look at each message
-    for a pin. Any other policy may have read any message: O(messages that were read).
+    A decision that started from the last one depends on what that depended on, and on the new messages. One that keeps
+    the newest turns that fit depends on the front of the history, on what stays, and on the one turn more that does not
+    fit; what lies between is compared too if it is no more than `GLANCE`. Both cost O(messages that stay), the second
+    also a look at each message for a pin.
+
+    Any other policy may have read any message, and a policy may remember something, such as a summary. Then all that
+    was read is compared: O(messages that were read).
     """
     view = plan.view
     if view.readings.keepsakes.entries:
