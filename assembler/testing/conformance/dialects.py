@@ -215,31 +215,21 @@ class _CheckedDialect(Checked):
             )
 
     def one(self, request: dict[str, Any], instruction: str | None) -> bool:
-        history, tools = request["messages"], request.get("tools", [])
-        before = copy.deepcopy((history, tools))
+        """Check one conversation. False if the dialect refuses it."""
 
         def built(model: str | None) -> Context[Any]:
             budget = None if model is None else Budget(AMPLE, model=model)
-            assembler = Assembler(budget, dialect=self.dialect).add_capability(tools).add_messages(history)
-            return assembler.add_instruction(instruction or "").build()
+            assembler = Assembler(budget, dialect=self.dialect).add_capability(request.get("tools", []))
+            return assembler.add_messages(request["messages"]).add_instruction(instruction or "").build()
 
+        before = copy.deepcopy(request)
         try:
             context = built(self.model)
         except ConversationError:
             return False
         layout = context.inside.layout
-        seen = copy.deepcopy([message.seen for message in layout.messages])
-        emission = self.emission(layout)
-        if (history, tools) != before:
-            raise self.broken("it changes nothing that it is given", "the caller's messages changed")
-        kept = [message.seen for message in layout.messages] == seen
-        if not kept:
-            raise self.broken("it changes nothing that it is given", "what was read of a message changed")
+        emission = self._emitted_apart(layout, request, before)
         self._plain(emission.request)
-        theirs = {id(value) for value in containers([history, tools])}
-        shared = any(id(value) in theirs for value in containers(emission.request))
-        if shared:
-            raise self.broken("it shares no list or dict with the caller", "one in the request is the caller's own")
         self._complete(emission, layout)
         self._grows(emission, layout)
         self._read_back(emission)
@@ -249,6 +239,19 @@ class _CheckedDialect(Checked):
             raise self.broken("its requests are valid", "; ".join(map(str, broken[:3])))
         self._bills(built(STRANGER), STRANGER)
         return True
+
+    def _emitted_apart(self, layout: Layout, given: Mapping[str, Any], before: Mapping[str, Any]) -> Emission:
+        """Emit, and check that nothing given was changed since `before`, and that nothing of it is in the request."""
+        seen = copy.deepcopy([message.seen for message in layout.messages])
+        emission = self.emission(layout)
+        if given != before:
+            raise self.broken("it changes nothing that it is given", "the caller's messages changed")
+        if [message.seen for message in layout.messages] != seen:
+            raise self.broken("it changes nothing that it is given", "what was read of a message changed")
+        theirs = {id(value) for value in containers(given)}
+        if any(id(value) in theirs for value in containers(emission.request)):
+            raise self.broken("it shares no list or dict with the caller", "one in the request is the caller's own")
+        return emission
 
     def ordinary(self) -> dict[str, Any]:
         return (
