@@ -11,29 +11,26 @@ import attrs
 from assembler.conversation.messages.dicts import read_dict
 from assembler.conversation.messages.message import Call, Message, Part
 from assembler.conversation.messages.parts import FOREIGN
+from assembler.conversation.messages.responses import RESPONSES
 from assembler.text.fields import fields_in, items_of
 
-_RESPONSES, _OPENAI, _PLAIN = "responses", "openai", "plain"
 
-
-def with_functions(message: Message, shape: str) -> Message:
+def with_functions(message: Message, target: str) -> Message:
     """The message with calls of custom tools as calls of functions that take `input`, if the API has no custom tools.
 
-    Returns the same message if there is nothing to do. O(parts).
+    OpenAI's two APIs have them, each in its own form. `plain` sends every call as it came. Returns the same message if
+    there is nothing to do. O(parts).
     """
-    if message.role != "assistant" or Call not in map(type, message.parts):
+    if target == "plain" or message.role != "assistant" or Call not in map(type, message.parts):
         return message
-    seen: object = message.seen
-    if shape not in (_RESPONSES, _PLAIN) and message.shape in (_RESPONSES, FOREIGN):
+    if target != RESPONSES and message.shape in (RESPONSES, FOREIGN):
         message = _in_content(message)
-        seen = message.seen
-    if message.shape == _RESPONSES:
+    seen: object = message.seen
+    if message.shape == RESPONSES:
         items: list[Any] = seen if isinstance(seen, list) else [seen]  # pyright: ignore[reportUnknownVariableType]
-        return message if shape in (_RESPONSES, _PLAIN) else _items(message, items)
-    calls: object = cast("dict[str, Any]", seen).get("tool_calls") if isinstance(seen, dict) else None
-    if shape in (_OPENAI, _PLAIN) or not isinstance(calls, list):
-        return message
-    listed = cast("list[dict[str, Any]]", calls)
+        return message if target == RESPONSES else _items(message, items)
+    calls = items_of(fields_in(seen).get("tool_calls"))
+    listed = cast("list[dict[str, Any]]", calls) if target != "openai" else []
     if not any(map(is_custom, listed)):
         return message
     return read_dict({**cast("dict[str, Any]", seen), "tool_calls": [*map(_function, listed)]}, index=0)
