@@ -28,7 +28,7 @@ from assembler.testing.conformance.dialect_histories import (
     THOUGHT,
     THOUGHTS,
     TOOL,
-    told,
+    with_longer,
 )
 from budgets import Budget
 
@@ -56,11 +56,11 @@ class SeldomCases(Checked):
 
     def check(self, body: Mapping[str, Any]) -> None:
         """Check them all; `body` is the request of an ordinary conversation."""
-        self.says_or_notes_everything(body)
-        self.tells_failures_apart()
-        self.begins_as_the_api_demands()
-        self.sends_wishes()
-        self.bills_what_others_say()
+        self.sends_or_notes_everything(body)
+        self.marks_failures()
+        self.begins_as_its_api_demands()
+        self.sends_schema_and_choice()
+        self.bills_parts_of_other_apis()
         self.prices_what_is_longer()
         self.notes_reasoning(body)
         self.sends_sources()
@@ -78,7 +78,7 @@ class SeldomCases(Checked):
         """Whether requests are rendered prompts: then a template chooses what it shows of a message."""
         return self.dialect.api.history not in body
 
-    def says_or_notes_everything(self, body: Mapping[str, Any]) -> None:
+    def sends_or_notes_everything(self, body: Mapping[str, Any]) -> None:
         """Check what conversations seldom hold, and a tool's definition."""
         written = _written(body)
         for words in (TOOL["description"], *TOOL["parameters"]["properties"], "Be brief."):
@@ -91,7 +91,7 @@ class SeldomCases(Checked):
             if context is not None and not context.notes() and words not in _written(context.request()):
                 raise self.broken(COMPLETE, f"{what} is gone without a note; count it in notes")
 
-    def tells_failures_apart(self) -> None:
+    def marks_failures(self) -> None:
         """Check that the mark of a failed call is sent, or noted."""
         context = self._built(OF_OTHERS["a call that failed"])
         if context is not None and not context.notes():
@@ -100,25 +100,25 @@ class SeldomCases(Checked):
             if other is not None and other.request() == context.request():
                 raise self.broken(COMPLETE, "that a call failed is gone without a note; count it in notes")
 
-    def begins_as_the_api_demands(self) -> None:
+    def begins_as_its_api_demands(self) -> None:
         """Check a conversation that begins with the assistant."""
         greeted = self._built(OF_OTHERS["a greeting before the first question"])
         if greeted is not None and self.rules is not None and (broken := list(self.rules(greeted.request()))):
             problem = f"a conversation that begins with the assistant: {broken[0]}"
             raise self.broken("its requests are valid", problem)
 
-    def sends_wishes(self) -> None:
+    def sends_schema_and_choice(self) -> None:
         """Check that the schema of the answer and the choice of a tool change the request, or leave a note."""
         asked = Assembler(Budget(AMPLE, counter=len), dialect=self.dialect).add_message(("user", "Look around."))
         plain = asked.add_capability([TOOL, OTHER_TOOL]).build()
-        wished = asked.fork().add_output_schema(SCHEMA).build()
-        if "rainfall" not in _written(wished.request()) and not wished.notes():
+        wanted = asked.fork().add_output_schema(SCHEMA).build()
+        if "rainfall" not in _written(wanted.request()) and not wanted.notes():
             raise self.broken(COMPLETE, "the schema of the answer is gone; write it in options, or note it")
         chosen = asked.fork().add_capability([TOOL, OTHER_TOOL], choice="wait").build()
         if chosen.request() == plain.request() and not chosen.notes():
             raise self.broken(COMPLETE, "the choice of a tool is gone; write it in options, or note it")
 
-    def bills_what_others_say(self) -> None:
+    def bills_parts_of_other_apis(self) -> None:
         """Check that parts of other APIs cost what is sent for them."""
         for words, history in OF_OTHERS.items():
             context = self._built(history)
@@ -146,7 +146,7 @@ class SeldomCases(Checked):
         costs = {
             place: [
                 None if context is None else context.count.tokens
-                for context in (self._built(told(None)), self._built(told(place)))
+                for context in (self._built(with_longer(None)), self._built(with_longer(place)))
             ]
             for place in PLACES
         }

@@ -170,8 +170,8 @@ MORE = "wander " * 300
 PLACES = ("the user's text", "the assistant's text", "the arguments of a call", "the result of a call")
 
 
-def told(longest: str | None) -> History:
-    """A conversation that says much more at one of `PLACES`."""
+def with_longer(longest: str | None) -> History:
+    """A conversation whose text at one of `PLACES` is much longer; at none of them for None."""
     asked, words, given, found = (MORE if place == longest else "" for place in PLACES)
     function = {"name": "look", "arguments": f'{{"corner": "north{given}"}}'}
     return (

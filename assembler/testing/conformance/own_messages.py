@@ -13,7 +13,7 @@ from assembler.conversation.messages import Call, Message, Part, Result, edited,
 from assembler.conversation.messages.edit import failed_answer
 from assembler.dialects import Dialect
 from assembler.testing.conformance.checking import Checked
-from assembler.testing.conformance.dialect_histories import TOOL, told
+from assembler.testing.conformance.dialect_histories import TOOL, with_longer
 from assembler.text.fields import items_of
 from budgets import AssemblyError
 
@@ -45,7 +45,7 @@ class OwnMessages(Checked):
 
     def _read(self) -> Iterator[Message]:
         """Yield the messages that are in the API's own shape."""
-        asked = Assembler(dialect=self.dialect).add_capability([TOOL]).add_messages(told(None))
+        asked = Assembler(dialect=self.dialect).add_capability([TOOL]).add_messages(with_longer(None))
         try:
             listed = items_of(asked.build().request().get(self.dialect.api.history))
         except AssemblyError:  # what it refuses is found by the other checks
