@@ -94,7 +94,7 @@ def _in_pairs(contexts: Iterable[Context[Any]]) -> Iterator[tuple[Context, Conte
 
 
 def smoothed(values: Sequence[float], window: int = _SMOOTHED) -> list[float]:
-    """At each value, the mean of the last `window` values."""
+    """At each value, the mean of the last `window` values. Raises `BudgetError` if `window` is not 1 or more."""
     numbers, window = finite_numbers("values", values), whole(window, "window")
     if window < 1:
         raise BudgetError(f"window is {window}: a mean needs at least 1 value")

@@ -114,7 +114,10 @@ class Defer:
     def deferred(
         self, tools: Sequence[Tool], messages: Iterable[Message], server: ServerSearch | None, choice: str | None
     ) -> tuple[tuple[Tool, ...], frozenset[str]]:
-        """The tools to send, and the names of those that are deferred. O(parts)."""
+        """The tools to send, and the names of those that are deferred. O(parts).
+
+        Raises `ToolError` if there is neither a search of the caller's nor one of the server's.
+        """
         own = None if self.search is None else self.search.name
         staying = _needed(tools, messages, own) | {choice}
         waiting = frozenset(tool.name for tool in tools if tool.api is None and tool.name not in staying | {own})

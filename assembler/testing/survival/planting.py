@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from assembler.validation import as_int, at_least_one
+from budgets import BudgetError
 
 Message = dict[str, Any]
 
@@ -72,7 +73,10 @@ def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
     """Make a conversation of `turns` turns with `facts` facts, spread evenly over all turns but the last, one a turn.
 
     About every third turn calls a tool. 80 turns have about 20,000 tokens. The same seed gives the same conversation.
+    Raises `BudgetError` if there are not more turns than facts.
     """
+    if not 0 <= facts < turns:
+        raise BudgetError(f"planted: {facts} facts, one a turn, do not go into {turns} turns without the last one")
     draw = random.Random(seed)
     subjects = draw.sample(_SUBJECTS, _AT_ONCE)
     at = {place * max(turns - 1, 1) // max(facts, 1): place for place in range(facts)}

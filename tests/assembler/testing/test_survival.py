@@ -35,6 +35,13 @@ def test_every_fact_stands_once_in_the_turn_that_it_names(seed: int, turns: int,
     assert all(fact.needle not in fact.question for fact in conversation.facts)
 
 
+@pytest.mark.parametrize(("turns", "facts"), [(5, 5), (5, 20), (0, 0), (3, -1)])
+def test_facts_that_do_not_go_into_the_turns_are_refused(turns: int, facts: int) -> None:
+    """Of 20 facts in 5 turns, 16 were missing."""
+    with pytest.raises(BudgetError, match=f"{facts} facts"):
+        planted(1, turns=turns, facts=facts)
+
+
 def test_only_the_facts_that_a_policy_keeps_survive() -> None:
     conversations = [planted(seed, turns=13, facts=12) for seed in range(2)]
     everything = survival(Refuse(), conversations, budget=Budget(1_000_000, counter=len))
