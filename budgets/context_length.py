@@ -16,7 +16,8 @@ class ContextLengthError(Evidence):
     less it does not. It is None if no `context_window` helps, because of `max_input_tokens`, of a limit in tokens, or
     of content that grows with the window; or if it depends on how short a new summary is. `advice` says which.
 
-    `required` is the size of the smallest request that the policies can make, and `costs` its regions. `available` is
+    `required` is the size of the smallest request that the policies can make, and `costs` its regions. A ladder with a
+    low-water mark cuts as the history grows, so it may come to a smaller one in another window. `available` is
     the budget's `input_limit`, or less if the limit of one `region` is exceeded: then it is the largest request that
     this limit allows.
     """
