@@ -63,7 +63,7 @@ class ChatTemplatePricer:
 
         A template writes a text at least once, perhaps without blanks around it. Parts that some templates drop from
         older messages (reasoning, calls and texts beside them), and messages that may be merged, count 0. Nothing is
-        certain if a message costs more or less in a long conversation than in a short one.
+        certain if the cost of a message depends on how many there are, or on who speaks last.
         """
         if not self.traits.costs_alike:
             return 0

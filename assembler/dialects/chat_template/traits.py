@@ -20,7 +20,7 @@ from budgets import Tokens
 _ONE, _TWO, _THREE, _RULE, _VALUE, _RESULT, _NAME = "qone", "qtwo", "qthree", "qrule", "qvalue", "qresult", "qname"
 _LETTERS = ("q", "w", "z", "k")
 _LONG = 25
-"""Messages of a long conversation, from the user's to the user's."""
+"""Messages of a long conversation, the user's first and last."""
 
 _EDGES = (
     "one",
@@ -91,7 +91,7 @@ class Traits:
     adds_up: bool
     """Whether texts with all kinds of endings cost together what each costs alone: nothing is trimmed or merged."""
     costs_alike: bool
-    """Whether a message costs the same in a long conversation as in a short one."""
+    """Whether a message costs the same in a long conversation as in a short one, and whoever speaks last."""
     shows_tools: bool
     shows_calls: bool
     shows_results: bool
@@ -105,12 +105,20 @@ def traits_of(renderer: Renderer) -> Traits:
         text = _rendered(renderer, messages, tools)
         return text is not None and all(mark in text for mark in marks)
 
+    def surplus(texts: list[str]) -> Tokens | None:
+        return _surplus(renderer, texts, once, of_user, of_assistant, *times)
+
     called = [_user(_ONE), _calling(1), _result(0), _assistant(_TWO)]
     with_calls = _rendered(renderer, called, [_TOOL])
     thinking = [_user(_ONE), {**_calling(1), "reasoning_content": _THREE}, _result(0)]
     asked = [_user(_ONE)]
     times = _times(renderer)
     once, of_user, of_assistant = _framing(renderer, *times)
+    alternates = not (
+        shown([_user(_ONE), _user(_TWO)], _ONE, _TWO)
+        and shown([*asked, _assistant(_TWO), _assistant(_THREE), _user("x")], _TWO, _THREE)
+    )
+    replied = surplus([_ONE] * (_LONG - 1))  # if roles must alternate, of the two framings only the sum is exact
     return Traits(
         once=once,
         asked=of_user,
@@ -123,10 +131,7 @@ def traits_of(renderer: Renderer) -> Traits:
         several_systems=shown([_system(_RULE), _system(_TWO), *asked], _RULE, _TWO, _ONE),
         late_system=shown([*asked, _assistant(_TWO), _system(_RULE)], _RULE, _ONE),
         developer="developer" in renderer.source,
-        alternates=not (
-            shown([_user(_ONE), _user(_TWO)], _ONE, _TWO)
-            and shown([*asked, _assistant(_TWO), _assistant(_THREE), _user("x")], _TWO, _THREE)
-        ),
+        alternates=alternates,
         user_first=_hides_first_assistant(renderer, None) or _hides_first_assistant(renderer, [_TOOL]),
         user_after_result=shown([*called[:-1], _user(_TWO)], _TWO, tools=[_TOOL])
         or not shown([*called, _user(_THREE)], _THREE, tools=[_TOOL]),
@@ -134,8 +139,9 @@ def traits_of(renderer: Renderer) -> Traits:
         parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
         words_beside_calls=with_calls is None
         or shown([called[0], {**called[1], "content": _THREE}, *called[2:]], _THREE, tools=[_TOOL]),
-        adds_up=_adds_up(renderer, [_ONE, *_EDGES, *_EDGES], once, of_user, of_assistant, *times),
-        costs_alike=_adds_up(renderer, [_ONE] * _LONG, once, of_user, of_assistant, *times),
+        adds_up=surplus([_ONE, *_EDGES, *_EDGES]) == 0,
+        costs_alike=surplus([_ONE] * _LONG) == 0
+        and (replied is None or (-of_assistant <= replied <= of_user if alternates else replied == 0)),
         shows_tools=shown(asked, _NAME, tools=[_TOOL]),
         shows_calls=with_calls is None or f"{_VALUE}0" in with_calls,
         shows_results=with_calls is None or f"{_RESULT}0" in with_calls,
@@ -182,7 +188,7 @@ def _framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple
     )
 
 
-def _adds_up(
+def _surplus(
     renderer: Renderer,
     texts: list[str],
     once: Tokens,
@@ -190,14 +196,15 @@ def _adds_up(
     of_assistant: Tokens,
     asked_times: int,
     answered_times: int,
-) -> bool:
-    """True if a conversation of these texts, the roles in turn, costs the sum of its parts."""
+) -> Tokens | None:
+    """What a conversation of these texts, the roles in turn, costs beyond its parts; None if it is refused."""
     messages = [_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
     framing = once + len(texts) // 2 * (of_user + of_assistant) + len(texts) % 2 * of_user
     shown = sum(
         (answered_times if place % 2 else asked_times) * renderer.count(text) for place, text in enumerate(texts)
     )
-    return _prompt_tokens(renderer, messages) == framing + shown
+    found = _prompt_tokens(renderer, messages)
+    return None if found is None else found - framing - shown
 
 
 def _calls(renderer: Renderer, called: list[TemplateMessage], framing: Tokens) -> Tokens:

@@ -51,6 +51,8 @@ WORDY = """{% for m in messages %}<|im_start|>{{ m.role }} said in so many words
 PREFACED = """{% for m in messages %}{{ m.content }}{% endfor %}
 {%- if messages | length > 2 %}As said before: {% endif %}"""
 
+CLOSING = """{% for m in messages %}{{ m.content }}{% endfor %}Thus spoke the {{ messages[-1].role }}."""
+
 HUGGING = """{% for m in messages %}.{{ m.content }}.<|eot|>{% endfor %}"""
 
 TEMPLATES = {
@@ -62,6 +64,7 @@ TEMPLATES = {
     "wordy": WORDY,
     "prefaced": PREFACED,
     "hugging": HUGGING,
+    "closing": CLOSING,
 }
 
 
@@ -305,6 +308,9 @@ def kept(assembler: Assembler) -> int | None:
 
 @example(  # each text loses a token at both ends, as many as are allowed for: one turn more fits exactly
     name="hugging", drawn=[(".ab.", ".a."), ("a", "a"), (".", "."), (".ab.", "a"), ("c", None)], cut=0, nudge=0
+)
+@example(  # a request that ends with the assistant is longer, and was taken to grow by the user's next message
+    name="closing", drawn=[("éé\n.baéb.", " é\n.éa"), ("\naééé\n..a\n.", " .  aba."), ("bé   a", None)], cut=1, nudge=0
 )
 @example(  # the third message brought sixteen tokens, which were taken to be the framing of each
     name="prefaced",
