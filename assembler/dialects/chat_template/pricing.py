@@ -41,14 +41,19 @@ class ChatTemplatePricer:
         return FixedPrices(
             pieces=tuple(self._guess([piece.text]) for piece in pieces),
             head=tuple(self.message(message) for message in head),
-            tools=tuple(self._guess([json.dumps(tool_definition(tool))]) for tool in tools),
+            tools=tuple(
+                self._guess([json.dumps(tool_definition(tool))] if traits.shows_tools else []) for tool in tools
+            ),
             tooling=Count(traits.tooling if tools else 0, Grade.ESTIMATED),
             framing=Count(traits.once + (traits.asked if pieces else 0), Grade.ESTIMATED),
         )
 
+    def _texts_of_tool(self, tool: Tool) -> list[str]:
+        return [json.dumps(tool_definition(tool))] if self.traits.shows_tools else []
+
     def message(self, message: Message) -> Count:
         """Estimate a message: its texts, each alone, and its framing."""
-        texts = [text for part in message.parts for text in _texts_of(part)]
+        texts = [text for part in message.parts for text in _texts_of(part, self.traits)]
         again = [part for part in message.parts if isinstance(part, str)] * (self._times(message) - 1)
         return self._guess(texts + again) + Count(self._framing(message))
 
@@ -98,15 +103,16 @@ def _blanks(text: str) -> int:
     return len(text.encode(errors="replace")) - len(text.strip().encode(errors="replace"))
 
 
-def _texts_of(part: object) -> list[str]:
+def _texts_of(part: object, traits: Traits) -> list[str]:
+    """Return the texts of a part that the template writes."""
     match part:
         case str():
             return [part]
-        case Call():
+        case Call() if traits.shows_calls:
             return [part.name, part.arguments]
-        case Result():
+        case Result() if traits.shows_results:
             return [text for text in part.parts if isinstance(text, str)]
-        case Thinking():
+        case Thinking() if traits.shows_reasoning:
             return [part.text]
         case _:
-            return []  # no template carries it: `notes` and `emit` say so
+            return []  # `notes` and `emit` say what is left out

@@ -486,6 +486,14 @@ WORDLESS = CHATML.replace("{{ message.content }}", "{{ message.content if not me
 """As Llama 3.2's: what is said beside a call is not shown."""
 
 
+def test_the_report_charges_nothing_for_what_the_template_never_shows() -> None:
+    assembler = Assembler(dialect=chat_template(tokenizer_of(FORGETFUL))).set_tools([TOOL])
+    history = [{"role": "user", "content": "hi"}, *answered(call("1"), result="found " * 50)]
+    context = assembler.add_messages([*history, {"role": "user", "content": "so"}]).build()
+    assert context.costs.capability == 0
+    assert context.costs.conversation == len(context.request()["prompt_token_ids"])
+
+
 def test_words_beside_a_call_go_before_it_if_the_template_shows_the_call_alone() -> None:
     spoken, *rest = answered(call("1"))
     history = [{"role": "user", "content": "q"}, {**spoken, "content": "let me look"}, *rest]
