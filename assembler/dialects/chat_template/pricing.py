@@ -41,9 +41,7 @@ class ChatTemplatePricer:
         return FixedPrices(
             pieces=tuple(self._guess([piece.text]) for piece in pieces),
             head=tuple(self.message(message) for message in head),
-            tools=tuple(
-                self._guess([json.dumps(tool_definition(tool))] if traits.shows_tools else []) for tool in tools
-            ),
+            tools=tuple(self._guess(self._texts_of_tool(tool)) for tool in tools),
             tooling=Count(traits.tooling if tools else 0, Grade.ESTIMATED),
             framing=Count(traits.once + (traits.asked if pieces else 0), Grade.ESTIMATED),
         )
