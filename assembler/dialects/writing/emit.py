@@ -40,7 +40,7 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
     if (key := dialect.api.history) in emission.request:
         for field in lost_fields((*layout.head, *layout.messages), emission.request, key, emission.noted):
             notes[field.word] += field.times
-    of_tools = [] if shape in _OF_NO_API else fields_of_tools(kept)
+    of_tools = [] if shape in OF_NO_API else fields_of_tools(kept)
     for field in missing(of_tools, [*_tools_in(emission.request), *emission.noted]) if of_tools else ():
         notes[TOOL_MARKS if field.word == MARKS else TOOL_FIELDS] += 1
     return emission.with_notes_of_library(notes) if any(notes.values()) else emission
@@ -58,7 +58,7 @@ def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:
     `plain` or a chat template, which are no APIs, nothing is assumed.
     """
     shape = home.api.shape
-    if shape in _OF_NO_API or shape == dialect.api.shape:
+    if shape in OF_NO_API or shape == dialect.api.shape:
         return emit_layout(dialect, layout)
     messages = [assign_unknown_parts(message, shape) for message in layout.messages]
     head = [assign_unknown_parts(message, shape) for message in layout.head]
@@ -66,7 +66,7 @@ def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:
     return emit_layout(dialect, attrs.evolve(layout, head=head, messages=messages, tools=tools))
 
 
-_OF_NO_API = ("", "plain")
+OF_NO_API = ("", "plain")
 
 
 def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> Emission | None:

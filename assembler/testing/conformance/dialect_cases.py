@@ -13,12 +13,14 @@ from assembler.context import Context
 from assembler.count_request import count_request
 from assembler.dialects import Dialect
 from assembler.dialects.dialect import ReasoningDialect
+from assembler.dialects.writing.emit import OF_NO_API
 from assembler.errors import ConversationError
 from assembler.strategies.cited_sources import CitedSources
 from assembler.strategies.sources.layout import NativeSources
 from assembler.strategies.strategy import Placement
 from assembler.testing.conformance.checking import AMPLE, Checked
 from assembler.testing.conformance.dialect_histories import (
+    ITEM_BY_ITEM,
     MORE,
     OF_OTHERS,
     OTHER_TOOL,
@@ -59,6 +61,7 @@ class SeldomCases(Checked):
         self.sends_or_notes_everything(body)
         self.marks_failures()
         self.begins_as_its_api_demands()
+        self.joins_items()
         self.sends_schema_and_choice()
         self.bills_parts_of_other_apis()
         self.prices_what_is_longer()
@@ -105,6 +108,15 @@ class SeldomCases(Checked):
         greeted = self._built(OF_OTHERS["a greeting before the first question"])
         if greeted is not None and self.rules is not None and (broken := list(self.rules(greeted.request()))):
             problem = f"a conversation that begins with the assistant: {broken[0]}"
+            raise self.broken("its requests are valid", problem)
+
+    def joins_items(self) -> None:
+        """Check a step whose calls and results came as items. A dialect of no API sends these as they came."""
+        step = None if self.dialect.api.shape in OF_NO_API else self._built(ITEM_BY_ITEM)
+        if step is not None and self.rules is not None and (broken := list(self.rules(step.request()))):
+            problem = (
+                f"calls that came item by item: {broken[0]}; send join_steps(messages), and join them in the pricer"
+            )
             raise self.broken("its requests are valid", problem)
 
     def sends_schema_and_choice(self) -> None:

@@ -166,6 +166,15 @@ GROWING: Sequence[History] = (
 )
 """Conversations that `emit_after` may append to wrongly: one with a note, and one with a call id that comes again."""
 
+ITEM_BY_ITEM: History = (
+    {"role": "user", "content": "Look around."},
+    {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"corner": "north"}'},
+    {"type": "function_call", "call_id": "c2", "name": "look", "arguments": '{"corner": "south"}'},
+    {"type": "function_call_output", "call_id": "c1", "output": "a road"},
+    {"type": "function_call_output", "call_id": "c2", "output": "a river"},
+)
+"""A step of two calls in Responses' form, where each call and each result is an item of its own."""
+
 MORE = "wander " * 300
 PLACES = ("the user's text", "the assistant's text", "the arguments of a call", "the result of a call")
 

@@ -386,6 +386,26 @@ def test_an_api_whose_models_have_one_vocabulary_may_be_exact_for_any() -> None:
     check_dialect(Knowing(api=Api(shape="openai", vocabulary="o200k_base")), model="gpt-4o", max_examples=2)
 
 
+def each_call_apart(layout: Layout, emission: Emission) -> Emission:
+    """A message for each call, where the calls came as items."""
+    if all(message.shape != "responses" for message in layout.messages):
+        return emission
+    apart = [
+        {**message, "tool_calls": [call]} if call else message
+        for message in emission.request["messages"]
+        for call in message.get("tool_calls", [None])
+    ]
+    return with_messages(emission, lambda _: apart)
+
+
+def test_calls_that_come_item_by_item_are_held_to_the_rules() -> None:
+    """An API that wants the results right after the calls was sent one call, another call, and two results."""
+    with pytest.raises(ContractError, match="item by item: O2"):
+        check_dialect(
+            Odd(emitted=each_call_apart), rules=lambda request: verify(request, dialect="openai_chat"), max_examples=2
+        )
+
+
 def test_an_invalid_request_is_found_by_the_rules_that_are_given() -> None:
     passages = Api(shape="openai", sources=Passages("passage"))
     check_dialect(Odd(api=passages), max_examples=2)
