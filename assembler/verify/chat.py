@@ -14,7 +14,7 @@ from assembler.verify.violation import Violation
 
 
 @attrs.frozen(kw_only=True)
-class Spelling:
+class ChatForm:
     """One dialect's form of Chat: the parts that each role may have, and the type of arguments."""
 
     parts: Mapping[str, Collection[str]]
@@ -29,42 +29,42 @@ class Spelling:
         return frozenset[str]().union(self.call_types, self.tool_types, *self.parts.values())
 
 
-def wrong_messages(messages: Place, spelling: Spelling) -> Iterator[Violation]:
+def wrong_messages(messages: Place, form: ChatForm) -> Iterator[Violation]:
     """Check the shape of a list of messages: types, roles, parts, calls and their names."""
     yield from shape.must_be_list(messages, shape.OBJECT)
     for message in messages.objects():
         role = message.at("role")
-        yield from shape.must_be_one_of(role, spelling.parts.keys(), shape.S3, "role")
-        yield from _wrong_content(message, spelling)
+        yield from shape.must_be_one_of(role, form.parts.keys(), shape.S3, "role")
+        yield from _wrong_content(message, form)
         if role.text == "tool":
             yield from shape.must_be(message.at("tool_call_id"), shape.TEXT)
         if role.text == "assistant":
             yield from shape.may_be(message.at("tool_calls"), shape.LIST)
-            yield from _wrong_calls(message, spelling)
+            yield from _wrong_calls(message, form)
 
 
-def _wrong_content(message: Place, spelling: Spelling) -> Iterator[Violation]:
+def _wrong_content(message: Place, form: ChatForm) -> Iterator[Violation]:
     content, role = message.at("content"), message.at("role").text or ""
     # An assistant message with calls needs no content; a legacy function message may hold null.
     demand = shape.may_be if role in ("assistant", "function") else shape.must_be
     yield from demand(content, shape.TEXT_OR_LIST)
     if is_list(content.value):
-        yield from shape.typed_parts(content, spelling.parts.get(role, ()))
+        yield from shape.typed_parts(content, form.parts.get(role, ()))
 
 
-def _wrong_calls(message: Place, spelling: Spelling) -> Iterator[Violation]:
+def _wrong_calls(message: Place, form: ChatForm) -> Iterator[Violation]:
     yield from shape.items_must_be(message.at("tool_calls"), shape.OBJECT)
     for call in message.at("tool_calls").objects():
         yield from shape.must_be(call.at("id"), shape.TEXT)
         kind = call.at("type")
-        if not kind.absent or len(spelling.call_types) > 1:
-            yield from shape.must_be_of_a_kind(kind, spelling.call_types, "call type")
+        if not kind.absent or len(form.call_types) > 1:
+            yield from shape.must_be_of_a_kind(kind, form.call_types, "call type")
         if kind.text == "custom":
-            yield from wrong_name(call.at("custom").at("name"), spelling.legal)
+            yield from wrong_name(call.at("custom").at("name"), form.legal)
             yield from shape.must_be(call.at("custom").at("input"), shape.TEXT)
-        elif kind.text is None or kind.text in spelling.call_types or not call.at("function").absent:
-            yield from wrong_name(call.at("function").at("name"), spelling.legal)
-            yield from shape.must_be(call.at("function").at("arguments"), spelling.arguments)
+        elif kind.text is None or kind.text in form.call_types or not call.at("function").absent:
+            yield from wrong_name(call.at("function").at("name"), form.legal)
+            yield from shape.must_be(call.at("function").at("arguments"), form.arguments)
 
 
 def turns(messages: Place) -> list[Turn]:
@@ -83,12 +83,12 @@ def _turn(message: Place) -> Turn:
     return Turn(message, role, calls=refs(call.at("id") for call in asked.objects()), asked=asked)
 
 
-def wrong_tools(tools: Place, spelling: Spelling) -> Iterator[Violation]:
+def wrong_tools(tools: Place, form: ChatForm) -> Iterator[Violation]:
     """Check the list of tools: its shape, the types of tools, and the functions."""
     yield from shape.may_be_list(tools, shape.OBJECT)
     for tool in tools.objects():
-        yield from shape.must_be_of_a_kind(tool.at("type"), spelling.tool_types, "tool type")
-    yield from empty_tools(tools, spelling.legal)
+        yield from shape.must_be_of_a_kind(tool.at("type"), form.tool_types, "tool type")
+    yield from empty_tools(tools, form.legal)
     functions = [tool.at("function") for tool in tools.objects() if tool.at("type").text in (None, "function")]
     found = (Definition(function.at("name"), function.at("parameters")) for function in functions)
-    yield from wrong_definitions(found, spelling.legal)
+    yield from wrong_definitions(found, form.legal)

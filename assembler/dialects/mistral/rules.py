@@ -31,7 +31,7 @@ _MEDIA = frozenset(
         *("resource_link", "tool_reference"),
     ]
 )
-_SPELLING = chat.Spelling(
+_FORM = chat.ChatForm(
     parts={
         "system": {"text", "thinking", "input_audio"},
         "user": {"text", *_MEDIA},
@@ -47,8 +47,8 @@ _SPELLING = chat.Spelling(
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
     """Yield every breach in a request. M4 is checked for every model. Linear."""
     messages, tools = request.at("messages"), request.at("tools")
-    yield from chat.wrong_messages(messages, _SPELLING)
-    yield from chat.wrong_tools(tools, _SPELLING)
+    yield from chat.wrong_messages(messages, _FORM)
+    yield from chat.wrong_tools(tools, _FORM)
     yield from _wrong_end(messages)
     turns = chat.turns(messages)
     yield from _wrong_order(turns)
@@ -87,4 +87,4 @@ def _wrong_turn(turn: Turn) -> Iterator[Violation]:
         yield N4.broken(turn.place.path, "an assistant message with neither content nor calls")
 
 
-CHECKER = Checker(check, RULES, words=frozenset(("prefix", "signature")), kinds=_SPELLING.kinds)
+CHECKER = Checker(check, RULES, words=frozenset(("prefix", "signature")), kinds=_FORM.kinds)

@@ -23,7 +23,7 @@ _PAIRING = Pairing(unanswered=RULE["O2"], orphan=RULE["O1"])
 _LEGAL = Legal(name_rule=RULE["O7"], unique_rule=RULE["O8"], empty_rule=RULE["O9"])
 
 # Part types and roles: openai 3.54.0, types/chat, read 2026-11.
-_SPELLING = chat.Spelling(
+_FORM = chat.ChatForm(
     parts={
         "system": {"text"},
         "developer": {"text"},
@@ -45,8 +45,8 @@ _SPEAKING = ("content", "tool_calls", "function_call", "refusal", "audio")
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
     """Yield every breach in a request, for any model. Linear."""
     messages, tools = request.at("messages"), request.at("tools")
-    yield from chat.wrong_messages(messages, _SPELLING)
-    yield from chat.wrong_tools(tools, _SPELLING)
+    yield from chat.wrong_messages(messages, _FORM)
+    yield from chat.wrong_tools(tools, _FORM)
     yield from _wrong_choice(request)
     if is_list(messages.value) and not messages.value:
         yield RULE["O0"].broken(messages.path, "no messages at all")
@@ -100,5 +100,5 @@ CHECKER = Checker(
             *("cache_control", "prompt_cache_breakpoint", "signature"),
         )
     ),
-    kinds=_SPELLING.kinds,
+    kinds=_FORM.kinds,
 )
