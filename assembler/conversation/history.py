@@ -244,10 +244,7 @@ class HistoryView:
         return self.readings.turns_newest_first(self.head, self.length)
 
     def turns_ahead(self, stop: int, first: int, reach: float) -> list[tuple[int, int, int]]:
-        """The newest turns before `stop`, as far as they may cost `reach` tokens together, and the turn after them.
-
-        Newest first, none from before `first`. Each with about the most tokens that it may cost.
-        """
+        """As `Readings.turns_ahead`, which the view asks for turns after its head."""
         return self.readings.turns_ahead(stop, first, self.head, reach)
 
     def turns_from(self, first: int) -> list[Span]:

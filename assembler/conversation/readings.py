@@ -309,9 +309,10 @@ class Readings:
             stop = start
 
     def turns_ahead(self, stop: int, first: int, head: int, reach: float) -> list[tuple[int, int, int]]:
-        """The newest turns before `stop`, as far as they may cost `reach` tokens together, and the turn after them.
+        """The newest turns from `first` to before `stop`, newest first, until they may cost more than `reach` together.
 
-        Newest first, none from before `first`. Each with about the most tokens that it may cost.
+        The last one may exceed it. Each is its first index, the index after its last, and about the most tokens that it
+        may cost.
         """
         ahead, messages = list[tuple[int, int, int]](), self.messages
         while stop > first and reach >= 0:
