@@ -19,7 +19,7 @@ from assembler.dialects import Dialect
 from assembler.pipeline.choose import Choice, Limits, price_fixed
 from assembler.pipeline.gather import Gathered
 from assembler.pipeline.settings import Settings, counter_for
-from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_message, price_messages
 from assembler.strategies.source_block import SourceBlock
 from assembler.strategies.strategy import Around, Continued, Rendered
 from budgets import Count, Grade, Tokens
@@ -192,9 +192,9 @@ class Chosen:
             (spelled,) = _blocks(Around(blocks=(block,)), self._settings.dialect)
             host = self._hosting
             if not self._first:
-                self._first.append((spelled, self._pricer.message(host.saying(host.text, spelled))))
+                self._first.append((spelled, price_message(self._pricer, host.saying(host.text, spelled))))
             first, alone = self._first[0]
-            both = self._pricer.message(host.saying(host.text, first, spelled))
+            both = price_message(self._pricer, host.saying(host.text, first, spelled))
             known = self._beside[key] = (both - alone).alone()
         return known
 

@@ -17,7 +17,7 @@ from assembler.conversation.messages import Call, Message, Result, Thinking, use
 from assembler.conversation.messages.responses import RESPONSES, continues, continues_step, is_given_apart, says_more
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import MergingPricer, Pricer, is_joining, price_messages
+from assembler.pricing.pricer import MergingPricer, Pricer, is_joining, price_message, price_messages, price_unread
 from assembler.pricing.prices import Prices
 from assembler.pricing.timeline import BilledReasoning
 from budgets import Count, TokenCountError, Tokens
@@ -63,7 +63,7 @@ class Priced:
 
     def price(self, message: Message) -> Count:
         """What any message would cost in this conversation."""
-        return self._pricer.message(message)
+        return price_message(self._pricer, message)
 
     def count(self, text: str) -> Tokens:
         """The upper bound of what a text adds to a message, in this dialect."""
@@ -84,7 +84,7 @@ class Priced:
     def price_at(self, index: int, message: Message) -> Count:
         """What a message costs in place of the one at `index`."""
         forgotten = self.prices.forgetting is not None and index < self.billed_reasoning().asked
-        return self._pricer.message(self._without_reasoning(message) if forgotten else message)
+        return self.price(self._without_reasoning(message) if forgotten else message)
 
     def between(self, start: int, stop: int) -> Iterable[Count]:
         """The prices of the messages from `start` to before `stop`, without such reasoning."""
@@ -155,7 +155,7 @@ class Priced:
         if message.shape == RESPONSES or self._without_reasoning(message) is message:
             return None  # no such model is sent the items of Responses
         try:
-            return self._pricer.message(message) - self.lasting(index)
+            return self.price(message) - self.lasting(index)
         except (TokenCountError, UnsupportedContentError) as error:
             raise_named(error, index)
 
@@ -187,6 +187,8 @@ class Priced:
                 price = self._pricer.message(message if forgetting is None else forgetting.without_reasoning(message))
                 if not price.upper:  # it is not sent, so it may separate no messages of the model
                     self.prices.overpriced.add(index)
+                if not message.whole:
+                    price += price_unread(self._pricer, message)
         except (TokenCountError, UnsupportedContentError) as error:
             raise_named(error, index)
         self.prices.messages[index] = price
@@ -203,6 +205,8 @@ class Priced:
             self._note_long_run(index, first)
         if first == index:
             price = self._pricer.message(self._without_reasoning(message))
+            if not message.whole:
+                price += price_unread(self._pricer, message)
             self.prices.last_run = (message,), price
             return price
         before = tuple(self._view.messages(first, index))

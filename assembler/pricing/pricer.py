@@ -10,8 +10,9 @@ from __future__ import annotations
 import enum
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
 
 import attrs
 
@@ -99,6 +100,18 @@ class ListPricer(Pricer, Protocol):
 
     def messages(self, messages: Sequence[Message]) -> list[Count]:
         """What `message` returns for each."""
+        ...
+
+
+@runtime_checkable
+class FieldPricer(Pricer, Protocol):
+    """A pricer that bounds the text in those fields of a message and its parts that are sent and that no one reads.
+
+    It is asked once for each message as it was added, whatever is merged with it.
+    """
+
+    def unread(self, message: Message) -> Count:
+        """What the fields may cost; nothing if the API is not sent them."""
         ...
 
 
@@ -223,12 +236,47 @@ def price_all(pricer: Pricer, messages: Sequence[Message]) -> Count:
 
 def price_each(pricer: Pricer, messages: Sequence[Message]) -> list[Count]:
     """The price of each message, as it is sent alone."""
-    return pricer.messages(messages) if _is_listing(pricer) else list(map(pricer.message, messages))
+    prices = pricer.messages(messages) if _is_listing(pricer) else list(map(pricer.message, messages))
+    if all(map(IS_WHOLE, messages)):  # as nearly always
+        return prices
+    return [price + price_unread(pricer, message) for price, message in zip(prices, messages, strict=True)]
+
+
+def price_message(pricer: Pricer, message: Message) -> Count:
+    """The price of one message, as it is sent alone."""
+    price = pricer.message(message)
+    return price if message.whole else price + price_unread(pricer, message)
+
+
+IS_WHOLE = operator.attrgetter("whole")
+"""Whether a message is known to hold no field beside its parts. Called in C."""
+
+
+def price_unread(pricer: Pricer, message: Message) -> Count:
+    """What the fields of a message may cost that no one reads; nothing for a pricer that does not say."""
+    if message.whole or _is_bare(message) or not _has_members(type(pricer), FieldPricer):
+        return NOTHING
+    return cast(FieldPricer, pricer).unread(message)
+
+
+def _is_bare(message: Message) -> bool:
+    """Whether a message is a role and one text in a list, as block APIs have most. Notes that it is whole."""
+    seen: Any = message.seen
+    if message.text is None or len(seen) != 2 or "role" not in seen:
+        return False
+    listed: object = seen.get("content") or seen.get("parts")
+    if not isinstance(listed, list) or len(parts := cast("list[Any]", listed)) != 1:
+        return False
+    message.whole = len(parts[0]) == 1 + ("type" in parts[0])
+    return message.whole
 
 
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
     """What neighbouring messages cost in one request. Messages that are sent merged are priced merged."""
-    return total(map(pricer.message, pricer.join(messages) if is_joining(pricer) else messages))
+    price = total(map(pricer.message, pricer.join(messages) if is_joining(pricer) else messages))
+    if all(map(IS_WHOLE, messages)):
+        return price
+    return total([price_unread(pricer, message) for message in messages], price)
 
 
 def price_sent(pricer: MergingPricer, messages: Sequence[Message], asked: int) -> Count:

@@ -31,7 +31,7 @@ def price_unread_keys(options: Mapping[str, Any], priced: Collection[str] = ()) 
 
     `priced` are the keys that the dialect prices.
     """
-    return _bound([value for key, value in options.items() if key not in _KNOWN and key not in priced])
+    return bound_of_texts([value for key, value in options.items() if key not in _KNOWN and key not in priced])
 
 
 def price_fields_of_tool(tool: Tool, shape: str | None) -> Count:
@@ -45,7 +45,7 @@ def price_fields_of_tool(tool: Tool, shape: str | None) -> Count:
     if tool.api is not None or not tool.extra or (form := tool.form(shape)) is None:
         return NOTHING
     read = (*form.tool_fields, form.tool_examples)
-    unread = _bound([value for key, value in tool.extra.items() if key not in read])
+    unread = bound_of_texts([value for key, value in tool.extra.items() if key not in read])
     shown: object = tool.extra.get(form.tool_examples) if form.tool_examples else None
     if not shown or tool.extra.get("defer_loading"):
         return unread
@@ -58,9 +58,13 @@ _AROUND_EXAMPLES = 50
 """What may stand around the examples: a bound of ours."""
 
 
-def _bound(unread: Iterable[object]) -> Count:
+def bound_of_texts(unread: Iterable[object]) -> Count:
+    """0 tokens, with every byte of the texts in these values in the bound; exact without such texts.
+
+    A single word in ASCII is a setting or an id. Other scripts may write sentences without blanks.
+    """
     texts = (text for value in unread for text in _texts(value))
-    sentences = [text for text in texts if len(text.split(maxsplit=1)) > 1]
+    sentences = [text for text in texts if not text.isascii() or len(text.split(maxsplit=1)) > 1]
     if not sentences:
         return NOTHING
     return Count(0, Grade.ESTIMATED, upper=sum(len(text.encode("utf-8", "surrogatepass")) for text in sentences))

@@ -9,7 +9,7 @@ from assembler.count_request import count_request
 from assembler.dialects import Dialect
 from assembler.dialects.by_name import dialect_for, model_in
 from assembler.errors import MessageTypeError, WrongTypeError
-from assembler.pricing.pricer import Piece, Pricer
+from assembler.pricing.pricer import Piece, Pricer, price_message
 from assembler.regions.layout import Layout
 from assembler.validation import wrong
 from assembler.verify import Violation, verify
@@ -101,7 +101,7 @@ def _items(layout: Layout, pricer: Pricer) -> Iterator[tuple[tuple[str, str], Co
     for place, (message, cost) in enumerate(zip(layout.head, fixed.head, strict=True)):
         yield (f"messages[{place}]", message.role), cost
     for place, message in enumerate(layout.messages, len(layout.head)):
-        yield (f"messages[{place}]", message.role), pricer.message(message)
+        yield (f"messages[{place}]", message.role), price_message(pricer, message)
 
 
 def _breaches(violations: list[Violation], dialect: str) -> Iterator[str]:

@@ -278,7 +278,7 @@ def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
         case Opaque():
             native = is_mark(part) or (is_native_part(part, shape, target) and part.kind not in _IN_RESULTS_ALONE)
             return part if native else _as_text(part)
-        case Media() if target == "openai" and shape in (NEUTRAL, target) and not _has_an_object(part):
+        case Media() if target == "openai" and shape in (NEUTRAL, target) and not has_an_object(part):
             return _written_in(part, target) or attrs.evolve(part)  # a new part, so that the message is written anew
         case Media():
             return _written_in(part, target) or part
@@ -307,10 +307,11 @@ def is_in_chats_form(part: Media, message: Message) -> bool:
 
     Mistral's part of the same type may hold a text in place of the object.
     """
-    return message.role != "assistant" and _has_an_object(part)
+    return message.role != "assistant" and has_an_object(part)
 
 
-def _has_an_object(part: Media) -> bool:
+def has_an_object(part: Media) -> bool:
+    """Whether a medium is in Chat's form: an object under the key that its type names."""
     return isinstance(part.raw.get(str(part.raw.get("type"))), Mapping)
 
 

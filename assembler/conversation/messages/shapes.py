@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
@@ -20,6 +20,22 @@ class MediaOfResults(enum.Enum):
     INSIDE = "in the result"
     AFTER = "after the last result, since a result is a text"
     AFTER_OTHERS = "in the result if the message is in its own shape, else after the last result"
+
+
+Known: TypeAlias = Mapping[str, "Known | None"]
+"""The fields of a part that have a price or are free, and for those that hold more fields, what is known of these."""
+
+PARTS: Known = {}
+"""In place of what is known of a field's own fields: it holds a part, or a list of parts."""
+UNSENT = "*"
+"""Stands for all other fields of a part that the API is not sent."""
+MESSAGE = "message"
+"""The kind under which the fields of a message itself are known."""
+
+
+def known(names: str = "", **holders: Known) -> Known:
+    """The fields with these names, and those that hold more fields."""
+    return {**dict.fromkeys(names.split()), **holders}
 
 
 def _never(_: Mapping[str, Any]) -> bool:
@@ -56,6 +72,8 @@ class Shape:
     """The priced fields of a function beside its name, description and schema."""
     tool_examples: str | None = None
     """The field of a function with examples of its calls. How they are shown to the model is not published."""
+    known_fields: Mapping[str, Known] = attrs.field(factory=dict[str, Known])
+    """By kind of part, the fields whose texts have a price or are free. Texts in all others are in the bound alone."""
     summary: str | None = None
     """The field with the text of a server's summary of the conversation; None if the server writes none."""
     summary_keeps_users: bool = False

@@ -31,6 +31,7 @@ from assembler.dialects.blocks.pricing import (
 )
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
 from assembler.dialects.blocks.turns import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
+from assembler.dialects.blocks.unread_fields import price_unread
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.prices.families import for_another_vocabulary
@@ -290,6 +291,10 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def _lone(self, texts: Sequence[str], roles: Sequence[Role]) -> list[Count]:
         prices = claude.price_lone_texts(texts, roles, self.family, self.count)
         return prices if self.family.ceiling <= 1 else list(map(self._graded, prices))
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(message, self.shape)
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one assistant turn, and the results of one step, as they are sent and billed."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assembler.conversation.messages.shapes import Shape, declare_shape
+from assembler.conversation.messages.extra_fields import OF_CHAT
+from assembler.conversation.messages.shapes import MESSAGE, PARTS, Shape, declare_shape, known
 
 
 def _failed_block(call_id: str | None, text: str) -> dict[str, Any]:
@@ -21,5 +22,15 @@ SHAPE = declare_shape(
         # "about 20 to 50 tokens for simple examples": Anthropic, "Define tools", read 2026-11; not recorded.
         tool_examples="input_examples",
         summary="content",
+        known_fields={
+            MESSAGE: {**dict.fromkeys(OF_CHAT), **known(content=PARTS)},
+            "text": known("text citations"),
+            "thinking": known("signature", thinking=PARTS),
+            "redacted_thinking": known("data"),
+            "image": known(source=known("data url")),
+            "document": known("title context citations", source=known("data url content")),
+            "tool_use": known("name input caller"),
+            "tool_result": known(content=PARTS),
+        },
     )
 )

@@ -17,6 +17,7 @@ from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.dialects.bedrock.blocks import sends
 from assembler.dialects.bedrock.unlisted import price_unlisted
 from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
+from assembler.dialects.blocks.unread_fields import price_unread
 from assembler.pricing.opaque import price_lasting
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -82,6 +83,10 @@ class OpenModelPricer(MergingPricer):
         # The maker's own API has no such blocks, so its list does not price them.
         beside = price_lasting(sent.parts) + price_unlisted(sent.parts, self.count)
         return self._loosened(self.makers.message(billed) + beside)
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(message, "bedrock")
 
     def options(self, layout: Layout) -> Count:
         """Return 0: nothing is known about the price of Converse's other keys."""

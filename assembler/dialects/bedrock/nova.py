@@ -23,6 +23,7 @@ from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.dialects.bedrock.blocks import sends
 from assembler.dialects.bedrock.unlisted import context_of, sealed_thought
 from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_json_of_object, with_parts
+from assembler.dialects.blocks.unread_fields import price_unread
 from assembler.dialects.prices.families import Row, first_match, guess, table_in
 from assembler.pricing.media.facts import MediaFacts
 from assembler.pricing.media.reading import read_media
@@ -102,6 +103,10 @@ class NovaPricer(MergingPricer):
             return NOTHING
         billed = with_parts(with_parts(sent, with_json_of_object), with_error_text)
         return self.family.message + total(self._part(part) for part in billed.parts)
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(message, "bedrock")
 
     def options(self, layout: Layout) -> Difference:
         """Price reasoning, compared with none. Nothing is known about other keys."""

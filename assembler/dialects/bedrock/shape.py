@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assembler.conversation.messages.shapes import Shape, declare_shape
+from assembler.conversation.messages.extra_fields import OF_CHAT
+from assembler.conversation.messages.shapes import MESSAGE, PARTS, UNSENT, Shape, declare_shape, known
 
 
 def _failed_block(call_id: str | None, text: str) -> dict[str, Any]:
@@ -18,5 +19,18 @@ SHAPE = declare_shape(
         system_parts=("guardContent",),
         failed_block=_failed_block,
         is_form_of=lambda fields: "toolSpec" in fields,
+        # Kinds are found by their keys, in this order. A text may stand beside another kind.
+        known_fields={
+            "toolUse": known(UNSENT, toolUse=known("name input")),
+            "toolResult": known(UNSENT, toolResult=known(content=PARTS)),
+            "reasoningContent": known(reasoningContent=known(reasoningText=known("text signature"))),
+            "image": known(image=known(source=known())),
+            "document": known(document=known("context citations", source=known("text content"))),
+            "video": known(video=known(source=known())),
+            "audio": known(audio=known(source=known())),
+            "json": known("json"),
+            "text": known(UNSENT),
+            MESSAGE: {**dict.fromkeys(OF_CHAT), **known(content=PARTS)},
+        },
     )
 )

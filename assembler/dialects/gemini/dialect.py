@@ -18,6 +18,7 @@ from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.pricing import as_sent, lone_text, media_in, with_object, with_parts
 from assembler.dialects.blocks.turns import Ending, Turn, turns_to_add, turns_to_send, with_added
+from assembler.dialects.blocks.unread_fields import price_unread
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
@@ -227,6 +228,10 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         if message.shape != "gemini" and message.role == "assistant":
             price += self._texts([part.name for part in message.parts if isinstance(part, Call)])
         return self._graded(total(map(self._media, media_in(sent)), price))
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(message, self.shape)
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from assembler.conversation.messages.shapes import MediaOfResults, Shape, declare_shape
+from assembler.conversation.messages.extra_fields import OF_CHAT
+from assembler.conversation.messages.shapes import (
+    MESSAGE,
+    PARTS,
+    Known,
+    MediaOfResults,
+    Shape,
+    declare_shape,
+    known,
+)
+
+
+def _holding(kinds: str, inside: Known) -> dict[str, Known]:
+    """What is known of a kind of part, by its names in the SDK and on the wire."""
+    return {kind: {kind: inside} for kind in kinds.split()}
+
 
 SHAPE = declare_shape(
     Shape(
@@ -13,5 +28,13 @@ SHAPE = declare_shape(
         media_of_results=MediaOfResults.AFTER_OTHERS,
         is_form_of=lambda fields: "function_declarations" in fields or "functionDeclarations" in fields,
         tool_fields=("response", "response_json_schema", "responseJsonSchema"),
+        known_fields={
+            **_holding("function_call functionCall", known("name args")),
+            **_holding("function_response functionResponse", known("name response", parts=PARTS)),
+            **_holding("inline_data inlineData", known("data")),
+            **_holding("file_data fileData", known("file_uri fileUri")),
+            "text": known("text"),
+            MESSAGE: {**dict.fromkeys(OF_CHAT), **known(parts=PARTS)},
+        },
     )
 )

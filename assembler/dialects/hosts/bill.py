@@ -38,6 +38,7 @@ from assembler.dialects.hosts.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.framing import OpenAIApi
+from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai.wire import is_empty_for_chat, is_sent_in_content
 from assembler.dialects.prices.graded import counts_for_openai, own_counter
 from assembler.dialects.prices.message_fields import FRAMING, price_fields, price_reasoning
@@ -137,6 +138,10 @@ class HostBill(JoiningPricer):
         if self.api == "chat":
             return tools
         return [tool if tool.parameters else attrs.evolve(tool, parameters=NO_PARAMETERS) for tool in tools]
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(message, self.api)
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""

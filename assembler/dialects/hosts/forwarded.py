@@ -12,6 +12,7 @@ from assembler.conversation.messages.items_in_content import is_sent_thought
 from assembler.conversation.messages.parts import CHAT_SHAPES, NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES, without_unfollowed_reasoning
 from assembler.dialects.openai.framing import OpenAIApi
+from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai.wire import is_empty_for_chat
 from assembler.dialects.prices.graded import GradedMergingPricer
 from assembler.dialects.prices.message_fields import FRAMING, bound_fields, price_reasoning
@@ -47,6 +48,10 @@ class ForwardedPricer(GradedMergingPricer):
             return super().message(message) + beside
         kept = tuple(part for part in message.parts if type(part) is not Thinking or self._stays(part, message))
         return super().message(attrs.evolve(message, parts=kept)) + beside if kept else beside
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(message, self.api)
 
     def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages without reasoning items that no item of the model follows."""

@@ -15,18 +15,26 @@ import attrs
 from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.pricing import lone_text
+from assembler.dialects.blocks.unread_fields import price_unread
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.hosts.families import Family
 from assembler.dialects.hosts.pricing import price_system
 from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
 from assembler.dialects.mistral.pricing import price_message
-from assembler.dialects.mistral.wire import definition, is_empty, own_thinking, write_messages, write_messages_after
+from assembler.dialects.mistral.wire import (
+    definition,
+    in_chat_shape,
+    is_empty,
+    own_thinking,
+    write_messages,
+    write_messages_after,
+)
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.prices.families import estimate_with_slack
 from assembler.dialects.prices.graded import counts_for_open_model, estimated_for, graded_pricer, own_counter
 from assembler.dialects.writing.media_in_results import adapt_with_media
-from assembler.dialects.writing.notes import BRIDGE
+from assembler.dialects.writing.notes import BRIDGE, Notes
 from assembler.errors import ConversationError
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -164,6 +172,10 @@ class MistralPricer(MergingPricer):
         if message.role == "assistant" and fields_in(message.seen).get("prefix") is True:
             bill += NOTHING - Count(self.family.assistant.tokens)  # a prefix has no end token
         return bill + self._bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(in_chat_shape(message, Notes()), "mistral")
 
     def when_sent(self) -> MistralPricer:
         """Return the pricer for messages that already contain every bridge."""

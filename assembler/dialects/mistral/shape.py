@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from assembler.conversation.messages.shapes import MediaOfResults, Shape, declare_shape
+from assembler.conversation.messages.shapes import (
+    MESSAGE,
+    PARTS,
+    UNSENT,
+    MediaOfResults,
+    Shape,
+    declare_shape,
+    known,
+)
 from assembler.dialects.writing.call_ids import legal_id, nine
 
 SHAPE = declare_shape(
@@ -17,5 +25,13 @@ SHAPE = declare_shape(
         # From tokenizer 15 on it takes pictures in results (mistral-common 1.13.1, validator, read 2026-11).
         media_of_results=MediaOfResults.AFTER,
         call_id=lambda call_id: nine(legal_id(call_id)),
+        known_fields={
+            MESSAGE: known(UNSENT, content=PARTS, tool_calls=PARTS),
+            "thinking": known("signature", thinking=known("text")),
+            "image_url": known(image_url=known("url")),
+            "audio_url": known(audio_url=known("url")),
+            "document_url": known("document_url"),
+            "function": known(UNSENT, function=known("name arguments")),
+        },
     )
 )

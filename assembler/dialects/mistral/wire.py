@@ -67,7 +67,7 @@ def write_messages(messages: Iterable[Message]) -> WrittenMessages:
     """
     notes = Notes()
     ordered: list[dict[str, Any]] = []
-    _put_in_order([_in_chat_shape(message, notes) for message in messages], ordered, {}, notes)
+    _put_in_order([in_chat_shape(message, notes) for message in messages], ordered, {}, notes)
     _make_ending_legal(ordered, notes)
     return WrittenMessages(ordered, notes)
 
@@ -78,7 +78,7 @@ def write_messages_after(before: Sequence[dict[str, Any]], added: Iterable[Messa
     O(added, and the results before them).
     """
     notes = Notes()
-    adopted = [_in_chat_shape(message, notes) for message in added]
+    adopted = [in_chat_shape(message, notes) for message in added]
     if "prefix" in before[-1] or not all(map(is_sent_alone, adopted)):
         return None
     ordered = [before[-1]]
@@ -120,7 +120,7 @@ def is_empty(message: Message) -> bool:
     return is_empty_for_chat(message) and not any(map(own_thinking, message.parts))
 
 
-def _in_chat_shape(message: Message, notes: Notes) -> Message:
+def in_chat_shape(message: Message, notes: Notes) -> Message:
     """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
     message = _with_addressed_documents(message)
     if texts_of_extra_fields(message, "mistral"):

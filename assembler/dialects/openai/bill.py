@@ -26,6 +26,7 @@ from assembler.dialects.openai.pricing import (
     price_tool_choice,
     price_tools,
 )
+from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai.wire import is_empty_for_chat, is_foreign_thought, is_sent_in_content, result_texts
 from assembler.dialects.prices.message_fields import price_fields
 from assembler.dialects.writing.fields import tool_choice_in
@@ -175,6 +176,10 @@ class OpenAIChatPricer(OpenAIBill):
     def as_sent(self, message: Message) -> Message:
         """Return the message with the parts of other APIs as texts, or left out."""
         return _as_sent(message)
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(message, "chat")
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, and the results of one step, as they are billed."""

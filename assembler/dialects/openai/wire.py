@@ -78,7 +78,7 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
 def _spelled_alone(message: Message) -> dict[str, Any] | None:
     if not _MOST.issuperset(map(type, message.parts)) and _depends_on_the_api(message):
         return None
-    if not _goes_as_it_came(message):
+    if not goes_as_it_came(message):
         return None
     seen: dict[str, Any] = message.seen
     if _needs_no_change(seen):
@@ -129,7 +129,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
         message = original if original.sent is not None else adapt_and_note(original, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)
-        elif (_depends_on_the_api(message) or _has_strays(message)) and _goes_as_it_came(message):
+        elif (_depends_on_the_api(message) or _has_strays(message)) and goes_as_it_came(message):
             yield _as_it_came(message)
         elif is_empty_for_chat(message):
             notes[SILENT] += message.role == "assistant"
@@ -143,7 +143,8 @@ def is_foreign_thought(part: Part) -> bool:
     return type(part) is Thinking and field_of(part) is None
 
 
-def _goes_as_it_came(message: Message) -> bool:
+def goes_as_it_came(message: Message) -> bool:
+    """Return True if a message that was adapted to this API is sent with all its fields."""
     if message.role in ("system", "developer") and Media in map(type, message.parts):
         return False
     spoken = message.shape in CHAT_SHAPES and not is_empty_for_chat(message)

@@ -22,6 +22,7 @@ from assembler.dialects.hosts.upstream import upstream_pricer
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import price_calls, price_one_tool, price_tools
+from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai_responses.api import API, STORED
 from assembler.dialects.openai_responses.wire import ItemIds, flat_definition, input_items
 from assembler.dialects.prices.graded import graded_pricer
@@ -180,6 +181,10 @@ class OpenAIResponsesPricer(OpenAIBill):
     def as_sent(self, message: Message) -> Message:
         """Return the message with the parts of other APIs as texts, or left out."""
         return as_responses_sends(adapt_message(message, RESPONSES))
+
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_unread(message, "responses")
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assembler.conversation.messages.shapes import Shape, declare_shape
+from assembler.conversation.messages.shapes import MESSAGE, PARTS, Shape, declare_shape, known
 
 SHAPE = declare_shape(
     Shape(
@@ -11,5 +11,31 @@ SHAPE = declare_shape(
         is_form_of=lambda fields: fields.get("type") == "function" and "function" not in fields,
         summary="encrypted_content",
         summary_keeps_users=True,  # `/responses/compact` returns user messages before the summary
+        known_fields={
+            MESSAGE: known(content=PARTS),
+            "input_text": known("text"),
+            "output_text": known("text annotations logprobs"),
+            "summary_text": known("text"),
+            "reasoning_text": known("text"),
+            "refusal": known("refusal"),
+            "input_image": known("image_url"),
+            "input_file": known("file_data file_url"),
+            "input_audio": known(input_audio=known("data")),
+            "reasoning": known("encrypted_content", summary=PARTS, content=PARTS),
+            "function_call": known("name arguments"),
+            "function_call_output": known(output=PARTS),
+            "custom_tool_call": known("name input"),
+            "custom_tool_call_output": known(output=PARTS),
+            "apply_patch_call": known("operation"),
+            "apply_patch_call_output": known("output"),
+            "computer_call": known("action actions"),
+            "computer_call_output": known(output=known("image_url")),
+            "local_shell_call": known("action"),
+            "local_shell_call_output": known("output"),
+            "shell_call": known("action"),
+            "shell_call_output": known("output"),
+            "tool_search_call": known("arguments"),
+            "tool_search_output": known("output tools"),
+        },
     )
 )

@@ -10,7 +10,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark
-from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, compact_json
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
@@ -21,6 +21,7 @@ from assembler.errors import ConversationError
 from assembler.pricing.media import read_media
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.pricing.unread_fields import price_fields_of_message
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.regions.tools.tool import own_definition
@@ -119,6 +120,10 @@ class PlainPricer:
             return Count(0)
         return Count(sum(self.count(compact_json(message.seen[key])) for key in message.extra_fields), Grade.ESTIMATED)
 
+    def unread(self, message: Message) -> Count:
+        """Bound the text in fields that no one reads."""
+        return price_fields_of_message(message, _READ_AS.get(message.shape, message.shape))
+
     def options(self, layout: Layout) -> Count:
         """Price an output schema as compact JSON."""
         asked = layout.options.get("output_schema")
@@ -142,6 +147,10 @@ class PlainPricer:
                 return 0  # a cache mark, or priced beside the texts as an estimate
             case _ as never:
                 assert_never(never)
+
+
+_READ_AS = {NEUTRAL: "openai", FOREIGN: "plain"}
+"""By whose fields those of a message are read: it is sent in whatever form it came in."""
 
 
 def _words_beside(part: Media) -> list[str]:

@@ -9,7 +9,15 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import FixedPrices, FormattingPricer, MergingPricer, Piece, Pricer, is_joining
+from assembler.pricing.pricer import (
+    FixedPrices,
+    FormattingPricer,
+    MergingPricer,
+    Piece,
+    Pricer,
+    is_joining,
+    price_unread,
+)
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -64,6 +72,10 @@ class RuledPricer:
     def sends_results_last(self) -> bool:
         """Delegate to the rules."""
         return is_joining(self.rules) and self.rules.sends_results_last()
+
+    def unread(self, message: Message) -> Count:
+        """Delegate to the rules."""
+        return price_unread(self.rules, message)
 
     def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Delegate to the rules."""

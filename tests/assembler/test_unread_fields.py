@@ -1,0 +1,267 @@
+"""A text in a field that no one reads is in the bound of what sends it, and known fields cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, cast
+
+import pytest
+
+from assembler import Assembler, Context, TrimOldest, count_request
+from budgets import Budget, Grade
+from tests.assembler.one_price import APIS, GATEWAYS, TOOLS, Api
+
+Dict = dict[str, Any]
+LONG = "walrus words here " * 30
+NOTHING: Dict = {}
+ODD: Dict = {"odd": LONG}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+USER: Dict = {"role": "user", "content": "q"}
+IMAGE: Dict = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+FILE: Dict = {"filename": "a.txt", "file_data": "data:text/plain;base64,aGVsbG8="}
+
+
+def user(*parts: Dict) -> list[Dict]:
+    return [{"role": "user", "content": [*parts]}]
+
+
+def model(*parts: Dict) -> list[Dict]:
+    return [USER, {"role": "assistant", "content": [*parts]}, USER]
+
+
+def gemini(*parts: Dict, role: str = "user") -> list[Dict]:
+    q = {"role": "user", "parts": [{"text": "q"}]}
+    return [q, {"role": role, "parts": [*parts]}, q] if role == "model" else [{"role": role, "parts": [*parts]}]
+
+
+def in_chat(call: Dict = NOTHING, function: Dict = NOTHING, answer: Dict = NOTHING) -> list[Dict]:
+    called = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "{}", **function}, **call}
+    found = {"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "found", **answer}]}
+    return [USER, {"role": "assistant", "content": None, "tool_calls": [called]}, found]
+
+
+def in_blocks(use: Dict = NOTHING, result: Dict = NOTHING, text: Dict = NOTHING) -> list[Dict]:
+    asked: Dict = {"type": "tool_use", "id": "a", "name": "search", "input": {}, **use}
+    told = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "found", **text}], **result}
+    return [USER, {"role": "assistant", "content": [asked]}, {"role": "user", "content": [told]}]
+
+
+def in_converse(use: Dict = NOTHING, result: Dict = NOTHING) -> list[Dict]:
+    asked: Dict = {"toolUse": {"toolUseId": "a", "name": "search", "input": {}, **use}}
+    told = {"toolResult": {"toolUseId": "a", "content": [{"text": "found"}], **result}}
+    return [*user({"text": "q"}), {"role": "assistant", "content": [asked]}, {"role": "user", "content": [told]}]
+
+
+def in_contents(part: Dict = NOTHING, call: Dict = NOTHING, answer: Dict = NOTHING) -> list[Dict]:
+    asked: Dict = {"function_call": {"name": "search", "args": {}, **call}, **part}
+    told = {"functionResponse": {"name": "search", "response": {"a": "found"}, **answer}}
+    return [*gemini({"text": "q"}), {"role": "model", "parts": [asked]}, {"role": "user", "parts": [told]}]
+
+
+def items(call: Dict = NOTHING, output: Dict = NOTHING, kind: str = "function_call", **asked: Any) -> list[Dict]:
+    one = {"type": kind, "call_id": "a", **(asked or {"name": "search", "arguments": "{}"}), **call}
+    return [USER, one, {"type": f"{kind}_output", "call_id": "a", "output": "found", **output}]
+
+
+def said(part: Dict, **more: Any) -> list[Dict]:
+    return [USER, {"type": "message", "role": "assistant", "status": "completed", "content": [part], **more}, USER]
+
+
+SOURCE = {"type": "base64", "media_type": "image/png", "data": PNG}
+PLAIN_TEXT = {"type": "text", "media_type": "text/plain", "data": "hello"}
+SIGNED = {"text": "hm", "signature": "c2ln"}
+CHAT: dict[str, list[Dict]] = {
+    "a text": user({"type": "text", "text": "hi", **ODD}),
+    "a text of the model's": model({"type": "text", "text": "hi", **ODD}),
+    "a text of the system's": [{"role": "system", "content": [{"type": "text", "text": "hi", **ODD}]}, USER],
+    "a picture": user({**IMAGE, **ODD}),
+    "inside of a picture": user({"type": "image_url", "image_url": {**IMAGE["image_url"], **ODD}}),
+    "a refusal": model({"type": "refusal", "refusal": "no", **ODD}),
+    "a call": in_chat(ODD),
+    "a function": in_chat({}, ODD),
+    "a text of an answer": in_chat({}, {}, ODD),
+    "a file": user({"type": "file", "file": FILE, **ODD}),
+    "inside of a file": user({"type": "file", "file": {**FILE, **ODD}}),
+    "the name of a file": user({"type": "file", "file": {**FILE, "filename": LONG}}),
+    "a picture beside another API's text": user({**IMAGE, **ODD}, {"type": "input_text", "text": "hi"}),
+}
+BLOCKS: dict[str, list[Dict]] = {
+    "a text": user({"type": "text", "text": "hi", **ODD}),
+    "a text with a mark": user({"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}, **ODD}),
+    "a text of the system's": [{"role": "system", "content": [{"type": "text", "text": "hi", **ODD}]}, USER],
+    "a picture": user({"type": "image", "source": SOURCE, **ODD}),
+    "the source of a picture": user({"type": "image", "source": {**SOURCE, **ODD}}),
+    "a document": user({"type": "document", "source": PLAIN_TEXT, **ODD}),
+    "a call": in_blocks(ODD),
+    "a result": in_blocks({}, ODD),
+    "a text of a result": in_blocks({}, {}, ODD),
+    "a thought": model({"type": "thinking", **SIGNED, "thinking": "hm", **ODD}, {"type": "text", "text": "x"}),
+    "a message": [{"role": "user", "content": [{"type": "image", "source": SOURCE}], **ODD}],
+    "a call beside Chat's": [
+        USER,
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "search", "input": {}, **ODD}],
+            "tool_calls": [{"id": "b", "type": "function", "function": {"name": "search", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": "x"},
+        {"role": "tool", "tool_call_id": "b", "content": "x"},
+    ],
+}
+CONVERSE: dict[str, list[Dict]] = {
+    "a picture": user({"image": {"format": "png", "source": {"bytes": b"x"}}, **ODD}),
+    "inside of a picture": user({"image": {"format": "png", "source": {"bytes": b"x"}, **ODD}}),
+    "the name of a document": user({"document": {"format": "txt", "name": LONG, "source": {"text": "hello"}}}),
+    "a call": in_converse(ODD),
+    "a result": in_converse({}, ODD),
+    "reasoning": model({"reasoningContent": {"reasoningText": {**SIGNED, **ODD}}}, {"text": "x"}),
+    "a message": [{"role": "user", "content": [{"text": "hi"}], **ODD}],
+}
+CONTENTS: dict[str, list[Dict]] = {
+    "a text": gemini({"text": "hi", **ODD}),
+    "a text of the model's": gemini({"text": "hi", **ODD}, role="model"),
+    "a picture": gemini({"inline_data": {"mime_type": "image/png", "data": PNG}, **ODD}),
+    "inside of a picture": gemini({"inlineData": {"mimeType": "image/png", "data": PNG, "displayName": LONG}}),
+    "a call's part": in_contents(ODD),
+    "a call": in_contents({}, ODD),
+    "a response": in_contents({}, {}, ODD),
+    "a thought": gemini({"text": "hm", "thought": True, **ODD}, {"text": "x"}, role="model"),
+    "a content": [{"role": "user", "parts": [{"text": "hi"}], **ODD}],
+}
+ITEMS: dict[str, list[Dict]] = {
+    "a text": user({"type": "input_text", "text": "hi", **ODD}),
+    "a text of the model's": said({"type": "output_text", "text": "hi", **ODD}),
+    "a refusal": said({"type": "refusal", "refusal": "no", **ODD}),
+    "a message": said({"type": "output_text", "text": "hi"}, **ODD),
+    "a picture": user({"type": "input_image", "image_url": f"data:image/png;base64,{PNG}", **ODD}),
+    "a picture beside another API's text": user(
+        {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}", **ODD}, {"type": "text", "text": "hi"}
+    ),
+    "a call": items(ODD),
+    "an output": items({}, ODD),
+    "a text of an output": items({}, {"output": [{"type": "input_text", "text": "found", **ODD}]}),
+    "a call of a custom tool": items(ODD, kind="custom_tool_call", name="search", input="x"),
+    "an output of a custom tool": items({}, ODD, kind="custom_tool_call", name="search", input="x"),
+    "commands": items(ODD, kind="local_shell_call", id="a", action={"command": ["ls"]}),
+    "an output of commands": items({}, ODD, kind="local_shell_call", id="a", action={"command": ["ls"]}),
+    "reasoning": [USER, {"type": "reasoning", "id": "r", "summary": [], **ODD}, {"role": "assistant", "content": "x"}],
+    "reasoning in a content": model(
+        {"type": "reasoning", "id": "r", "summary": [], **ODD}, {"type": "output_text", "text": "x"}
+    ),
+}
+OF_EACH = {
+    "openai_chat": CHAT,
+    "plain": CHAT | BLOCKS | CONVERSE | CONTENTS | ITEMS,
+    "openai_responses": ITEMS,
+    "anthropic": BLOCKS,
+    "bedrock": CONVERSE,
+    "gemini": CONTENTS,
+    "mistral": {
+        "a picture": CHAT["a picture"],
+        "a function": in_chat({}, ODD),
+        "a thought": model(
+            {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], **ODD}, {"type": "text", "text": "x"}
+        ),
+        "inside of a thought": model(
+            {"type": "thinking", "thinking": [{"type": "text", "text": "hm", **ODD}]}, {"type": "text", "text": "x"}
+        ),
+    },
+}
+
+
+def built(api: Api, history: list[Dict], window: int = 1_000_000) -> Context:
+    made = Assembler(Budget(window, model=api.model), dialect=api.dialect, on_overflow=TrimOldest())
+    return made.set_tools(TOOLS).add_messages(history).build()
+
+
+def without(value: Any, left_out: Collection[str] = ("odd",)) -> Any:
+    """The value without these fields; a long name in a known place is made short."""
+    if type(value) is dict:
+        fields = cast("Dict", value)
+        kept = {key: held for key, held in fields.items() if key not in left_out}
+        return {key: "x" if held == LONG else without(held, left_out) for key, held in kept.items()}
+    return [without(held, left_out) for held in cast("list[Any]", value)] if type(value) is list else value
+
+
+@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
+def test_text_in_an_unknown_field_that_is_sent_is_in_the_bound_and_nothing_is_exact(api: Api) -> None:
+    """A field of a part was sent at no price, and the count was graded as if it were not there."""
+    for name, history in OF_EACH[api.dialect].items():
+        with_it, bare = built(api, history), built(api, without(history))
+        assert LONG in str(with_it.request()), name
+        assert with_it.count.grade is Grade.ESTIMATED, name
+        if (api.dialect, name) == ("plain", "the name of a document"):  # which `plain` counts
+            continue
+        assert with_it.count.tokens == bare.count.tokens, name
+        assert with_it.count.upper == bare.count.upper + len(LONG), name
+        assert with_it.count == count_request(with_it.request(), dialect=api.dialect, model=api.model), name
+        exactly = built(api, history, with_it.count.upper)
+        assert exactly.request() == with_it.request(), name
+
+
+@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
+def test_text_in_an_unknown_field_of_another_api_costs_nothing_where_it_is_not_sent(api: Api) -> None:
+    for dialect, histories in OF_EACH.items():
+        for name, history in histories.items():
+            if dialect in ("plain", "mistral"):
+                continue
+            try:
+                with_it = built(api, history)
+            except ValueError:  # a picture or a document that this API or model does not take
+                continue
+            assert with_it.count == count_request(with_it.request(), dialect=api.dialect, model=api.model), name
+            if LONG not in str(with_it.request()):
+                assert with_it.count == built(api, without(history)).count, (dialect, name)
+
+
+FREE: dict[str, list[Dict]] = {
+    "openai_chat": user(
+        {"type": "text", "text": "hi", "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+        {"type": "text", "text": "hi", "prompt_cache_breakpoint": {"mode": "explicit"}, "id": "p_1", "index": 1},
+    ),
+    "openai_responses": said(
+        {
+            "type": "output_text",
+            "text": "hi",
+            "annotations": [{"type": "url_citation", "title": LONG, "url": "https://a.example"}],
+            "logprobs": [{"token": " a b", "logprob": -1.0}],
+        },
+        id="msg_1",
+    ),
+    "anthropic": [
+        USER,
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "text",
+                    "text": "hi",
+                    "cache_control": {"type": "ephemeral"},
+                    "citations": [{"type": "char_location", "cited_text": LONG, "document_title": "A title"}],
+                }
+            ],
+        },
+        USER,
+    ],
+    "gemini": gemini({"text": "hi", "thoughtSignature": "c2lnbmVk", "videoMetadata": {"startOffset": "1s"}}),
+}
+
+
+@pytest.mark.parametrize("dialect", FREE)
+def test_fields_that_are_known_to_be_free_lower_no_grade_and_raise_no_bound(dialect: str) -> None:
+    known = {"annotations", "citations", "cache_control", "id", "index", "logprobs", "prompt_cache_breakpoint"}
+    for api in (api for api in (*APIS, *GATEWAYS) if api.dialect == dialect):
+        assert built(api, FREE[dialect]).count == built(api, without(FREE[dialect], known)).count
+
+
+@pytest.mark.parametrize("text", ["walrus", "https://a.example/b?c=d", "c2lnbmVk" * 100])
+def test_a_single_word_in_an_unknown_field_is_a_setting(text: str) -> None:
+    history = user({"type": "text", "text": "hi", "odd": text})
+    assert built(APIS[0], history).count == built(APIS[0], without(history)).count
+
+
+def test_a_sentence_without_blanks_in_an_unknown_field_is_in_the_bound() -> None:
+    """Chinese is written without blanks, so it passed for a single word."""
+    history = user({"type": "text", "text": "hi", "odd": "请在这里搜索海象"})
+    price = built(APIS[0], history).count
+    assert (price.grade, price.upper) == (Grade.ESTIMATED, built(APIS[0], without(history)).count.upper + 24)
