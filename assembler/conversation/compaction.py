@@ -12,9 +12,8 @@ from typing import cast
 
 import attrs
 
-from assembler.conversation.messages.kinds import SUMMARY, stands_alone
+from assembler.conversation.messages.kinds import SUMMARY, role_of_item, stands_alone
 from assembler.conversation.messages.message import Message, Opaque, Part
-from assembler.conversation.messages.responses import role_of_item
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.text.fields import value_in
 
@@ -29,16 +28,20 @@ def is_server_summary(part: Part) -> bool:
 
 def is_compacted(message: Message) -> bool:
     """Whether a message holds a server's summary."""
-    return any(map(is_server_summary, message.parts))
+    return api_of(message) is not None
 
 
 def api_of(message: Message) -> str | None:
-    """The shape of the API whose summary a message holds, or None."""
+    """The shape of the API whose summary a message holds, or None. No server writes one into a system message."""
+    if message.role in ("system", "developer"):
+        return None
     return next((cast(Opaque, part).api for part in message.parts if is_server_summary(part)), None)
 
 
 def without_compacted_parts(message: Message) -> Message:
     """The message without the parts before its newest summary, which cost nothing."""
+    if not is_compacted(message):
+        return message
     newest = max((place for place, part in enumerate(message.parts) if is_server_summary(part)), default=0)
     if not newest or is_window([attrs.evolve(message, parts=message.parts[:newest])], api_of(message) or ""):
         return message

@@ -56,7 +56,7 @@ def contents(item: Dict) -> Iterator[list[Dict]]:
 
 def histories(item: Dict) -> Iterator[list[Dict]]:
     for content in contents(item):
-        for role in ("user", "assistant", "system") if item is not ITEMS["a summary"] else ("user", "assistant"):
+        for role in ("user", "assistant", "system"):
             told = {"role": role, "content": content}
             yield [told, MODEL, USER]
             yield [USER, MODEL, told]
@@ -82,7 +82,7 @@ def test_an_item_costs_what_its_request_costs_at_every_place(name: str, model: s
 def test_a_call_or_an_output_in_a_content_costs_what_it_costs_as_an_item(name: str, model: str) -> None:
     """They were priced as parts of an unknown type, by their JSON."""
     for content in [*contents(OWED[name])][:4]:
-        for role in ("user",) if name == "a call" else ("user", "assistant"):
+        for role in ("user", "assistant") if name == "an output" else ("user",):  # an answer's must be answered
             history = [USER, MODEL, {"role": role, "content": content}, MODEL, USER]
             context = Assembler(Budget(90_000, model=model), dialect="openai_responses").add_messages(history).build()
             assert context.count == count_request(context.request(), dialect="openai_responses", model=model), history

@@ -9,6 +9,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import read_dict
+from assembler.conversation.messages.kinds import id_in
 from assembler.conversation.messages.message import Call, Message, Part
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.responses import RESPONSES
@@ -47,13 +48,13 @@ def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
 
 def _in_content(message: Message) -> Message:
     """The message with the custom calls among the items of its content as calls of functions."""
-    from assembler.conversation.messages.calls_in_content import call_id_in, call_items  # for items in a content alone
+    from assembler.conversation.messages.calls_in_content import call_items  # for items in a content alone
 
     ids = {call_id for call_id, item in call_items(message).items() if item.get("type") == "custom_tool_call"}
     if not ids:
         return message
     listed = [
-        _function_item(item) if item.get("type") == "custom_tool_call" and call_id_in(item) in ids else raw
+        _function_item(item) if item.get("type") == "custom_tool_call" and id_in(item) in ids else raw
         for raw in items_of(message.seen["content"])
         for item in [fields_in(raw)]
     ]

@@ -11,7 +11,7 @@ import attrs
 
 from assembler.conversation.messages.dicts import flat_arguments, private_copy
 from assembler.conversation.messages.extra_fields import REASONING, field_of, refusal_of
-from assembler.conversation.messages.kinds import ARGUMENTS
+from assembler.conversation.messages.kinds import ARGUMENTS, CALLS
 from assembler.conversation.messages.message import Call, Media, Message, Part, Result
 from assembler.conversation.messages.objects import is_message_object
 from assembler.conversation.messages.parts import content_of_result, write_parts
@@ -22,6 +22,7 @@ from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.messages.spelling import spelling_with
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.errors import MessageTypeError
+from assembler.text.fields import fields_in
 
 
 def edited(message: Message, parts: Sequence[Part | None]) -> Message:
@@ -42,7 +43,7 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     else:
         _write_content(seen, message.parts, parts)
     kept = tuple(part for part in parts if part is not None)
-    if kept and any(map(_is_of_new_kind, seen.get("tool_calls") or ())):
+    if kept and (any(map(_is_of_new_kind, seen.get("tool_calls") or ())) or _holds_own_calls(kept, seen)):
         kept = read_message(seen, 0).parts
     return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
 
@@ -196,8 +197,8 @@ def _block(item: Any, part: Part) -> object:
         return _text_block(item, part)
     if isinstance(part, Media):
         return private_copy(part.raw)
-    if isinstance(part, Call) and item.get("type") in ARGUMENTS:
-        return {**item, ARGUMENTS[item["type"]]: part.arguments}
+    if isinstance(part, Call) and item.get("type") in CALLS:  # one of a provider's own tool is left as it is
+        return {**item, ARGUMENTS[item["type"]]: part.arguments} if item["type"] in ARGUMENTS else item
     if isinstance(part, Call):
         given = json.loads(part.arguments)
         if item.get("type") == "tool_call":
@@ -239,6 +240,14 @@ def _is_of_new_kind(call: Mapping[str, Any]) -> bool:
     """Whether a call of a Chat message is of an unknown kind, with its content under the name of its type."""
     kind = call.get("type")
     return "function" not in call and "custom" not in call and isinstance(call.get(str(kind)), Mapping)
+
+
+def _holds_own_calls(parts: Sequence[Part], seen: Mapping[str, Any]) -> bool:
+    """Whether a content holds calls of a provider's own tools, which no edit changes."""
+    listed: object = seen.get("content") if Call in map(type, parts) else None
+    return isinstance(listed, list) and any(
+        item.get("type") in CALLS - ARGUMENTS.keys() for item in map(fields_in, cast("list[object]", listed))
+    )
 
 
 def _like(raw: object, seen: dict[str, Any]) -> object:

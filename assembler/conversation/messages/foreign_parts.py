@@ -16,7 +16,15 @@ import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, loses_fields_of_answers, texts_of_extra_fields
-from assembler.conversation.messages.kinds import ARGUMENTS, IN_RESULTS, OF_ANTHROPIC, OF_BEDROCK, SUMMARY, stands_alone
+from assembler.conversation.messages.kinds import (
+    CALLS,
+    IN_RESULTS,
+    OF_ANTHROPIC,
+    OF_BEDROCK,
+    id_in,
+    is_owed,
+    stands_alone,
+)
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import CHAT_SHAPES, FOREIGN, NEUTRAL
 from assembler.conversation.messages.shapes import SHAPES
@@ -31,7 +39,7 @@ def is_mark(part: Part) -> bool:
 
 
 _SYSTEM = "system"
-"""In place of the shape of a message that becomes the system text."""
+"""In place of the shape of a message that becomes the system text, and for calls that are not the model's."""
 
 
 def is_native_part(part: Opaque, shape: str, target: str) -> bool:
@@ -106,10 +114,12 @@ def adapt_message(message: Message, target: str) -> Message:
     else:
         return message
     drawn = message.role == "assistant" and not _may_show(message, target)
-    again = _repeated_calls(message)
+    again, asked = _repeated_calls(message), _calls_of_no_model(message)
     shape = _shape_for(message, target)
     parts = [
-        None if place in again or (drawn and type(part) is Media) else _adapt_part(part, shape, target)
+        None
+        if place in again or (drawn and type(part) is Media)
+        else _adapt_part(part, _SYSTEM if place in asked else shape, target)
         for place, part in enumerate(message.parts)
     ]
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):
@@ -128,14 +138,13 @@ def _shape_for(message: Message, target: str) -> str:
     """The shape of a message that decides which of its parts the API `target` gets unchanged.
 
     No API takes items or blocks of a server's in a system text. Responses takes unknown parts there, and the system's
-    own items, such as loaded tools, beside the messages. A summary is sent wherever it was found, because it stands for
-    everything before it.
+    own items, such as loaded tools, beside the messages.
     """
     if message.role not in _OF_THE_SYSTEM:
         return message.shape
     if SHAPES[target].system_parts is not None:
         return _SYSTEM
-    items = any(type(part) is Opaque and stands_alone(part.kind) and part.kind != SUMMARY for part in message.parts)
+    items = any(type(part) is Opaque and stands_alone(part.kind) for part in message.parts)
     in_content = target == "responses" and "content" in fields_in(message.seen)
     return _SYSTEM if items and in_content else message.shape
 
@@ -148,7 +157,23 @@ def _repeated_calls(message: Message) -> frozenset[int]:
     return frozenset(
         place
         for place, part in enumerate(message.parts)
-        if type(part) is Opaque and part.kind in ARGUMENTS and part.raw.get("call_id") in ids
+        if type(part) is Opaque and part.kind in CALLS and part.raw.get("call_id") in ids
+    )
+
+
+def _calls_of_no_model(message: Message) -> frozenset[int]:
+    """The places of calls in the content of a message that is not the model's, and of their outputs there.
+
+    As an item, a call would be the model's, with no answer.
+    """
+    if message.role == "assistant" or Opaque not in map(type, message.parts):
+        return frozenset()
+    items = {place: part for place, part in enumerate(message.parts) if type(part) is Opaque}
+    asked = {id_in(part.raw) for part in items.values() if is_owed(part.kind, part.raw)}
+    return frozenset(
+        place
+        for place, part in items.items()
+        if is_owed(part.kind, part.raw) or (part.kind.endswith("_output") and id_in(part.raw) in asked)
     )
 
 

@@ -7,16 +7,17 @@ goes out in its place among the items: the texts before it as one message, the t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import attrs
 
 from assembler.conversation.compaction import without_compacted_parts
 from assembler.conversation.messages.foreign_parts import adapt_message, is_mark, without_marks
-from assembler.conversation.messages.kinds import stands_alone
-from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.kinds import role_of_item, stands_alone
+from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import is_reasoning_item
-from assembler.conversation.messages.responses import RESPONSES, read_in_content, sendable
+from assembler.conversation.messages.responses import RESPONSES, join_turns, read_in_content, sendable
 
 
 def is_sent_thought(thought: Thinking, message: Message) -> bool:
@@ -40,22 +41,60 @@ def is_sent_item(part: Part, message: Message) -> bool:
 
 
 def as_items(messages: Iterable[Message]) -> list[Message]:
-    """The messages, with those of the model that are spelled anew for Responses as the items that they become.
+    """The messages, with those that are spelled anew for Responses as the items that they become. O(parts).
 
-    One of which nothing is sent is left out, so it separates no items. O(parts).
+    One of which nothing is sent is left out, so it separates no items.
     """
-    return [sent for message in messages if (sent := _as_item(message)).parts or sent is message]
+    return [item for message in messages for item in ((message,) if sendable(message) else _items_of(message))]
 
 
-def _as_item(message: Message) -> Message:
-    if sendable(message):
-        return message
-    if message.role != "assistant":
-        left = adapt_message(message, RESPONSES).parts if Opaque in map(type, message.parts) else (message,)
-        return message if left else attrs.evolve(message, parts=())
-    sent = without_marks(adapt_message(message, RESPONSES))
-    kept = tuple(part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent))
-    return attrs.evolve(sent, parts=kept if any(kept) else (), shape=RESPONSES, seen=[], shallow=False, extra_fields=())
+def is_cut_up(message: Message) -> bool:
+    """Whether Responses may get a message as items of which not all are of one turn."""
+    kinds = set(map(type, message.parts))
+    return (Opaque in kinds or (Result in kinds and message.role == "assistant")) and not sendable(message)
+
+
+def turns_of(message: Message) -> list[Message]:
+    """A message as the turns that Responses gets: each speaker's items in a message of their own. O(parts)."""
+    return join_turns(_items_of(message))
+
+
+def _items_of(message: Message) -> Iterator[Message]:
+    sent = without_compacted_parts(without_marks(adapt_message(message, RESPONSES)))
+    content: list[Part] = []
+    for part in sent.parts:
+        if type(part) in (Call, Result) or is_sent_item(part, sent):
+            yield from _content_item(sent, content)
+            content = []
+            yield _item(part, sent)
+        elif type(part) is not Thinking:
+            content.append(part)
+    yield from _content_item(sent, content)
+
+
+def _content_item(message: Message, content: Sequence[Part]) -> Iterator[Message]:
+    """The message item of neighbouring texts and media. An empty one of the model's is not sent."""
+    filled = tuple(part for part in content if part)
+    if message.role == "assistant" and all(type(part) is str for part in filled):
+        filled = ("".join(cast("tuple[str, ...]", filled)),) if filled else ()
+    if filled or (content and message.role != "assistant"):
+        yield _sent_as(message.role, filled or ("",), {}, message)
+
+
+def _item(part: Part, message: Message) -> Message:
+    match part:
+        case Opaque():
+            return _sent_as(role_of_item(part.kind), (read_in_content(part),), part.raw, message)
+        case Thinking():
+            return _sent_as("assistant", (part,), part.raw, message)
+        case Result():
+            return _sent_as("tool", (part,), {}, message)
+        case _:
+            return _sent_as("assistant", (part,), {}, message)
+
+
+def _sent_as(role: Role, parts: tuple[Part, ...], item: Mapping[str, Any], message: Message) -> Message:
+    return Message(role, parts, message.raw, RESPONSES, [item])
 
 
 def as_responses_sends(message: Message) -> Message:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from assembler.conversation.messages.message import Role
+
 OF_ANTHROPIC = (
     "advisor_tool_result",
     "bash_code_execution_tool_result",
@@ -67,6 +69,23 @@ ITEMS = frozenset(
 )
 """The items of Responses that some frameworks put into a message's content (openai 3.54.0, read 2026-11)."""
 
+OF_OTHERS: Mapping[str, Role] = {
+    "additional_tools": "developer",
+    "compaction_trigger": "developer",
+    "configuration_update": "developer",
+    "mcp_approval_response": "tool",
+}
+"""The roles of items that are neither the model's nor outputs. None of them begins a turn."""
+
+CALLS = frozenset(kind for kind in ITEMS if kind.endswith("_call"))
+"""The items that are calls, of a caller's tool, of one that the provider defines, or of the server's own."""
+OWED = frozenset(
+    [
+        *("apply_patch_call", "computer_call", "custom_tool_call", "function_call", "local_shell_call"),
+        "shell_call",
+    ]
+)
+"""The calls that the caller answers. The API demands their `call_id`; a history may have only their `id`."""
 ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
 """The field for the arguments of a call of a caller's tool, by type of item."""
 
@@ -79,6 +98,22 @@ def is_item(kind: str, fields: Mapping[str, Any]) -> bool:
     return kind in ITEMS or (kind == SUMMARY and "content" not in fields)
 
 
+def is_owed(kind: str, fields: Mapping[str, Any]) -> bool:
+    """Whether an item is a call that the caller answers."""
+    return kind in OWED or (kind == "tool_search_call" and fields.get("execution") == "client")
+
+
+def role_of_item(kind: str) -> Role:
+    """Who speaks in an item of this type."""
+    return OF_OTHERS.get(kind, "tool" if kind.endswith("_output") else "assistant")
+
+
 def stands_alone(kind: str) -> bool:
     """Whether a part of this kind that is sent to Responses is an item of its own there, wherever it was found."""
     return kind in ITEMS or kind == SUMMARY or kind.endswith(("_call", "_output"))
+
+
+def id_in(item: Mapping[str, Any]) -> str | None:
+    """The id by which a call and its output name each other, or None if an item has none."""
+    named: object = item.get("call_id") or item.get("id")
+    return named if isinstance(named, str) else None

@@ -13,8 +13,8 @@ import attrs
 from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, REASONING
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.kinds import ARGUMENTS, SUMMARY, stands_alone
-from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
+from assembler.conversation.messages.kinds import ARGUMENTS, OF_OTHERS, SUMMARY, role_of_item, stands_alone
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import (
     NEUTRAL,
     Raw,
@@ -36,13 +36,6 @@ _PARTS = frozenset(["input_text", "input_image", "input_file", "output_text", "r
 _OF_MESSAGES = frozenset(["content", "kwargs", "parts", "tool_calls", "function_call", *REASONING, *OF_ANSWERS])
 """Keys that show that a dict with a type is a message, or one that LangChain has serialised: no item has them."""
 _NAMED_LIKE_PARTS = frozenset(["compaction", "reasoning"])
-_ROLES: dict[str, Role] = {
-    "additional_tools": "developer",
-    "compaction_trigger": "developer",
-    "configuration_update": "developer",
-    "mcp_approval_response": "tool",
-}
-"""The roles of items that are neither the model's nor outputs. None of them begins a turn."""
 _EASY = frozenset({"role", "content", "type", "phase", PIN})
 """The keys of an easy input message (openai 3.54.0, EasyInputMessageParam), and our own, which is not sent."""
 
@@ -69,7 +62,7 @@ _WORDS_FOR_ROLES = ("user", "assistant", "system", "developer")
 
 def _is_new(kind: str, fields: Raw) -> bool:
     """Whether this may be an unknown item: no part has its type, and it has no key of a message."""
-    return kind in _ROLES or (not is_kind_of_part(kind) and kind not in ROLES and _OF_MESSAGES.isdisjoint(fields))
+    return kind in OF_OTHERS or (not is_kind_of_part(kind) and kind not in ROLES and _OF_MESSAGES.isdisjoint(fields))
 
 
 def _speaks_items(content: object) -> bool:
@@ -91,11 +84,6 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
     role = role_of_item(kind)
     shallow = seen.keys() <= _ALL_READ and all(type(value) is str for value in seen.values())
     return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
-
-
-def role_of_item(kind: str) -> Role:
-    """Who speaks in an item of this type."""
-    return _ROLES.get(kind, "tool" if kind.endswith("_output") else "assistant")
 
 
 _ALL_READ = frozenset(["arguments", "call_id", "id", "input", "name", "output", "status", "type"])
@@ -180,10 +168,15 @@ _READERS: dict[str, Callable[[Raw, int], Part]] = {
 }
 
 
+def read_item(part: Opaque, index: int) -> Part:
+    """An item that was found in a message's content, as it is read where it stands alone. Raises as for that one."""
+    return _READERS[part.kind](part.raw, index) if part.kind in _READERS else part
+
+
 def read_in_content(part: Opaque) -> Part:
-    """An item that was found in a message's content, as it is read where it stands alone."""
+    """An item that was found in a message's content, as it is read where it stands alone, if it can be read."""
     try:
-        return _READERS[part.kind](part.raw, 0) if part.kind in _READERS else part
+        return read_item(part, 0)
     except ConversationError:  # it names no call
         return part
 

@@ -14,8 +14,10 @@ from assembler.conversation.messages.foreign_parts import adapt_message, as_chat
 from assembler.conversation.messages.items_in_content import (
     as_items,
     as_responses_sends,
+    is_cut_up,
     is_sent_item,
     is_sent_thought,
+    turns_of,
 )
 from assembler.conversation.messages.responses import (
     RESPONSES,
@@ -97,6 +99,8 @@ class HostBill(JoiningPricer):
         if lone_text(message) is not None:
             return price_message(message, self.family, self.count)
         chat = self.api == "chat"
+        if not chat and is_cut_up(message):
+            return total(map(self.message, turns_of(message)))
         message = (
             as_chat_sends(adapt_with_media(message, "openai"))
             if chat

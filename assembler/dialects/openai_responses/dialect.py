@@ -13,7 +13,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
-from assembler.conversation.messages.items_in_content import as_responses_sends, is_sent_thought
+from assembler.conversation.messages.items_in_content import as_responses_sends, is_cut_up, is_sent_thought, turns_of
 from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable, without_unfollowed_reasoning
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -150,6 +150,8 @@ class OpenAIResponsesPricer(OpenAIBill):
 
         An item of the server's, or of an unknown type, is estimated by its words, with a bound.
         """
+        if is_cut_up(message):
+            return total(map(self.message, turns_of(message)))
         original, message = message, self.as_sent(message)
         calls: list[Call] = []
         stretch: list[str | Media] = []

@@ -12,6 +12,7 @@ from assembler.conversation.messages.calls_in_content import call_items
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
 from assembler.conversation.messages.items_in_content import is_sent_item
+from assembler.conversation.messages.kinds import ARGUMENTS, OWED
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable, unfollowed_reasoning
 from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, TakenMarks
@@ -102,7 +103,7 @@ class ItemIds(CallIds):
 def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
     """Return the caller's item with the id that this request gives to its call."""
     kind = str(item.get("type"))
-    call_id = item.get("call_id") or (item.get("id") if kind in _OWED else None)
+    call_id = item.get("call_id") or (item.get("id") if kind in OWED else None)
     if not isinstance(call_id, str):
         if kind == "local_shell_call_output" and isinstance(item.get("id"), str):  # its id is that of its call
             item["id"] = ids.answered(item["id"], None)
@@ -117,15 +118,6 @@ def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
     elif kind.endswith("_output"):
         item["call_id"] = ids.answered(call_id, None)
     return item
-
-
-_OWED = frozenset(
-    [
-        *("apply_patch_call", "computer_call", "custom_tool_call", "function_call", "local_shell_call"),
-        "shell_call",
-    ]
-)
-"""The calls that the caller answers. The API demands their `call_id`; a history may have only their `id`."""
 
 
 def _named(name: str, notes: Notes) -> str:
@@ -192,9 +184,12 @@ def _item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
 def _call_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
     """Return a call that was found in a message's content.
 
-    It goes without its id, since for an item with an id the API demands the reasoning that came before it.
+    That of a caller's tool goes without its id, since for an item with an id the API demands the reasoning that came
+    before it. It demands the id of other calls.
     """
     item = _item_in_list(raw, ids, notes)
+    if item["type"] not in ARGUMENTS:
+        return item
     return {key: held for key, held in item.items() if key not in ("id", "status")}
 
 

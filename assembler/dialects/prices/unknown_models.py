@@ -68,9 +68,13 @@ def in_items(message: Message) -> Sequence[Message]:
     """Split a message for Responses, where each text, result and call is an item. The calls are billed together."""
     from assembler.conversation.messages.items_in_content import (
         as_responses_sends,
+        is_cut_up,
         is_sent_thought,
+        turns_of,
     )  # for Responses alone
 
+    if is_cut_up(message):
+        return [group for turn in turns_of(message) for group in in_items(turn)]
     sent = as_responses_sends(adapt_message(message, RESPONSES))
     calls = [part for part in sent.parts if type(part) is Call]
     carried = [part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent)]
