@@ -137,8 +137,8 @@ class _Fit:
         _, settings = self.gathered.inside
         if settings.budget is not None and settings.calibration is not None:
             return (yield from self._as_billed(settings.calibration))
-        if self._fits_unchanged():
-            return (yield from self._send_unchanged())
+        if self._fits_unchanged() and (fitted := (yield from self._send_whole())) is not None:
+            return fitted
         beside = self._price_other_keys()
         extra = beside.upper
         while True:
@@ -175,16 +175,19 @@ class _Fit:
         except AssemblyError:  # a policy may drop the part without a price
             return False
 
-    def _send_unchanged(self) -> Steps:
-        """The unchanged body, or the dialect's request if that leaves out something that the API would refuse."""
+    def _send_whole(self) -> Generator[Assembler, Context, Fitted | None]:
+        """The unchanged body; if the API would refuse it, the dialect's request, or None if that does not fit."""
         try:
             context = yield self._keeping_free(0)
         except ContextLengthError:
             context = yield self._unlimited()
         if context.dropped:
             context = yield self._unlimited()
-        stays = self._may_stay(context)
-        body = self.raw.copied() if stays else self.raw.around(context.inside.layout, TOOLS)
+        body = self.raw.copied()
+        if not self._may_stay(context):
+            body = self.raw.around(context.inside.layout, TOOLS)
+            if self._over(body) > 0:
+                return None
         return Fitted(body, context, self.gathered, self._price_other_keys())
 
     def _may_stay(self, context: Context) -> bool:

@@ -25,7 +25,7 @@ from assembler import (
     fit_request,
     verify,
 )
-from assembler.dialects import DIALECTS, Dialect, anthropic, bedrock, gemini, openai_chat, openai_responses
+from assembler.dialects import DIALECTS, Dialect, anthropic, bedrock, gemini, mistral, openai_chat, openai_responses
 from assembler.drawn.spelling import SCHEMA, SPELLINGS
 from assembler.testing import requests
 from budgets import Budget, BudgetError
@@ -71,6 +71,23 @@ def test_a_fitted_body_is_valid_fits_and_keeps_every_other_key(name: str, data: 
         key: body[key] for key in body.keys() & SPELLINGS[name].options.keys()
     }
     assert fitted.keys() <= body.keys()
+
+
+MISTRAL_CALL = {"id": "a12345678", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+MISTRAL_STEP = [
+    {"role": "assistant", "content": "", "tool_calls": [MISTRAL_CALL]},
+    {"role": "tool", "tool_call_id": "a12345678", "name": "f", "content": "found"},
+]
+
+
+@pytest.mark.parametrize("spare", range(-2, 8))
+def test_a_body_that_only_fits_before_it_is_folded_is_cut(spare: int) -> None:
+    """Mistral's rules ask for a message between the result and the user's. The body was sent with it, and too large."""
+    body = {"messages": [{"role": "user", "content": "q"}, *MISTRAL_STEP, {"role": "user", "content": "so?"}]}
+    limit = upper(body, mistral) + spare
+    fitted = fit_request(body, dialect=mistral, assembler=base(limit, mistral))
+    assert verify(fitted, dialect=mistral) == []
+    assert upper(fitted, mistral) <= limit
 
 
 @pytest.mark.parametrize("name", DIALECTS)
