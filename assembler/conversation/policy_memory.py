@@ -64,9 +64,8 @@ class Keepsakes:
         self.entries.pop((policy, kind), None)
 
     def spans(self, length: int) -> tuple[tuple[int, int], ...]:
-        """The messages that keepsakes are about, as first index and the index after the last, in the first `length`."""
-        found = {(keepsake.start, keepsake.stop): None for _, keepsake in self if keepsake.stop <= length}
-        return tuple(found)
+        """The stretches of messages that keepsakes are about, of the first `length` messages."""
+        return tuple({(one.start, one.stop): None for _, one in self if one.stop <= length})
 
     def until(self, stop: int) -> Keepsakes:
         """The keepsakes that are only about messages before `stop`."""

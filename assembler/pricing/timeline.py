@@ -177,7 +177,8 @@ class Timeline:
         if not self._pinned and self._billed is None:
             least = bisect_left(self._sums, self._sums[stop] - tokens, lo=start, hi=stop)
             return self.next_turn(least, stop)
-        if start < stop and self._billed is None:  # of two cuts where turns begin, the later keeps no more
+        if start < stop and self._billed is None:
+            # A cut at a later turn never keeps more tokens, so the first that fits is found by bisection.
             ats = range(start, max(start, self.turn_start(stop - 1)) + 1)
             least = bisect_left(ats, -tokens, key=lambda at: -self.tokens(self.next_turn(at, stop), stop))
             return self.next_turn(start + least, stop) if least < len(ats) else stop
