@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, Context, ContextLengthError, count_request
 from assembler.dialects import DIALECTS
+from assembler.drawn.spelling import SPELLINGS
 from assembler.policies import ClearReasoning, ClearToolResults, Policy, TrimOldest, TrimSteps, Truncate
 from assembler.report.cache import CacheMarks
 from budgets import Budget, Count, Limit
@@ -45,6 +46,7 @@ APIS = [
     Api("mistral", "mistral-small-latest"),
     Api("plain", None),
 ]
+APIS += [Api(name, SPELLINGS[name].models[0]) for name in {*DIALECTS} - {api.dialect for api in APIS}]
 GATEWAYS = [
     Api("openai_chat", "openrouter/anthropic/claude-sonnet-4-5"),
     Api("openai_chat", "openrouter/anthropic/claude-opus-4.8"),

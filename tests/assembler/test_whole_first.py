@@ -22,6 +22,7 @@ from assembler import (
     count_request,
 )
 from assembler.dialects import DIALECTS
+from assembler.drawn.spelling import SPELLINGS
 from assembler.policies import (
     ClearReasoning,
     ClearToolResults,
@@ -62,6 +63,7 @@ APIS = [
     ("gemini", "gemini-3-pro-preview"),
     ("mistral", "mistral-large-latest"),
 ]
+APIS += [(name, SPELLINGS[name].models[0] or "gpt-4o") for name in {*DIALECTS} - {name for name, _ in APIS}]
 TOOLS = [{"name": name, "description": "", "parameters": {"type": "object", "properties": {}}} for name in NAMES]
 
 Message = dict[str, Any]
