@@ -107,18 +107,18 @@ def adapt_message(message: Message, target: str) -> Message:
     Cache marks stay, because each dialect counts those that it leaves out. Returns the same message if no part is of
     another API. O(parts).
     """
-    message = _with_words_beside(with_functions(message, target), target)
+    message = _with_texts_of_fields(with_functions(message, target), target)
     for part in message.parts:
-        if type(part) in _TOLD or (type(part) is Result and not _TOLD.isdisjoint(map(type, part.parts))):
+        if type(part) in _ADAPTED or (type(part) is Result and not _ADAPTED.isdisjoint(map(type, part.parts))):
             break
     else:
         return message
-    drawn = message.role == "assistant" and not _may_show(message, target)
-    again, asked = _repeated_calls(message), _calls_of_no_model(message)
+    hides_media = message.role == "assistant" and not _may_show(message, target)
+    copies, asked = _repeated_calls(message), _calls_of_no_model(message)
     shape = _shape_for(message, target)
     parts = [
         None
-        if place in again or (drawn and type(part) is Media)
+        if place in copies or (hides_media and type(part) is Media)
         else _adapt_part(part, _SYSTEM if place in asked else shape, target)
         for place, part in enumerate(message.parts)
     ]
@@ -177,7 +177,7 @@ def _calls_of_no_model(message: Message) -> frozenset[int]:
     )
 
 
-def _with_words_beside(message: Message, target: str) -> Message:
+def _with_texts_of_fields(message: Message, target: str) -> Message:
     """The message with the texts of `texts_of_extra_fields` added to its own."""
     words = texts_of_extra_fields(message, target)
     if not words:
@@ -205,7 +205,7 @@ def _is_the_callers(part: Part) -> bool:
     return type(part) is Opaque and part.kind not in SAYS and isinstance(part.raw.get("call_id"), str)
 
 
-_TOLD = frozenset([Opaque, Media])
+_ADAPTED = frozenset([Opaque, Media])
 """The types of parts that another API may not know."""
 
 
@@ -246,14 +246,14 @@ def adapt_and_note(message: Message, target: str, done: Counter[str]) -> Message
     """`adapt_message`, and count in `done` the parts that were left out and those that became text."""
     new = adapt_message(message, target)
     if new is not message:
-        before, after = _unread_in(message.parts) - len(_repeated_calls(message)), _unread_in(new.parts)
+        before, after = _count_adaptable(message.parts) - len(_repeated_calls(message)), _count_adaptable(new.parts)
         words = len(texts_of_extra_fields(message, target))
         gone = _lost(message, new) + words
         done.update({what: n for what, n in ((FOLDED, before - after - gone + words), (LEFT_OUT, gone)) if n > 0})
     return new
 
 
-MAY_BE_LOST = _TOLD | {Result, Thinking}
+MAY_BE_LOST = _ADAPTED | {Result, Thinking}
 """The types of parts that may be left out for another API, and those that may hold such parts."""
 
 
@@ -266,14 +266,14 @@ def is_sent_whole(message: Message, target: str) -> bool:
 def is_left_out_for(message: Message, target: str) -> bool:
     """Whether nothing of a message is left for the API `target`, so that its dialect leaves it out."""
     empty = not message.parts and loses_fields_of_answers(message, target)
-    lost = empty or not _TOLD.isdisjoint(map(type, message.parts))
+    lost = empty or not _ADAPTED.isdisjoint(map(type, message.parts))
     return lost and not adapt_message(message, target).parts
 
 
-def _unread_in(parts: Iterable[Part]) -> int:
+def _count_adaptable(parts: Iterable[Part]) -> int:
     """How many parts, including those in results, are media or opaque."""
     every = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
-    return sum(type(part) in _TOLD and not is_mark(part) for part in every)
+    return sum(type(part) in _ADAPTED and not is_mark(part) for part in every)
 
 
 def _lost(message: Message, new: Message) -> int:
@@ -304,10 +304,10 @@ def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
             native = is_mark(part) or (is_native_part(part, shape, target) and part.kind not in _IN_RESULTS_ALONE)
             return part if native else _as_text(part)
         case Media() if target == "openai" and shape in (NEUTRAL, target) and not has_an_object(part):
-            return _written_in(part, target) or attrs.evolve(part)  # a new part, so that the message is written anew
+            return _text_of_file(part, target) or attrs.evolve(part)  # a new part, so that the message is written anew
         case Media():
-            return _written_in(part, target) or part
-        case Result() if not _TOLD.isdisjoint(map(type, part.parts)):
+            return _text_of_file(part, target) or part
+        case Result() if not _ADAPTED.isdisjoint(map(type, part.parts)):
             inner = [_adapt_held(held, shape, target) for held in part.parts]
             if all(new is old for new, old in zip(inner, part.parts, strict=True)):
                 return part
@@ -352,7 +352,7 @@ def _adapt_held(part: Part, shape: str, target: str) -> Part | None:
     return part if is_mark(part) or is_native_part(part, shape, target) else _as_text(part)
 
 
-def _written_in(part: Media, target: str) -> str | None:
+def _text_of_file(part: Media, target: str) -> str | None:
     """The text of a plain-text document, for an API other than its own; None for any other medium."""
     home = "anthropic" if "type" in part.raw else "bedrock"
     return None if target == home else text_of_document(part)
