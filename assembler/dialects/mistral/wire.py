@@ -132,8 +132,11 @@ def in_chat_shape(message: Message, notes: Notes) -> Message:
 
 
 def _with_addressed_documents(message: Message) -> Message:
-    """Return the message with another API's documents at an address as chunks of this API; Chat has none."""
-    if Media not in map(type, message.parts) or message.shape == "openai":
+    """Return the message with another API's documents at an address as chunks of this API; Chat has none.
+
+    Those of another API in an assistant's message are left out.
+    """
+    if Media not in map(type, message.parts) or message.shape == "openai" or message.role == "assistant":
         return message
     return attrs.evolve(message, parts=tuple(map(_addressed, message.parts)))
 

@@ -8,6 +8,7 @@ SHAPE = declare_shape(
     Shape(
         name="responses",
         named_by="type",
+        shows_media=False,  # openai 3.54.0, ResponseOutputMessageParam
         is_form_of=lambda fields: fields.get("type") == "function" and "function" not in fields,
         summary="encrypted_content",
         summary_keeps_users=True,  # `/responses/compact` returns user messages before the summary

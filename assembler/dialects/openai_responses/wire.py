@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.conversation.compaction import without_compacted_parts
-from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.calls_in_content import call_items
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mark
@@ -206,19 +206,13 @@ def _message_items(message: Message, content: Sequence[str | Media | Opaque]) ->
         return
     texts = [part for part in filled if isinstance(part, str)]
     if message.role == "assistant" and not any(isinstance(part, Opaque) for part in filled):
-        yield {"role": "assistant", "content": "".join(_text(part) for part in filled)}
+        yield {"role": "assistant", "content": "".join(texts)}  # media are left out for an assistant
         return
     if len(filled) < 2 and len(texts) == len(filled):
         yield {"role": message.role, "content": "".join(texts)}
         return
     kind = "output_text" if message.role == "assistant" else "input_text"
     yield {"role": message.role, "content": [_part(part, kind) for part in filled]}
-
-
-def _text(part: Part) -> str:
-    if isinstance(part, str):
-        return part
-    raise _cannot_carry(part.kind if isinstance(part, Media) else "call")
 
 
 def _output(result: Result) -> str | list[Item]:

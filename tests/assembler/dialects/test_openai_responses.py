@@ -374,7 +374,7 @@ def test_a_call_without_a_call_id_is_answered_under_its_new_one() -> None:
 
 UNCARRIED: list[Item] = [
     {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
-    {"role": "assistant", "content": [{"type": "input_image", "image_url": "https://a.example/i.png"}]},
+    {"role": "user", "content": [{"type": "video_url", "video_url": {"url": "https://a.example/v.mp4"}}]},
 ]
 
 
