@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+import attrs
+
+from assembler.conversation.compaction import without_compacted
 from assembler.dialects import Dialect
 from assembler.dialects.by_name import dialect_for, model_in
 from assembler.dialects.reading.parse_steps import UNREADABLE, unreadable
@@ -73,6 +76,7 @@ def _priced(
     """The price of a request. Raises if it uses one of the `unseen` keys, for which the server adds tokens."""
     layout = dialect.parse(with_schemas(without_sdk_values(request)))
     refuse_unseen(layout.options, unseen)
+    layout = attrs.evolve(layout, messages=without_compacted(layout.messages, dialect.api.shape))
     pricer = dialect.pricer(model, counter)
     if is_whole(pricer):
         dialect.emit(layout)  # raises for anything that this dialect cannot send

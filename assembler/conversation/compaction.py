@@ -48,11 +48,10 @@ def without_compacted_parts(message: Message) -> Message:
     return attrs.evolve(message, parts=message.parts[newest:])
 
 
-def without_compacted(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages that a server still reads: from the newest summary on, or all of them. O(messages)."""
+def without_compacted(messages: Sequence[Message], api: str) -> Sequence[Message]:
+    """The messages that the server of this API still reads: from its newest summary on, or all of them. O(messages)."""
     for place in range(len(messages) - 1, -1, -1):
-        api = api_of(messages[place])
-        if api is not None:
+        if api_of(messages[place]) == api:
             return messages if is_window(messages[:place], api) else messages[place:]
     return messages
 

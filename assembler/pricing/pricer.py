@@ -16,7 +16,6 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, cast, runtime_c
 
 import attrs
 
-from assembler.conversation.compaction import without_compacted
 from assembler.conversation.messages import Message, user_message
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -202,12 +201,7 @@ class FormattingPricer(Pricer, Protocol):
 
 
 def priced_request(pricer: Pricer, layout: Layout) -> Count:
-    """What the provider bills for a request that its own dialect has read.
-
-    Messages before a server's own summary are not billed.
-    """
-    if (left := without_compacted(layout.messages)) is not layout.messages:
-        layout = attrs.evolve(layout, messages=left)
+    """What the provider bills for a request that its own dialect has read, without messages before a summary."""
     if is_whole(pricer):
         return pricer.whole(layout)
     if not is_merging(pricer):
