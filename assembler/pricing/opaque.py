@@ -14,12 +14,12 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages.foreign_parts import is_mark
-from assembler.conversation.messages.message import Media, Opaque, Part, Result
+from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.pricing.media.lengths import DEAREST_AUDIO, price_audio, price_video
 from assembler.pricing.media.reading import read_media
-from assembler.text.fields import fields_of
+from assembler.text.fields import fields_of, texts_in
 from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens, total
 
 __all__ = [
@@ -28,10 +28,11 @@ __all__ = [
     "is_measured",
     "lasts",
     "missing_length",
+    "price_beside_words",
     "price_lasting",
     "price_opaque",
     "price_pages",
-    "price_wordless",
+    "price_unread_parts",
     "read_opaque",
     "sealed_tokens",
 ]
@@ -180,15 +181,29 @@ def price_opaque(part: Opaque, count: TokenCounter) -> Count:
     return Count(tokens, upper=tokens + tokens // 4) + found.beyond
 
 
-def price_wordless(parts: Sequence[Part], count: TokenCounter) -> Count:
-    """The price of the parts that are sent to their own API and have no words for another maker's list. O(parts)."""
-    return total(price_opaque(part, count) for part in parts if isinstance(part, Opaque) and _is_wordless(part))
+def price_unread_parts(message: Message, count: TokenCounter) -> Count:
+    """The price of the parts of a system message that are not read, and that its API is sent as they came. O(parts)."""
+    return total(price_opaque(part, count) for part in message.parts if isinstance(part, Opaque) and not is_mark(part))
 
 
-def _is_wordless(part: Opaque) -> bool:
+def price_beside_words(parts: Sequence[Part], count: TokenCounter) -> Count:
+    """The price of what is sent of these parts to their own API beside the words that another maker's list prices.
+
+    A part without words has a price of its own, and other texts in it are in the bound. O(values).
+    """
+    return total(_beside_words(part, count) for part in parts if isinstance(part, Opaque))
+
+
+def _beside_words(part: Opaque, count: TokenCounter) -> Count:
     from assembler.conversation.messages.part_as_text import text_for_other_apis  # few requests hold such parts
+    from assembler.pricing.unread_keys import bound_of_texts
 
-    return not (is_mark(part) or lasts(part)) and text_for_other_apis(part) is None
+    if is_mark(part) or lasts(part):
+        return NOTHING
+    words = text_for_other_apis(part)
+    return (
+        price_opaque(part, count) if words is None else bound_of_texts(t for t in texts_in(part.raw) if t not in words)
+    )
 
 
 def _shown(value: object, found: _Found) -> Any:

@@ -12,8 +12,10 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Message, Opaque, Part, Result
-from assembler.conversation.messages.shapes import MESSAGE, PARTS, SHAPES, UNSENT, Known, all_shapes
+from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.shapes import MESSAGE, PARTS, SHAPES, UNSENT, Known, all_shapes, known
 from assembler.pricing.opaque import is_measured
 from assembler.pricing.unread_keys import bound_of_texts
 from assembler.text.fields import fields_of, items_of
@@ -30,6 +32,15 @@ def price_fields_of_message(message: Message, shape: str) -> Count:
     for each in items_of(message.seen) if seen is None else (seen,):
         search.look_at_entry(each)
     return search.bound()
+
+
+def price_fields_as_they_came(message: Message) -> Count:
+    """The bound of a message's unread fields and those of its parts, where all are sent in whatever form they came."""
+    seen = message.seen
+    if message.shape not in (NEUTRAL, "openai"):
+        return price_fields_of_message(message, "plain")
+    parts = [*items_of(seen.get("content")), *items_of(seen.get("tool_calls"))]  # its other fields have a price
+    return price_fields_of_parts(parts, message.parts, "plain")
 
 
 def price_fields_of_parts(parts: Iterable[object], read: Iterable[Part], shape: str) -> Count:
@@ -49,7 +60,9 @@ class _Search:
         self._kinds = SHAPES[shape].known_fields or _of_any_api()
         self._named_by = SHAPES[shape].named_by
         inner = itertools.chain.from_iterable(part.parts if type(part) is Result else (part,) for part in read)
-        self._unread = {id(part.raw) for part in inner if type(part) is Opaque and not is_measured(part)}
+        self._unread = {
+            id(part.raw) for part in inner if type(part) is Opaque and not (is_measured(part) or is_mark(part))
+        }
         self._found: list[object] = []
 
     def bound(self) -> Count:
@@ -103,4 +116,7 @@ def _of_any_api() -> Mapping[str, Known]:
         for kind, fields in shape.known_fields.items():
             kinds.setdefault(kind, {}).update({key: inner for key, inner in fields.items() if key != UNSENT})
     named = kinds["document"]["document"]  # `plain` counts its name too
-    return kinds | {"document": {**kinds["document"], "document": {**(named or {}), "name": None}}}
+    return {**kinds, **_OF_LANG_CHAIN, "document": {**kinds["document"], "document": {**(named or {}), "name": None}}}
+
+
+_OF_LANG_CHAIN = {"tool_call": known("name args"), "reasoning_content": known("reasoning_content")}

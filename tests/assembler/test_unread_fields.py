@@ -265,3 +265,112 @@ def test_a_sentence_without_blanks_in_an_unknown_field_is_in_the_bound() -> None
     history = user({"type": "text", "text": "hi", "odd": "请在这里搜索海象"})
     price = built(APIS[0], history).count
     assert (price.grade, price.upper) == (Grade.ESTIMATED, built(APIS[0], without(history)).count.upper + 24)
+
+
+CLAUDE = "openrouter/anthropic/claude-sonnet-4-5"
+GEMINI = "openrouter/google/gemini-2.5-flash"
+LLAMA = "meta.llama3-1-70b-instruct-v1:0"
+SEARCH: Dict = {"type": "web_search_call", "id": "ws", "status": "completed", "results": [{"text": "seal", **ODD}]}
+CITED: Dict = {"citationsContent": {"content": [{"text": "seal", **ODD}], "citations": []}}
+FOUND: Dict = {"searchResult": {"source": "s", "title": "t", "content": [{"text": "seal"}], **ODD}}
+GUARDED: Dict = {"guardContent": {"text": {"text": "seal"}}, **ODD}
+DRAWN: Dict = {
+    "type": "image_generation_call",
+    "id": "ig",
+    "status": "completed",
+    "result": PNG,
+    "revised_prompt": LONG,
+}
+UNKNOWN: Dict = {"type": "mystery", "say": LONG}
+CONTEXT: Dict = {"document": {"format": "txt", "name": "n", "context": LONG, "source": {"text": "hello"}}}
+CHUNKS: Dict = {"type": "thinking", "thinking": [{"type": "text", "text": LONG}]}
+DUMPED: Dict = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "text", "text": "hi"}], **ODD}
+CALLED: Dict = {"type": "tool_call", "id": "a", "name": "search", "args": {}, **ODD}
+MORE: dict[str, tuple[str, str | None, list[Dict]]] = {
+    "a server's search, for a maker's model": ("openai_responses", CLAUDE, model(SEARCH)),
+    "a server's citations, for an open model": ("bedrock", LLAMA, model(CITED)),
+    "a search result, for an open model": ("bedrock", LLAMA, user(FOUND)),
+    "a guarded text of the system's, for an open model": (
+        "bedrock",
+        LLAMA,
+        [{"role": "system", "content": [GUARDED]}, *user({"text": "q"})],
+    ),
+    "a drawn picture": ("openai_responses", "gpt-5", model(DRAWN)),
+    "an unknown part of the system's, for Claude": (
+        "openai_chat",
+        CLAUDE,
+        [{"role": "system", "content": [UNKNOWN]}, USER],
+    ),
+    "an unknown part of the system's, for Gemini": (
+        "openai_responses",
+        GEMINI,
+        [{"role": "system", "content": [UNKNOWN]}, USER],
+    ),
+    "a system message, for Gemini": ("openai_chat", GEMINI, [{"role": "system", "content": "Be brief.", **ODD}, USER]),
+    "an unknown part of an answer, for Gemini": (
+        "openai_chat",
+        GEMINI,
+        [*in_chat()[:2], {"role": "tool", "tool_call_id": "a", "content": [UNKNOWN]}],
+    ),
+    "a cache mark": ("plain", None, user({"text": "q"}, {"cachePoint": {"type": "default", **ODD}})),
+    "the context of a document": ("plain", None, user(CONTEXT)),
+    "a thought of Mistral's": ("plain", None, model(CHUNKS)),
+    "a call of LangChain's": (
+        "plain",
+        None,
+        [USER, {"role": "assistant", "content": [CALLED]}, {"role": "tool", "tool_call_id": "a", "content": "x"}],
+    ),
+    "a document by URL": (
+        "plain",
+        None,
+        user({"type": "document_url", "document_url": "https://a.example/d.pdf", **ODD}),
+    ),
+    "a dumped answer": ("anthropic", "claude-sonnet-4-5", [USER, DUMPED, USER]),
+    "a sound of Mistral's": (
+        "mistral",
+        "mistral-large-latest",
+        user({"type": "input_audio", "input_audio": "AAAA", **ODD}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_text_that_is_sent_in_a_part_that_is_priced_as_a_whole_is_in_the_price(name: str) -> None:
+    """For another maker's model only the words of such a part were priced, and in a system text only what was read."""
+    dialect, called, history = MORE[name]
+    api = Api(dialect, called)
+    with_it, bare = built(api, history), built(api, without(history))
+    assert LONG in str(with_it.request())
+    assert with_it.count.upper > bare.count.upper + 80
+    assert with_it.count == count_request(with_it.request(), dialect=dialect, model=called)
+
+
+@pytest.mark.parametrize("api", [api for api in (*APIS, *GATEWAYS) if api.dialect == "openai_chat"], ids=str)
+def test_a_field_of_a_message_that_is_written_anew_costs_nothing(api: Api) -> None:
+    """It was priced beside a picture that Chat is not sent, and left out of the request."""
+    history = [USER, {"role": "assistant", "content": [{"type": "text", "text": "hi"}, IMAGE], **ODD}, USER]
+    context = built(api, history)
+    assert LONG not in str(context.request())
+    assert context.count == count_request(context.request(), dialect=api.dialect, model=api.model)
+    assert context.count == built(api, without(history)).count
+
+
+NOT_SENT: dict[str, Dict] = {
+    "a field of a message that several APIs spell alike": {"role": "assistant", "content": "a", **ODD},
+    "an unknown part of another API's": {"role": "assistant", "content": [{"type": "text", "text": "a"}, UNKNOWN]},
+    "a picture in an answer": {"role": "assistant", "content": [{"type": "text", "text": "a"}, IMAGE]},
+    "a picture alone": {"role": "assistant", "content": [IMAGE]},
+    "a server's item of the system's": {"role": "system", "content": [{**SEARCH, **ODD}]},
+    "an unknown part of the system's": {"role": "system", "content": [UNKNOWN]},
+}
+
+
+@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
+@pytest.mark.parametrize("name", NOT_SENT)
+def test_what_is_not_sent_takes_no_tokens_of_the_window_that_the_rest_fills(name: str, api: Api) -> None:
+    """A bound for what is left out made a policy drop a turn that fits."""
+    for history in ([USER, NOT_SENT[name], USER], [NOT_SENT[name], USER, {"role": "assistant", "content": "a"}, USER]):
+        whole = built(api, history)
+        assert whole.count == count_request(whole.request(), dialect=api.dialect, model=api.model)
+        exactly = built(api, history, whole.count.upper)
+        assert (exactly.count, exactly.request()) == (whole.count, whole.request())

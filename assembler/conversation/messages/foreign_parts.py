@@ -128,7 +128,9 @@ def adapt_message(message: Message, target: str) -> Message:
     role = message.role
     if role == "tool" and Result not in map(type, kept):  # not a result for a call of the caller's tools
         role = "user" if any(map(_is_the_callers, message.parts)) else "assistant"
-    return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
+    left = tuple(key for key in message.extra_fields if key in OF_ANSWERS)  # as of any message that is written anew
+    seen = _beside(message, parts)
+    return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=seen, extra_fields=left)
 
 
 _OF_THE_SYSTEM = ("system", "developer")

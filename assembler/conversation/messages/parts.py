@@ -169,8 +169,9 @@ def _document(part: Raw, index: int) -> Media | Opaque:
 
 
 def _thinking(part: Raw, index: int) -> Thinking:
-    text = part.get("thinking", "")
-    return Thinking(text if isinstance(text, str) else "", part)
+    text: object = part.get("thinking", "")
+    chunks = [cast(Raw, chunk).get("text") for chunk in items_of(text) if isinstance(chunk, Mapping)]  # Mistral's
+    return Thinking(text if isinstance(text, str) else "".join(c for c in chunks if isinstance(c, str)), part)
 
 
 _CALLS = (

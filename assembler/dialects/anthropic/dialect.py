@@ -31,7 +31,7 @@ from assembler.dialects.blocks.pricing import (
 )
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
 from assembler.dialects.blocks.turns import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
-from assembler.dialects.blocks.unread_fields import price_unread
+from assembler.dialects.blocks.unread_fields import price_unread, with_own_fields
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.prices.families import for_another_vocabulary
@@ -44,6 +44,7 @@ from assembler.errors import ConversationError
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.media import read_media
 from assembler.pricing.media.unseen import window_of
+from assembler.pricing.opaque import price_unread_parts
 from assembler.pricing.pricer import (
     FixedPrices,
     Has,
@@ -105,7 +106,7 @@ class Anthropic:
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """Return the regions of a Messages body. A `system` text is the system text; `system` blocks are the head."""
         listed = listed_messages(request, "the body of a Messages call")
-        messages = read_messages(listed)
+        messages = with_own_fields(read_messages(listed), "anthropic")
         system = system_in(request)
         listed_system = [] if isinstance(system, str) else [*system]
         blocks = [read_message({"role": "system", "content": listed_system}, 0)] if listed_system else []
@@ -345,7 +346,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         return bound_together(each, lambda tokens: self._graded(claude.price_tokens(tokens)).upper)
 
     def _head(self, message: Message) -> Count:
-        return self._graded(total(map(self._head_text, _texts_of(message))))
+        sent = adapt_with_media(message, self.shape)
+        return self._graded(total(map(self._head_text, _texts_of(sent)), price_unread_parts(sent, self.count)))
 
     def _head_text(self, text: str) -> Count:
         price = claude.price_text(text, self.count)
@@ -380,18 +382,16 @@ def _title_and_context(part: Media) -> Iterator[str]:
 
 def _choice(given: object) -> claude.Choice:
     fields = fields_in(given)
-    name: object = fields.get("name")
     return claude.Choice(
         type=_word(given, _CHOICES) or "auto",
-        name=name if isinstance(name, str) else "",
+        name=name if isinstance(name := fields.get("name"), str) else "",
         alone=fields.get("disable_parallel_tool_use") is True,
     )
 
 
 def _word(given: object, known: Sequence[str]) -> Any:
     """Return the `type` of an option if it has a price, else None."""
-    word: object = fields_in(given).get("type")
-    return word if word in known else None
+    return word if (word := fields_in(given).get("type")) in known else None
 
 
 def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:

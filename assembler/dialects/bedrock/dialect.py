@@ -22,6 +22,7 @@ from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import NOVA_EFFORT, is_nova, nova_pricer
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
 from assembler.dialects.blocks.turns import Ending, Turn, surplus_marks, system_and_messages, turns_to_add, with_added
+from assembler.dialects.blocks.unread_fields import with_own_fields
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages, system_in
@@ -68,7 +69,7 @@ class Bedrock:
         return Layout(
             system=system,
             head=head,
-            messages=read_messages(listed),
+            messages=with_own_fields(read_messages(listed), "bedrock"),
             tools=read_tools(config.get("tools") or ()),
             options=options,
         )

@@ -71,8 +71,10 @@ class OpenModelPricer(MergingPricer):
         """Return the list's prices, each with its margin."""
         exact = self.makers.fixed(pieces, head, tools)
         prices = exact.each(self._loosened)
+        beside = [self._loosened(price_unlisted(message.parts, self.count)) for message in head]
         together = bound_together([attrs.evolve(piece, grade=Grade.ESTIMATED) for piece in exact.pieces], self._bound)
-        return attrs.evolve(prices, pieces=together, framing=prices.framing + _PREAMBLE)
+        each = tuple(price + more for price, more in zip(prices.head, beside, strict=True))
+        return attrs.evolve(prices, pieces=together, head=each, framing=prices.framing + _PREAMBLE)
 
     def message(self, message: Message) -> Count:
         """Price one message, with its margin."""

@@ -30,6 +30,7 @@ SHAPE = declare_shape(
             "audio": known(audio=known(source=known())),
             "json": known("json"),
             "text": known(UNSENT),
+            "cachePoint": known(cachePoint=known()),
             MESSAGE: {**dict.fromkeys(OF_CHAT), **known(content=PARTS)},
         },
     )

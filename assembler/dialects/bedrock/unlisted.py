@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assembler.conversation.messages import Media, Opaque, Part, Result, Thinking
 from assembler.dialects.prices.message_fields import FRAMING
-from assembler.pricing.opaque import price_wordless, sealed_tokens
+from assembler.pricing.opaque import price_beside_words, sealed_tokens
 from assembler.text.fields import fields_in
 from budgets import Count, Grade, TokenCounter, Tokens
 
@@ -16,7 +16,7 @@ def price_unlisted(parts: Sequence[Part], count: TokenCounter) -> Count:
     each = [held for part in parts for held in (part.parts if isinstance(part, Result) else (part,))]
     contexts = sum(count(text) for part in each if (text := context_of(part)))
     thoughts = sum(_longest_thought(part, count) for part in each if isinstance(part, Thinking))
-    return Count(contexts, Grade.ESTIMATED, upper=contexts + thoughts) + price_wordless(each, count)
+    return Count(contexts, Grade.ESTIMATED, upper=contexts + thoughts) + price_beside_words(each, count)
 
 
 def context_of(part: Part) -> str:

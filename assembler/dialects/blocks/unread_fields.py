@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import attrs
+
 from assembler.conversation.messages import Message
+from assembler.conversation.messages.extra_fields import OF_CHAT
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.dialects.blocks.writer import parts_as_they_came
@@ -25,3 +30,18 @@ def price_unread(message: Message, shape: str) -> Count:
     came = parts_as_they_came(message)
     kept = [raw for raw, part in zip(came, message.parts, strict=False) if keeps_texts or not isinstance(part, str)]
     return price_fields_of_parts(kept, message.parts, shape)
+
+
+def with_own_fields(messages: Sequence[Message], shape: str) -> Sequence[Message]:
+    """Return the messages of a request, with the shape of its API for those in a shared shape with fields of their own.
+
+    Such a message of the caller's is sent without them. O(messages).
+    """
+    if not any([message.extra_fields for message in messages]):  # noqa: C419 - as nearly always
+        return messages
+    return [
+        message
+        if message.shape != NEUTRAL or OF_CHAT.issuperset(message.extra_fields)
+        else attrs.evolve(message, shape=shape, shallow=False)
+        for message in messages
+    ]

@@ -49,6 +49,7 @@ from assembler.dialects.writing.media_in_results import adapt_with_media
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
 from assembler.pricing.media import read_media
+from assembler.pricing.opaque import price_unread_parts
 from assembler.pricing.pricer import FixedPrices, JoiningPricer, MergingPricer, Piece, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
@@ -204,7 +205,11 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         framing = self.family.opening + (self.family.content if pieces or head else NOTHING)
         return FixedPrices(
             pieces=tuple(self._graded(Count(p)) for p in price_pieces([piece.text for piece in pieces], self.count)),
-            head=tuple(self._texts([p for p in message.parts if isinstance(p, str)]) for message in head),
+            head=tuple(
+                self._texts([p for p in message.parts if isinstance(p, str)])
+                + self._graded(price_unread_parts(message, self.count))
+                for message in (adapt_with_media(message, self.shape) for message in head)
+            ),
             tools=self._tools(tools),
             framing=framing,
         )

@@ -171,8 +171,11 @@ def response_of(result: Result) -> dict[str, Any]:
 
 
 def as_answered(part: Part) -> Part:
-    """Return an answer with the object that is sent and billed, and any other part unchanged."""
-    if not isinstance(part, Result) or any(isinstance(held, Media) for held in part.parts):  # media are refused
+    """Return an answer with the object that is sent and billed, and any other part unchanged.
+
+    So is an answer with parts that are no texts: Gemini's own API refuses it, and a gateway may pass it on.
+    """
+    if not isinstance(part, Result) or not all(isinstance(held, str) or is_mark(held) for held in part.parts):
         return part
     return attrs.evolve(part, given=response_of(part))
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages import Message, Opaque, Thinking
+from assembler.conversation.messages import Media, Message, Opaque, Thinking
 from assembler.conversation.messages.extra_fields import field_of
+from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.conversation.messages.items_in_content import is_sent_thought
 from assembler.conversation.messages.parts import CHAT_SHAPES, NEUTRAL
 from assembler.conversation.messages.responses import RESPONSES, without_unfollowed_reasoning
@@ -16,7 +17,10 @@ from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai.wire import is_empty_for_chat
 from assembler.dialects.prices.graded import GradedMergingPricer
 from assembler.dialects.prices.message_fields import FRAMING, bound_fields, price_reasoning
-from assembler.pricing.opaque import price_wordless
+from assembler.dialects.writing.media_in_results import adapt_with_media
+from assembler.pricing.opaque import price_beside_words
+from assembler.pricing.pricer import FixedPrices, Piece
+from assembler.regions.tools import Tool
 from budgets import Count, Grade
 from budgets.count import NOTHING
 
@@ -31,10 +35,27 @@ class ForwardedPricer(GradedMergingPricer):
 
     api: OpenAIApi = attrs.field(kw_only=True)
 
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """Price the fixed regions by the maker's list, with the fields of head messages, which Chat carries too."""
+        prices = super().fixed(pieces, head, tools)
+        if self.api == "responses" or not any(message.extra_fields for message in head):
+            return prices
+        each = zip(prices.head, head, strict=True)
+        return attrs.evolve(prices, head=tuple(price + self._fields(message) for price, message in each))
+
+    def _fields(self, message: Message) -> Count:
+        """Bound the fields of a message that Chat is sent."""
+        return bound_fields(adapt_with_media(message, "openai"), self.count)
+
     def message(self, message: Message) -> Count:
-        """Price one message by the maker's list, without the reasoning that the format has no place for."""
+        """Price one message by the maker's list, without the reasoning and media that the format has no place for."""
+        if message.role == "assistant" and Media in map(type, message.parts):
+            message = adapt_message(message, "openai" if self.api == "chat" else RESPONSES)
+            if not message.parts and not message.extra_fields:
+                return NOTHING
         if self.api == "responses" and Opaque in map(type, message.parts):
-            return self._message(message) + price_wordless(_own_items(message), self.count)
+            own = _own_items(adapt_message(message, RESPONSES))
+            return self._message(message) + price_beside_words(own, self.count)
         return self._message(message)
 
     def _message(self, message: Message) -> Count:
@@ -43,7 +64,7 @@ class ForwardedPricer(GradedMergingPricer):
             return super().message(message)
         if self.api == "chat" and is_empty_for_chat(message):
             return NOTHING
-        beside = bound_fields(message, self.count) if self.api == "chat" else self._items(message)
+        beside = self._fields(message) if self.api == "chat" else self._items(message)
         if not reasons:
             return super().message(message) + beside
         kept = tuple(part for part in message.parts if type(part) is not Thinking or self._stays(part, message))

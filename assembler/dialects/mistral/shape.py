@@ -30,6 +30,7 @@ SHAPE = declare_shape(
             "thinking": known("signature", thinking=known("text")),
             "image_url": known(image_url=known("url")),
             "audio_url": known(audio_url=known("url")),
+            "input_audio": known("input_audio"),
             "document_url": known("document_url"),
             "function": known(UNSENT, function=known("name arguments")),
         },

@@ -29,7 +29,7 @@ SHAPE = declare_shape(
             MESSAGE: known(UNSENT, content=PARTS, tool_calls=PARTS, function_call=known("name arguments")),
             "text": known("text"),
             "refusal": known("refusal"),
-            "image_url": known(image_url=known("url")),
+            "image_url": known(image_url=known("url detail")),
             "audio_url": known(audio_url=known("url")),
             "video_url": known(video_url=known("url")),
             "audio": known(audio=known("data url")),

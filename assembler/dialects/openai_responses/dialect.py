@@ -35,6 +35,7 @@ from assembler.errors import ConversationError, ToolError
 from assembler.pricing.hosted import price_in_name
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Has, Piece, Pricer
+from assembler.pricing.unread_keys import bound_of_texts
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.text.fields import fields_in
@@ -223,7 +224,8 @@ class OpenAIResponsesPricer(OpenAIBill):
             return NOTHING
         picture: object = part.raw.get("result")
         if part.kind == "image_generation_call" and isinstance(picture, str):
-            return self.medium(Media("image", {"type": "image", "data": picture})) + Count(self.envelope)
+            beside = bound_of_texts(held for key, held in part.raw.items() if key != "result")
+            return self.medium(Media("image", {"type": "image", "data": picture})) + Count(self.envelope) + beside
         if part.kind == "additional_tools":
             return self._loaded(part)
         return Count(self.envelope) + price_opaque(part, self.count)

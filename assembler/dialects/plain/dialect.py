@@ -10,7 +10,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark
-from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, compact_json
+from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
@@ -21,7 +21,7 @@ from assembler.errors import ConversationError
 from assembler.pricing.media import read_media
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
-from assembler.pricing.unread_fields import price_fields_of_message
+from assembler.pricing.unread_fields import price_fields_as_they_came
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.regions.tools.tool import own_definition
@@ -122,7 +122,7 @@ class PlainPricer:
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
-        return price_fields_of_message(message, _READ_AS.get(message.shape, message.shape))
+        return price_fields_as_they_came(message)
 
     def options(self, layout: Layout) -> Count:
         """Price an output schema as compact JSON."""
@@ -149,13 +149,10 @@ class PlainPricer:
                 assert_never(never)
 
 
-_READ_AS = {NEUTRAL: "openai", FOREIGN: "plain"}
-"""By whose fields those of a message are read: it is sent in whatever form it came in."""
-
-
 def _words_beside(part: Media) -> list[str]:
     """Return the title, the context or the name of a file, which is sent with it."""
-    held = (part.raw.get("title"), part.raw.get("context"), fields_in(part.raw, "document").get("name"))
+    inner = fields_in(part.raw, "document")
+    held = (part.raw.get("title"), part.raw.get("context"), inner.get("name"), inner.get("context"))
     return [text for text in held if isinstance(text, str)]
 
 
