@@ -359,6 +359,10 @@ NOT_SENT: dict[str, Dict] = {
     "a field of a message that several APIs spell alike": {"role": "assistant", "content": "a", **ODD},
     "an unknown part of another API's": {"role": "assistant", "content": [{"type": "text", "text": "a"}, UNKNOWN]},
     "a picture in an answer": {"role": "assistant", "content": [{"type": "text", "text": "a"}, IMAGE]},
+    "a document of Mistral's": {
+        "role": "user",
+        "content": [{"type": "document_url", "document_url": "https://a.example/d.pdf", "document_name": "n"}],
+    },
     "a picture alone": {"role": "assistant", "content": [IMAGE]},
     "a server's item of the system's": {"role": "system", "content": [{**SEARCH, **ODD}]},
     "an unknown part of the system's": {"role": "system", "content": [UNKNOWN]},

@@ -24,6 +24,7 @@ from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.apportion import bound_together
+from budgets.count import NOTHING
 from budgets.models.families import family_of
 
 _LISTED = 1.1
@@ -69,11 +70,13 @@ class OpenModelPricer(MergingPricer):
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Return the list's prices, each with its margin."""
+        head = [adapt_message(message, "bedrock") for message in head]
         exact = self.makers.fixed(pieces, head, tools)
         prices = exact.each(self._loosened)
         beside = [self._loosened(price_unlisted(message.parts, self.count)) for message in head]
         together = bound_together([attrs.evolve(piece, grade=Grade.ESTIMATED) for piece in exact.pieces], self._bound)
-        each = tuple(price + more for price, more in zip(prices.head, beside, strict=True))
+        told = zip(prices.head, beside, head, strict=True)
+        each = tuple(price + more if message.parts else NOTHING for price, more, message in told)
         return attrs.evolve(prices, pieces=together, head=each, framing=prices.framing + _PREAMBLE)
 
     def message(self, message: Message) -> Count:

@@ -90,7 +90,7 @@ class NovaPricer(MergingPricer):
         """Price the system text, the opening, the definitions and their hidden prompt."""
         return FixedPrices(
             pieces=self._pieces([piece.text for piece in pieces]),
-            head=tuple(total(self._part(part) for part in message.parts) for message in head),
+            head=tuple(total(map(self._part, adapt_message(message, "bedrock").parts)) for message in head),
             tools=tuple(self._tool(tool) for tool in tools),
             tooling=self.family.tooling if tools else NOTHING,
             framing=self.family.opening,

@@ -8,6 +8,7 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.extra_fields import OF_CHAT
+from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.dialects.blocks.writer import parts_as_they_came
@@ -22,6 +23,8 @@ def price_unread(message: Message, shape: str) -> Count:
     In a shape of no API, blocks of the API's own form keep their fields, but texts and the message do not. The bound
     includes blocks that are left out: the request is priced as it is sent.
     """
+    if all(map(is_mark, message.parts)):  # it is not sent
+        return NOTHING
     if message.shape in (shape, *SHAPES[shape].accepts):
         return price_fields_of_message(message, shape)
     if message.shape not in (NEUTRAL, FOREIGN):

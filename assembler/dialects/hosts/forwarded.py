@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages import Media, Message, Opaque, Thinking
+from assembler.conversation.messages import Message, Opaque, Thinking
 from assembler.conversation.messages.extra_fields import field_of
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.conversation.messages.items_in_content import is_sent_thought
@@ -37,26 +37,27 @@ class ForwardedPricer(GradedMergingPricer):
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the fixed regions by the maker's list, with the fields of head messages, which Chat carries too."""
-        prices = super().fixed(pieces, head, tools)
+        prices = super().fixed(pieces, list(map(self._carried, head)), tools)
         if self.api == "responses" or not any(message.extra_fields for message in head):
             return prices
         each = zip(prices.head, head, strict=True)
-        return attrs.evolve(prices, head=tuple(price + self._fields(message) for price, message in each))
-
-    def _fields(self, message: Message) -> Count:
-        """Bound the fields of a message that Chat is sent."""
-        return bound_fields(adapt_with_media(message, "openai"), self.count)
+        bounds = ((price, bound_fields(self._carried(message), self.count)) for price, message in each)
+        return attrs.evolve(prices, head=tuple(price + bound for price, bound in bounds))
 
     def message(self, message: Message) -> Count:
         """Price one message by the maker's list, without the reasoning and media that the format has no place for."""
-        if message.role == "assistant" and Media in map(type, message.parts):
-            message = adapt_message(message, "openai" if self.api == "chat" else RESPONSES)
-            if not message.parts and not message.extra_fields:
-                return NOTHING
-        if self.api == "responses" and Opaque in map(type, message.parts):
-            own = _own_items(adapt_message(message, RESPONSES))
-            return self._message(message) + price_beside_words(own, self.count)
-        return self._message(message)
+        carried = self._carried(message)
+        if carried is not message and not carried.parts and not carried.extra_fields:
+            return NOTHING
+        if self.api == "responses" and Opaque in map(type, carried.parts):
+            return self._message(carried) + price_beside_words(_own_items(carried), self.count)
+        return self._message(carried)
+
+    def _carried(self, message: Message) -> Message:
+        """Return the message with the parts that the format takes: those of the maker's own API are texts there."""
+        if message.text is not None:
+            return message
+        return adapt_with_media(message, "openai") if self.api == "chat" else adapt_message(message, RESPONSES)
 
     def _message(self, message: Message) -> Count:
         reasons = Thinking in map(type, message.parts)
@@ -64,7 +65,7 @@ class ForwardedPricer(GradedMergingPricer):
             return super().message(message)
         if self.api == "chat" and is_empty_for_chat(message):
             return NOTHING
-        beside = self._fields(message) if self.api == "chat" else self._items(message)
+        beside = bound_fields(message, self.count) if self.api == "chat" else self._items(message)
         if not reasons:
             return super().message(message) + beside
         kept = tuple(part for part in message.parts if type(part) is not Thinking or self._stays(part, message))
