@@ -12,9 +12,9 @@ from typing import Any
 
 import attrs
 
-from assembler.conversation.compaction import KIND as COMPACTION
 from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking, read_message
 from assembler.conversation.messages.foreign_parts import is_mark
+from assembler.conversation.messages.kinds import SUMMARY as COMPACTION
 from assembler.conversation.messages.message import Part
 from assembler.conversation.messages.part_as_text import text_for_other_apis
 from assembler.pricing.hosted import row_of
