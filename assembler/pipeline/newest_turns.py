@@ -133,6 +133,23 @@ class _Search:
             number += 1
         return number
 
+    def all_turns(self, number: int) -> int | None:
+        """The number of all turns if they may fit although `number` + 1 do not: only they need no note. Else None.
+
+        Reads as many turns as the note costs, whose estimate may be off by `_WAY_OFF`.
+        """
+        summary = self.found[number][0].cut.summary
+        if summary is None:
+            return None
+        saved = self.turns.ledger.price(summary).upper
+        while self.turns.starts[number - 1] > self.turns.all_stay:
+            number += 1
+            if not self.turns.has(number):
+                return None
+            if self.last.predicts(self.expected(number) - _WAY_OFF * saved) > self.limit:
+                return None
+        return number
+
     def _kept(self, number: int) -> Trimmed:
         ledger, start = self.turns.ledger, self.turns.starts[number - 1]
         if start <= self.turns.all_stay:
@@ -176,5 +193,7 @@ def keep_most_turns(
         else:
             too_large = number
     number = max(fitting, least)
+    if (everything := search.all_turns(number)) is not None and search.fits(everything):
+        number = everything
     kept, count = search.found[number]
     return kept, count, search.weighed(number)

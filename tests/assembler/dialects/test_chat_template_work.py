@@ -335,6 +335,19 @@ def test_as_many_turns_stay_as_fit_in_whatever_order_the_history_grew(
         assert kept(cold) == expected
 
 
+@pytest.mark.parametrize("turns", [1, 2, 3, 9])
+def test_nothing_is_dropped_if_everything_fits_only_without_the_note_for_dropped_turns(turns: int) -> None:
+    """With one turn less the note made the request larger. The search ended there."""
+    history = [*talk(turns), {"role": "user", "content": "And now?"}]
+    policy = TrimOldest(note="What was said before is left out, because it did not fit into the window. " * 3)
+    for name, dialect in OPEN.items():
+        whole = Assembler(dialect=dialect).add_messages(history).build().count.tokens
+        fits = Assembler(Budget(whole), dialect=dialect, on_overflow=policy).add_messages(history)
+        assert kept(fits) == len(history), name
+        tight = Assembler(Budget(whole - 1), dialect=dialect, on_overflow=policy).add_messages(history)
+        assert kept(tight) != len(history), name
+
+
 def firsts(name: str, window: int, policy: Any, history: list[dict[str, Any]]) -> list[int]:
     """Where each build of a session begins."""
     assembler = Assembler(Budget(window), dialect=OPEN[name], on_overflow=policy)
