@@ -31,7 +31,10 @@ _ROUNDED: Tokens = 3
 """By how much the sum of prices may be over the price of the request as it is sent, since each is rounded up."""
 
 _ESTIMATED: Tokens = 16
-"""By how much a template may be off what its parts are estimated to cost, besides a sixteenth of the window."""
+"""How far a layout may be off what another one that was weighed predicts, besides a quarter of their difference."""
+
+_APART: Tokens = 64
+"""How far apart two weighed layouts must be to show how much of an estimate a template bills."""
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
@@ -74,6 +77,34 @@ def _blocks(around: Around, dialect: Dialect) -> list[dict[str, Any]]:
 
 
 @attrs.frozen(eq=False)
+class _Weighed:
+    """What layouts of one form leave by the estimates of their parts, and what they leave as a template writes them.
+
+    A template may write a text three times, or words of its own if there is no system message. Two layouts show it.
+    """
+
+    _known: list[tuple[Tokens, Tokens]] = attrs.field(factory=list[tuple[Tokens, Tokens]], init=False)
+
+    def predict(self, estimated: Tokens) -> Tokens | None:
+        """The tokens left; None if only a weighing shows whether the layout fits. O(weighings)."""
+        if len(self._known) < 2:
+            return None
+        near, found = min(self._known, key=lambda one: abs(one[0] - estimated))
+        (least, least_found), (most, most_found) = min(self._known), max(self._known)
+        away, span = estimated - near, most - least
+        if abs(away) > max(_APART, 2 * span):
+            return None
+        written = (most_found - least_found) / span if span >= _APART else 1.0
+        left = found + round(away * max(written, 0.5))
+        return left if abs(left) > _ESTIMATED + abs(away) // 4 else None
+
+    def add(self, estimated: Tokens, left: Tokens) -> Tokens:
+        """Remember a weighing, and return what it found."""
+        self._known.append((estimated, left))
+        return left
+
+
+@attrs.frozen(eq=False)
 class Chosen:
     """The `Space` of one choice."""
 
@@ -88,6 +119,8 @@ class Chosen:
     """The blocks that were asked about, by source, title and text."""
     _first: list[tuple[dict[str, Any], Count]] = attrs.field(factory=list[tuple[dict[str, Any], Count]], init=False)
     """The first of them, and what the host costs with it."""
+    _weighed: dict[tuple[bool, bool], _Weighed] = attrs.field(factory=dict[tuple[bool, bool], _Weighed], init=False)
+    """By whether a layout has a system text, and words around the question."""
 
     @property
     def question(self) -> str | None:
@@ -126,8 +159,8 @@ class Chosen:
         left = self._choice.tokens_left - used
         if rendered.around is not None and self._choice.saved and fixed.grade is Grade.ESTIMATED:
             left -= 1  # the host is rounded up by itself here, and together with others in the request
-        if self._choice.cut is not None and self._lowest <= left <= self._highest:
-            left = self._as_sent(rendered, left)
+        if self._choice.cut is not None:
+            left = self._left_as_sent(rendered, left)
         if limits is None:
             return left
         return min(left, self._within(limits, rendered, prices))
@@ -140,16 +173,13 @@ class Chosen:
         tools = total([*prices.tools, prices.tooling, prices.output]).upper
         return limits.of_knowledge(of_region["instruction"], tools, prices.framing.upper) - of_region["knowledge"]
 
-    @property
-    def _lowest(self) -> int:
-        """What may be left by the sum of the prices although the request fits."""
-        return -_ROUNDED if self._settings.whole is None else -self._highest
-
-    @property
-    def _highest(self) -> int:
-        """What may be left by the sum of the prices although the request does not fit: templates are estimated."""
-        budget = self._settings.budget
-        return -1 if self._settings.whole is None or budget is None else _ESTIMATED + budget.input_limit // 16
+    def _left_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
+        """The tokens left, with the request as it is sent where the sum of the prices does not show whether it fits."""
+        if self._settings.whole is None:
+            return self._as_sent(rendered, left) if -_ROUNDED <= left < 0 else left
+        weighed = self._weighed.setdefault((bool(rendered.pieces), rendered.around is not None), _Weighed())
+        predicted = weighed.predict(left)
+        return weighed.add(left, self._as_sent(rendered, left)) if predicted is None else predicted
 
     def _as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
         """The tokens left with the request as it is sent; `left` while the text is sought on which a counter failed."""

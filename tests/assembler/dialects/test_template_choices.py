@@ -10,46 +10,77 @@ import pytest
 pytest.importorskip("transformers")
 
 from assembler import Assembler, CitedSources, ClearReasoning, Context, ContextLengthError, Placement, TrimOldest
+from assembler.dialects.chat_template.dialect import chat_template
 from assembler.dialects.chat_template.pricing import ChatTemplatePricer
 from budgets import Budget
-from tests.assembler.dialects.test_chat_template import DIALECTS
+from tests.assembler.dialects.test_chat_template import DIALECTS, tokenizer_of
 from tests.assembler.test_filled_windows import AMPLE, AT_QUESTION, TEMPLATE, Sending, sent
+
+REPEATING = """{% for m in messages %}{{ m.content }}~{{ m.content }}{% endfor %}Last: {{ messages[-1].content }}"""
+
+OF_ITS_OWN = """{% if messages[0].role != 'system' %}You are a helpful assistant. Answer in whole sentences.{% endif %}
+{%- for m in messages %}<|im_start|>{{ m.role }} {{ m.content }}<|im_end|>{% endfor %}"""
+
+ODD = {
+    name: chat_template(tokenizer_of(template))
+    for name, template in {"repeating": REPEATING, "system text of its own": OF_ITS_OWN}.items()
+}
 
 FACTS = ["A fact of some words.", "Another one."]
 SUBSETS = [set(places) for size in range(3) for places in itertools.combinations(range(2), size)]
 
 
+@pytest.fixture
+def weighed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The layouts that were rendered to be counted."""
+    found, whole = list[object](), ChatTemplatePricer.whole
+
+    def weigh(pricer: ChatTemplatePricer, layout: Any) -> Any:
+        found.append(layout)
+        return whole(pricer, layout)
+
+    monkeypatch.setattr(ChatTemplatePricer, "whole", weigh)
+    return found
+
+
 @pytest.mark.parametrize("strategy", [AT_QUESTION, CitedSources(), CitedSources(placement=Placement.TOOL), TEMPLATE])
-@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
-def test_no_document_is_left_out_with_which_the_whole_template_fits(dialect: Any, strategy: Any) -> None:
+@pytest.mark.parametrize("dialect", [*DIALECTS.values(), *ODD.values()], ids=[*DIALECTS, *ODD])
+@pytest.mark.parametrize("words", [1, 20])
+def test_no_document_is_left_out_with_which_the_whole_template_fits(dialect: Any, words: int, strategy: Any) -> None:
+    """A template that repeats a long text, or writes one of its own, cost far more or less than estimated."""
+    facts = [fact * words for fact in FACTS]
+
     def built(window: int, layout: Any) -> Context:
         assembler = Assembler(Budget(window), dialect=dialect, strategy=layout)
-        for place, fact in enumerate(FACTS):
+        for place, fact in enumerate(facts):
             assembler.add_knowledge(fact, type="rag", score=1 - place / 10)
         return assembler.add_messages([("user", "And?"), ("assistant", "Well."), ("user", "Why?")]).build()
 
     costs = [(places, built(AMPLE, Sending(strategy, places)).count.upper) for places in SUBSETS]
     for window in {cost + more for _, cost in costs for more in (-1, 0, 1)}:
         try:
-            stay = sent(built(window, strategy), FACTS)
+            stay = sent(built(window, strategy), facts)
         except ContextLengthError:
             assert all(cost > window for _, cost in costs)
             continue
         assert all(cost > window for places, cost in costs if places > stay)
 
 
-def test_a_note_that_is_written_anew_is_no_other_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_that_is_written_anew_is_no_other_answer(weighed: list[object]) -> None:
     """The policies were asked again at every token of the window, and each time the whole prompt was rendered."""
-    weighed, whole = list[object](), ChatTemplatePricer.whole
-
-    def weigh(pricer: ChatTemplatePricer, layout: Any) -> Any:
-        weighed.append(layout)
-        return whole(pricer, layout)
-
-    monkeypatch.setattr(ChatTemplatePricer, "whole", weigh)
     ladder = [TrimOldest(note="Older turns are gone."), ClearReasoning()]
     assembler = Assembler(Budget(800), dialect=DIALECTS["chatml"], on_overflow=ladder)
     assembler.add_messages([("user", "And?"), ("assistant", "Well."), ("user", "w" * 1_000)])
     with pytest.raises(ContextLengthError):
         assembler.build()
     assert len(weighed) < 60
+
+
+@pytest.mark.parametrize("strategy", [AT_QUESTION, CitedSources(), TEMPLATE], ids=["at question", "cited", "template"])
+@pytest.mark.parametrize("dialect", [DIALECTS["chatml"], *ODD.values()], ids=["chatml", *ODD])
+def test_sources_are_chosen_with_a_few_dozen_renders(weighed: list[object], dialect: Any, strategy: Any) -> None:
+    assembler = Assembler(Budget(6_000), dialect=dialect, strategy=strategy).add_message(("user", "Why?"))
+    for place in range(200):
+        assembler.add_knowledge(f"Fact {place} " + "word " * (place * 7 % 60), type="rag", score=1 / (1 + place))
+    assert assembler.build().count.upper > 5_500
+    assert len(weighed) < 40
