@@ -31,6 +31,8 @@ class Sealed:
     kept: Trimmed
     count: Count
     weighed: Weighed
+    overfull: bool = False
+    """Whether the whole history was weighed and is too large. A longer one is, too."""
 
 
 def fit_by_whole(
@@ -58,14 +60,24 @@ def fit_by_whole(
 
     tokens_left = limit - plan.fixed.upper
     weighed = Weighed() if known is None else known.weighed
+    overfull = known is not None and known.overfull
     if trimmer is not None:
         kept, count, weighed = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, weighed)
     else:
-        everything = None if start is None else start[1].grown_to(ledger)
+        kept = keep_all(ledger) if start is None else start[1].grown_to(ledger)
+        everything = None if overfull or not _may_fit(kept, ledger, tokens_left + limit) else (kept, weigh(kept))
+        overfull = overfull or (everything is not None and everything[1].upper > limit)
         kept, count = _tightened(ledger, tokens_left, limit, weigh, relieve, everything)
     if start is None:
-        last.sealed = Sealed(prices, ledger.length, kept, count, weighed)
+        last.sealed = Sealed(prices, ledger.length, kept, count, weighed, overfull)
     return attrs.evolve(plan, trimmed=kept, sealed=count), count
+
+
+def _may_fit(everything: Trimmed, ledger: Ledger, most: Tokens) -> bool:
+    """Whether what stays costs at most `most` by its estimates, which may be off by a factor of two."""
+    if everything.cut.first_kept > ledger.first or everything.changed:
+        return everything.count(ledger).upper <= most
+    return most >= 0 and ledger.fits(most)
 
 
 def _tightened(
@@ -74,15 +86,17 @@ def _tightened(
     limit: Tokens,
     weigh: Callable[[Trimmed], Count],
     relieve: Callable[[Tokens], Trimmed],
-    everything: Trimmed | None = None,
+    everything: tuple[Trimmed, Count] | None,
 ) -> tuple[Trimmed, Count]:
     """Ask the policies for fewer and fewer tokens until the whole fits. Counts once for each different answer.
 
-    `everything` is what stays if it fits; None means all of the history.
+    `everything` is what stays if it fits, and its count; None if it is far too large.
     """
-    fits = tokens_left >= 0 and ledger.fits(tokens_left)
-    kept = (everything or keep_all(ledger)) if fits else relieve(max(tokens_left, 0))
-    count = weigh(kept)
+    if everything is not None and (everything[1].upper <= limit or _may_fit(everything[0], ledger, tokens_left)):
+        kept, count = everything
+    else:
+        kept = relieve(max(tokens_left, 0))
+        count = weigh(kept)
     while count.upper > limit and tokens_left > 0:
         fewer = min(tokens_left, kept.count(ledger).upper) - max(count.upper - limit, 1)
         found = _next_answer(kept, max(fewer, 0), relieve)

@@ -211,18 +211,28 @@ def test_a_whole_that_weighs_more_than_its_parts_is_tightened_only_as_far_as_nee
         weighed.append(kept.cut.first_kept)
         return kept.count(ledger) + Count(beside)
 
+    everything = keep_all(ledger)
     kept, count = _tightened(
-        ledger, limit, limit, weigh, lambda tokens: kept_at(TrimOldest().cut(ledger, tokens).first_kept)
+        ledger,
+        limit,
+        limit,
+        weigh,
+        lambda tokens: kept_at(TrimOldest().cut(ledger, tokens).first_kept),
+        (everything, weigh(everything)),
     )
     assert (kept.cut.first_kept, count.upper) == (first, (4 - first) * 10 + beside)
     assert len(weighed) == len(set(weighed))
 
 
 @pytest.mark.parametrize(
-    ("left", "limit", "asked"), [(-5, 40, [0]), (-1, 40, [0]), (0, 40, [0]), (1, 40, [1]), (1, 0, [1, 0]), (20, 20, [])]
+    ("left", "limit", "weight", "asked"),
+    [
+        *((-5, 40, 41, [0]), (-1, 40, 41, [0]), (0, 40, 41, [0]), (1, 40, 41, [1]), (1, 0, 41, [1, 0])),
+        *((20, 20, 20, []), (-5, 40, 40, []), (-5, 40, None, [0])),
+    ],
 )
 def test_policies_are_asked_for_at_least_nothing_and_not_at_all_if_all_fits(
-    left: int, limit: int, asked: list[int]
+    left: int, limit: int, weight: int | None, asked: list[int]
 ) -> None:
     ledger, heard = ledger_of(10, 10), list[int]()
 
@@ -230,7 +240,8 @@ def test_policies_are_asked_for_at_least_nothing_and_not_at_all_if_all_fits(
         heard.append(tokens)
         return kept_at(1)
 
-    _tightened(ledger, left, limit, lambda kept: kept.count(ledger), relieve)
+    everything = None if weight is None else (keep_all(ledger), Count(weight))
+    _tightened(ledger, left, limit, lambda kept: kept.count(ledger), relieve, everything)
     assert heard == asked
 
 

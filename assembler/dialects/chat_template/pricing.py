@@ -19,8 +19,8 @@ from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, Tokens
 
-_MERGED = 2
-"""The most tokens that a text may lose by merging with its neighbours: one at each end."""
+_WORD = 64
+"""The most characters at an end of a text whose tokens may be others beside the template's own words."""
 
 
 @attrs.frozen(eq=False)
@@ -74,11 +74,19 @@ class ChatTemplatePricer:
         spoken = len(texts) == len(message.parts) and any(text.strip() for text in texts)
         if not spoken or message.role not in ("user", "assistant") or any("</think>" in text for text in texts):
             return 0
-        lost = 0 if self.traits.adds_up else sum(_MERGED + _blanks(text) for text in texts)
+        lost = 0 if self.traits.adds_up else sum(self._ends(text) + _blanks(text) for text in texts)
         lost += (self._times(message) - 1) * sum(map(self.estimated, texts))
         if self.traits.alternates:
             lost += self._framing(message)
         return max(0, price.tokens - lost)
+
+    def _ends(self, text: str) -> Tokens:
+        """Return what the first and the last word cost. Beside the template's words they may merge: after a blank, a
+        word is often one token that costs several alone.
+        """
+        said = text.strip()
+        ends = (said.split(maxsplit=1)[0][:_WORD], said.rsplit(maxsplit=1)[-1][-_WORD:]) if said else ()
+        return sum(map(self.estimated, ends))
 
     def options(self, layout: Layout) -> Count:
         """Return 0: other options are not part of the prompt."""

@@ -7,6 +7,7 @@ message. Each trait takes one render of a few words.
 from __future__ import annotations
 
 import json
+import re
 import string
 from typing import Any
 
@@ -139,7 +140,7 @@ def traits_of(renderer: Renderer) -> Traits:
         parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
         words_beside_calls=with_calls is None
         or shown([called[0], {**called[1], "content": _THREE}, *called[2:]], _THREE, tools=[_TOOL]),
-        adds_up=surplus([_ONE, *_EDGES, *_EDGES]) == 0,
+        adds_up=_stand_apart(renderer) and surplus([_ONE, *_EDGES, *_EDGES]) == 0,
         costs_alike=surplus([_ONE] * _LONG) == 0
         and (replied is None or (-of_assistant <= replied <= of_user if alternates else replied == 0)),
         shows_tools=shown(asked, _NAME, tools=[_TOOL]),
@@ -161,6 +162,19 @@ def _times(renderer: Renderer) -> tuple[int, int]:
     messages = [_user(_THREE), _assistant(_TWO), _user(_ONE)]
     text = _rendered(renderer, messages, None) or ""
     return max(text.count(_ONE), 1), max(text.count(_TWO), 1)
+
+
+def _stand_apart(renderer: Renderer) -> bool:
+    """Whether each text begins after a line break or a control token, and ends before white space or a control token.
+
+    After a blank or a letter a word may be other tokens than alone. No small set of words shows that of a vocabulary.
+    """
+    text = _rendered(renderer, [_user(_THREE), _assistant(_TWO), _user(_ONE)], None) or ""
+    spans = renderer.control_spans(text)
+    begins = {0, *(stop for _, stop in spans)} | {place + 1 for place, mark in enumerate(text) if mark == "\n"}
+    ends = {len(text), *(start for start, _ in spans)} | {place for place, mark in enumerate(text) if mark.isspace()}
+    found = [match.span() for match in re.finditer("|".join((_ONE, _TWO, _THREE)), text)]
+    return all(start in begins and stop in ends for start, stop in found)
 
 
 def _framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple[Tokens, Tokens, Tokens]:

@@ -12,9 +12,19 @@ from hypothesis import strategies as st
 
 pytest.importorskip("transformers")
 
+from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest, calibrate, count_request
+from assembler import (
+    Assembler,
+    ClearToolResults,
+    ContextLengthError,
+    KeepRelevant,
+    TrimOldest,
+    Truncate,
+    calibrate,
+    count_request,
+)
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.dialects.chat_template.prompts import REMEMBERED
 from budgets import Budget, Limit
@@ -346,6 +356,43 @@ def test_nothing_is_dropped_if_everything_fits_only_without_the_note_for_dropped
         assert kept(fits) == len(history), name
         tight = Assembler(Budget(whole - 1), dialect=dialect, on_overflow=policy).add_messages(history)
         assert kept(tight) != len(history), name
+
+
+@pytest.mark.parametrize("ladder", [[ClearToolResults(), TrimOldest()], [Truncate(20), TrimOldest()], [KeepRelevant()]])
+def test_a_ladder_drops_nothing_while_the_whole_history_fits(ladder: list[Any]) -> None:
+    """Policies were asked as soon as the estimates were too large, by up to a half of the request."""
+    history = [
+        *talk(6),
+        {"role": "user", "content": "Find it."},
+        *answered(call("c1")),
+        {"role": "user", "content": "?"},
+    ]
+    for name, dialect in {**OPEN, "calling": chat_template(tokenizer_of(LLAMA.replace("tojson", "length")))}.items():
+        whole = Assembler(dialect=dialect).add_messages(history).build()
+        fitted = Assembler(Budget(whole.count.upper), dialect=dialect, on_overflow=ladder).add_messages(history)
+        assert fitted.build().request() == whole.request(), name
+        tight = Assembler(Budget(whole.count.upper - 1), dialect=dialect, on_overflow=ladder).add_messages(history)
+        assert tight.build().request() != whole.request(), name
+
+
+def test_a_word_that_costs_less_after_a_blank_takes_no_place_from_an_older_turn() -> None:
+    """Its tokens alone were taken to be the least that it costs, but for one at each end."""
+    letters = [*sorted(pre_tokenizers.ByteLevel.alphabet())]
+    steps = [("Ġtable"[:end], "Ġtable"[end]) for end in range(1, 6)]
+    pieces = dict.fromkeys([*letters, *("".join(step) for step in steps)])
+    engine = Tokenizer(models.BPE(vocab={piece: place for place, piece in enumerate(pieces)}, merges=steps))
+    engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    kind: Any = PreTrainedTokenizerFast
+    tokenizer = kind(tokenizer_object=engine)
+    tokenizer.chat_template = "{% for m in messages %}{{ m.role }} {{ m.content }}\n{% endfor %}"
+    dialect = chat_template(tokenizer)
+    for turns in range(1, 12):
+        newer = [("user", "7"), ("assistant", "8")] * turns
+        history = [("user", "table"), ("assistant", "table"), *newer, ("user", "9")]
+        whole = Assembler(dialect=dialect).add_messages(history).build().count.upper
+        for window in (whole, whole + 1):
+            fitted = Assembler(Budget(window), dialect=dialect, on_overflow=TrimOldest()).add_messages(history)
+            assert kept(fitted) == len(history)
 
 
 def firsts(name: str, window: int, policy: Any, history: list[dict[str, Any]]) -> list[int]:
