@@ -63,7 +63,10 @@ class Report:
     _steps: Steps = attrs.field(default=Steps(None, ()), eq=False, repr=False, alias="steps")
 
     def steps(self) -> tuple[Step, ...]:
-        """The windows at which the outcome changes, smallest first, found in one pass over the turns."""
+        """The windows at which the outcome changes, smallest first, found in one pass over the turns.
+
+        The prices of the turns add up to the window. For an API that merges messages it may be a few tokens too large.
+        """
         return self._steps()
 
     def to_dict(self) -> dict[str, Any]:
