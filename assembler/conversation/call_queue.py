@@ -60,6 +60,13 @@ class CallQueue(Generic[T]):
             self._filed.setdefault(key, deque()).append(self._added)
         self._added += 1
 
-    def take(self, key: Key) -> T | None:
-        """Remove and return the first value under a key, or None."""
+    def answered(self, call_id: str | None, name: str | None) -> T | None:
+        """Remove and return the first call that a result with this id or name answers, or None.
+
+        A name that no open call has is ignored. Some clients send such answers, and Google accepts them (recorded
+        2026-08).
+        """
+        key = answer_to(call_id, name)
+        if call_id is None and key not in self:
+            key = NEXT
         return self._open.pop(self._filed[key].popleft()) if key in self else None

@@ -71,7 +71,7 @@ class Pairs:
         for number, part in enumerate(message.parts):
             if type(part) is not Result:
                 continue
-            if message.role != "assistant" and waiting.take(answer_to(part.call_id, part.name)) is not None:
+            if message.role != "assistant" and waiting.answered(part.call_id, part.name) is not None:
                 answered = True
             else:
                 self.loose.setdefault(place, []).append(LooseResult(part, place, number))
@@ -84,7 +84,8 @@ class Pairs:
                 calls.setdefault(key, []).append(asked)
         results: dict[Key, list[LooseResult]] = {}
         for given in (given for loose in self.loose.values() for given in loose):
-            results.setdefault(answer_to(given.result.call_id, given.result.name), []).append(given)
+            key = answer_to(given.result.call_id, given.result.name)
+            results.setdefault(key if given.result.call_id is not None or key in calls else NEXT, []).append(given)
         nameless = results.pop(NEXT, [])
         for key, named in results.items():
             _match(named, calls.get(key, []))

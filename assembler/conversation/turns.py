@@ -82,7 +82,9 @@ class OpenCalls:
         if result.call_id is not None:
             place = self._place(result.call_id)
         else:
-            fitting = self.left & self._asked.nameless.get(_ANY if result.name is None else result.name, 0)
+            nameless = self._asked.nameless
+            named = 0 if result.name is None else self.left & nameless.get(result.name, 0)
+            fitting = named or self.left & nameless.get(_ANY, 0)  # as `CallQueue.answered`
             place = _lowest(fitting) if fitting else None
         if place is None:
             return self if self._on_server else None

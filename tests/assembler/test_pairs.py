@@ -47,6 +47,9 @@ def _message(word: str) -> Message:
         ("u C.f,.g u R.g1 R.f1", ".g1→.g .f1→.f"),  # by their names
         ("u C.f,.g u R.1 R.2", ".1→.g .2→.f"),  # and where they have none either by where they stand
         ("u C.f,.g u R.f1 R.2", ".f1→.f .2→.g"),  # those that say more choose first
+        ("u C.f,.g u R.x1 R.f2", ".x1→.g .f2→.f"),  # a name that no call has says nothing
+        ("u C.f R.x", ""),
+        ("u C.f R.x1 R.y2", ".y2→"),
         ("u Ca1+Ra1 u Ca2+Ra2 u", "a1→a1 a2→a2"),  # of the model's own message: the call that stands in it
         ("u Ca1,b1 ARa1 Rb1", "a1→a1"),
         ("u Ca1 u Ca2 u Ra1 Ra2 Ra3", "a1→a2 a2→a1 a3→"),

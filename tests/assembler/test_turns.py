@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, TrimOldest, verify
-from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
+from assembler.conversation.call_queue import CallQueue, asked_by
 from assembler.conversation.messages import Call, Result
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.turns import NOTHING_OPEN, OpenCalls, open_calls_at_the_end
@@ -22,18 +22,18 @@ ASKED = st.builds(Call, id=IDS, name=NAMES, arguments=st.just("{}"))
 HEARD = st.builds(Result, call_id=IDS, name=st.none() | NAMES, parts=st.just(()))
 
 
-def answers(result: Result, call: Call) -> bool:
-    if result.call_id is not None or call.id is not None:
-        return result.call_id == call.id
-    return result.name is None or result.name == call.name
+def answered(waiting: list[Call], result: Result) -> Call | None:
+    """The law, by a search from the start: the call of its id; without one, of its name, else the next without one."""
+    fitting = [call for call in waiting if call.id == result.call_id]
+    if result.call_id is None:
+        fitting.sort(key=lambda call: call.name != result.name)
+    return fitting[0] if fitting else None
 
 
 def heard(waiting: list[Call], result: Result) -> list[Call] | None:
-    """The law, by a search from the start."""
-    for place, call in enumerate(waiting):
-        if answers(result, call):
-            return [*waiting[:place], *waiting[place + 1 :]]
-    return None
+    """What is left of the open calls."""
+    found = answered(waiting, result)
+    return None if found is None else [call for call in waiting if call is not found]
 
 
 @given(st.data())
@@ -70,8 +70,8 @@ def test_open_calls_in_a_dialect_are_answered_in_the_order_of_a_search_from_the_
             waiting.add(step, asked_by(step.id, step.name))
             by_hand.append(step)
             continue
-        wanted = next((call for call in by_hand if answers(step, call)), None)
-        assert waiting.take(answer_to(step.call_id, step.name)) is wanted
+        wanted = answered(by_hand, step)
+        assert waiting.answered(step.call_id, step.name) is wanted
         by_hand = [call for call in by_hand if call is not wanted]
         assert list(waiting) == by_hand
         assert len(waiting) == len(by_hand)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import attrs
 
-from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
+from assembler.conversation.call_queue import CallQueue, asked_by
 from assembler.conversation.messages import Call, Message, Result
 from assembler.errors import ConversationError
 
@@ -80,7 +80,7 @@ class CallIds:
 
     def find(self, call_id: str | None, name: str | None) -> tuple[Call, str | None] | None:
         """Close the open call with this id or name, and return it with its assigned id; None if there is none."""
-        return self._waiting.take(answer_to(call_id, name))
+        return self._waiting.answered(call_id, name)
 
     def _named(self, call: Call, place: int) -> str | None:
         if call.id is None and not self._rule.needed:

@@ -7,7 +7,7 @@ from typing import Any, assert_never, cast
 
 import attrs
 
-from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
+from assembler.conversation.call_queue import CallQueue, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.extra_fields import refusal_of
@@ -187,7 +187,7 @@ def _wait(waiting: _Waiting, calls: Sequence[Call]) -> None:
 
 def _function_of(result: Result, waiting: _Waiting) -> str | None:
     """Return the name of the function that a result answers."""
-    call = waiting.take(answer_to(result.call_id, result.name))
+    call = waiting.answered(result.call_id, result.name)
     return result.name if call is None else call.name
 
 

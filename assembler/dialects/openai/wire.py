@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
-from assembler.conversation.call_queue import CallQueue, answer_to, asked_by
+from assembler.conversation.call_queue import CallQueue, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_ID_LIMIT, CALL_NAME, PIN, private_copy
@@ -346,7 +346,7 @@ def _made_id(call: Call, place: int) -> str:
 
 
 def _answered_id(result: Result, waiting: CallQueue[tuple[Call, str]]) -> str:
-    found = waiting.take(answer_to(result.call_id, result.name))
+    found = waiting.answered(result.call_id, result.name)
     if found is not None:
         return found[1]
     return legal_id(result.call_id or f"call_{result.name}")

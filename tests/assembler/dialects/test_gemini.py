@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from assembler import Assembler, count_request
+from assembler import Assembler, count_request, repair
 from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS
 from assembler.drawn.conversations import Conversation
@@ -125,6 +125,23 @@ def test_calls_without_ids_are_answered_by_name_and_order() -> None:
     asked = [block["id"] for block in request["messages"][1]["content"]]
     assert [block["tool_use_id"] for block in request["messages"][2]["content"]] == asked
     assert len({*asked}) == 2
+
+
+@pytest.mark.parametrize("asked", [1, 2])
+def test_answers_under_names_that_no_call_has_go_to_the_calls_in_order(asked: int) -> None:
+    """Some clients write an id of their own in place of the function's name; Google takes it (recorded 2026-08)."""
+    calls = [{"functionCall": {"name": "search", "args": {"q": str(n)}}} for n in range(asked)]
+    results = [{"functionResponse": {"name": f"9987098e-{n}", "response": {"roll": n}}} for n in range(asked)]
+    history = [QUESTION, {"role": "model", "parts": calls}, {"role": "user", "parts": results}]
+    assert repair(history) == (history, [])
+    assembler = Assembler(dialect=gemini).set_tools(TOOLS).add_messages(history)
+    sent = assembler.build().request()["contents"][-1]["parts"]
+    assert [part["functionResponse"] for part in sent] == [
+        {"name": "search", "response": {"roll": n}} for n in range(asked)
+    ]
+    chat = Assembler(dialect="openai_chat").set_tools(TOOLS).add_messages(history).build().request()["messages"]
+    assert [call["id"] for call in chat[1]["tool_calls"]] == [result["tool_call_id"] for result in chat[2:]]
+    assert [json.loads(result["content"]) for result in chat[2:]] == [{"roll": n} for n in range(asked)]
 
 
 def test_ids_made_for_calls_without_one_stay_when_older_turns_are_cut() -> None:
