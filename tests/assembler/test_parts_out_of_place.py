@@ -83,6 +83,17 @@ def test_a_file_in_mistrals_store_is_not_sent_to_chat() -> None:
         built("openai_chat", asked)
 
 
+@pytest.mark.parametrize("home", ["anthropic", "gemini", "bedrock"])
+def test_a_thought_in_a_system_message_is_left_out_at_no_price(home: str) -> None:
+    """It was refused, also after `repair`."""
+    told = {"role": "system", "parts": [{"text": "a long thought " * 20, "thought": True}, {"text": "Be brief."}]}
+    asked = {"role": "user", "parts": [{"text": "q"}]}
+    context = Assembler(dialect=home).add_messages([told, asked]).build()
+    assert context.notes() == ("1 reasoning part(s) of another model left out",)
+    assert "thought" not in str(context.request())
+    assert context.count == count_request(context.request(), dialect=home)
+
+
 @pytest.mark.parametrize("role", ["user", "system"])
 def test_a_refusal_that_is_not_the_models_is_sent_as_a_text(role: str) -> None:
     told = {

@@ -123,7 +123,10 @@ class Writer(abc.ABC):
         }
 
     def system(self, system: str | None, head: Sequence[Message]) -> list[Block]:
-        """Return a block for each system text, and for each cache mark that the API accepts. Raises for other parts."""
+        """Return a block for each system text, and for each cache mark that the API accepts.
+
+        Reasoning is left out with a note. Raises for other parts.
+        """
         blocks = [] if system is None else [self.text(system, None, NEUTRAL)]
         for message in head:
             self.notes[SPEAKERS] += message.name is not None
@@ -133,6 +136,8 @@ class Writer(abc.ABC):
                     blocks.append(self.text(part, fields_of(beside[place]) if beside else None, message.shape))
                 elif isinstance(part, Opaque) and part.kind not in _AMONG_MESSAGES:
                     blocks.append(self.opaque(part))
+                elif type(part) is Thinking:
+                    self.notes[REASONING] += 1
                 else:
                     raise _no_text(part)
         return [self.unmarked(block) for block in blocks if block is not None]
