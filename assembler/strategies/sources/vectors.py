@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -181,7 +181,8 @@ def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
 class MarginalRelevance:
     """Offers each candidate once, the one with the largest marginal relevance first.
 
-    Ties go to the earlier candidate. `offer` costs O(n), `take` O(n · dimensions).
+    Ties go to the earlier candidate. `offer` costs O(1), or O(n log n) after a `take` of a candidate with a vector;
+    `take` costs O(n · dimensions).
     """
 
     def __init__(self, candidates: Sequence[Candidate], relevance: float) -> None:
@@ -193,15 +194,21 @@ class MarginalRelevance:
         # A negative similarity counts as 0: being opposite is no advantage over being unrelated.
         self._similarity = np.zeros(len(candidates))
         self._penalty = 1 - relevance
+        self._offered = np.zeros(len(candidates), dtype=bool)
+        self._order = self._by_worth()
 
     def offer(self) -> int | None:
         """The next candidate's index; None once all were offered."""
-        worth = self._worth - self._penalty * self._similarity
-        index = int(worth.argmax()) if len(worth) else 0
-        if not len(worth) or worth[index] == -np.inf:
-            return None
-        self._worth[index] = -np.inf
+        index = next(self._order, None)
+        if index is not None:
+            self._offered[index] = True
         return index
+
+    def _by_worth(self) -> Iterator[int]:
+        """The candidates that were not offered, the best first."""
+        worth = self._worth - self._penalty * self._similarity
+        best_first = np.argsort(-worth, kind="stable")
+        return iter(cast("list[int]", best_first[~self._offered[best_first]].tolist()))
 
     def take(self, index: int) -> None:
         """Compare later candidates with this one too."""
@@ -209,3 +216,4 @@ class MarginalRelevance:
         if row is not None:
             near = self._rows @ self._rows[row]
             self._similarity[self._at_row] = np.maximum(self._similarity[self._at_row], near)
+            self._order = self._by_worth()

@@ -27,7 +27,7 @@ from assembler.strategies.sources.selection import (
     cap_per_document,
 )
 from assembler.strategies.sources.source import ranked_sources
-from assembler.strategies.sources.vectors import BLOCK, repeated_vectors
+from assembler.strategies.sources.vectors import BLOCK, MarginalRelevance, repeated_vectors
 from budgets import MissingExtraError
 
 scores = st.floats(-1, 1, allow_nan=False)
@@ -170,6 +170,21 @@ def test_diversity_is_maximal_marginal_relevance(items: list[Any], room: int) ->
     items.sort(key=lambda item: -item[1])
     given_candidates = [Candidate(size, score / 997, vector=vector) for size, score, vector in items]
     assert Diverse(0.6).pick(given_candidates, room, one_each) == mmr_by_hand(given_candidates, 0.6, room)
+
+
+def test_candidates_are_ranked_once_until_one_with_a_vector_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were ranked for each that was passed over: 32,000 candidates took half a minute."""
+    ranked: list[int] = []
+    rank: Any = MarginalRelevance._by_worth
+
+    def counted(search: MarginalRelevance) -> Any:
+        ranked.append(1)
+        return rank(search)
+
+    monkeypatch.setattr(MarginalRelevance, "_by_worth", counted)
+    too_large = [Candidate(1_000, 0.5, vector=(1.0, float(n))) for n in range(50)]
+    assert Diverse().pick([*too_large, *(Candidate(1, 0.4) for _ in range(50))], 100, one_each) != []
+    assert len(ranked) == 1
 
 
 # ── duplicates
