@@ -200,19 +200,23 @@ def test_values_of_other_types_are_refused_by_name() -> None:
         fit_request({}, dialect=openai_chat, assembler=None)  # type: ignore[arg-type]
 
 
-def test_a_system_content_of_gemini_without_a_role_stays_the_system_text() -> None:
+@pytest.mark.parametrize("role", [{}, {"role": "user"}, {"role": "system"}, {"role": "model"}])
+@pytest.mark.parametrize("key", ["system_instruction", "systemInstruction", "config"])
+def test_a_system_content_of_gemini_stays_the_system_text_whatever_its_role(role: dict[str, str], key: str) -> None:
+    """Google ignores the role, and several clients write the user's. The instruction then went with the old turns."""
+    told = {"parts": [{"text": "Be brief."}], **role}
     body = {
         "contents": [
             {"role": "user", "parts": [{"text": "word " * 100}]},
             {"role": "model", "parts": [{"text": "Yes."}]},
             {"role": "user", "parts": [{"text": "And now?"}]},
         ],
-        "config": {"system_instruction": {"parts": [{"text": "Be brief."}]}},
+        key: {"system_instruction": told} if key == "config" else told,
     }
     base = Assembler(Budget(45, model="gemini-2.5-flash"), on_overflow=TrimOldest())
     fitted = fit_request(body, dialect="gemini", assembler=base)
     assert len(fitted["contents"]) == 1
-    assert fitted["config"]["system_instruction"]["parts"] == [{"text": "Be brief."}]
+    assert fitted[key] == body[key]
 
 
 def _talk(turns: int) -> list[dict[str, str]]:

@@ -20,8 +20,10 @@ _BESIDE_CONTENTS = frozenset(["system_instruction", "tools", "tool_config"])
 
 def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
     """Return the request with its `config` written as the body writes it. Only its top level is new."""
-    if "config" not in request or _is_of_the_sdk(body):
+    if "config" not in request:
         return request
+    if _is_of_the_sdk(body):
+        return _with_config(request, fields_in(body, "config"))
     written: Request = {key: value for key, value in request.items() if key != "config"}
     for name, value in request["config"].items():
         if name == "system_instruction":
@@ -45,7 +47,25 @@ def _content(system: object, given: Mapping[str, Any]) -> object:
     fields = fields_of(system)
     if fields is None:
         return {"parts": [{"text": system}]} if isinstance(system, str) else {"parts": system}
-    return fields if "role" in given else {key: value for key, value in fields.items() if key != "role"}
+    return _with_role(fields, given)
+
+
+def _with_config(request: Request, given: Mapping[str, Any]) -> Request:
+    """Return the SDK's arguments with the role of the system instruction as it came, if it is a content."""
+    config = dict(request["config"])
+    if fields := fields_of(config.get("system_instruction")):
+        own = fields_in(given, "system_instruction") or fields_in(given, "systemInstruction")
+        config["system_instruction"] = _with_role(fields, own)
+    return {**request, "config": config}
+
+
+def _with_role(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a system content with the role that it came with, which Google ignores, or without one."""
+    return {
+        key: given["role"] if key == "role" else value
+        for key, value in content.items()
+        if key in given or key != "role"
+    }
 
 
 def _spelled(name: str, body: Mapping[str, Any]) -> str:

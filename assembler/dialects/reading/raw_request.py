@@ -113,9 +113,9 @@ class RawRequest:
 
 
 def _with_its_role(message: Message) -> object:
-    """Return the original of a head message, with its role: Gemini's system instruction may have none."""
+    """Return the original of a head message, with its role: Gemini's system instruction may have another, or none."""
     fields = fields_of(message.seen)
-    return message.seen if fields is None or "role" in fields else {**fields, "role": message.role}
+    return message.seen if fields is None or fields.get("role") == message.role else {**fields, "role": message.role}
 
 
 def _entries(message: Message) -> list[object]:
