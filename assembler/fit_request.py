@@ -71,6 +71,8 @@ def fit_steps(
     `before` is the assembler of the last call in the same conversation. `messages` are those of the body, with the
     objects of that call in place of equal ones, so that their readings and prices are reused.
     """
+    budget = base.inside[1].budget
+    raw = raw.for_model(None if budget is None else budget.model)
     regions, settings = _regions(raw, base), _speaking(base.inside[1], raw.dialect)
     if before is not None and before.inside[0].regions == regions:
         regions = before.inside[0].regions

@@ -219,6 +219,30 @@ def test_a_system_content_of_gemini_stays_the_system_text_whatever_its_role(role
     assert fitted[key] == body[key]
 
 
+@pytest.mark.parametrize("model", ["claude-3-5-sonnet-20241022", "claude-sonnet-4-20250514", "claude-haiku-4-5"])
+def test_an_answer_that_a_model_goes_on_with_stays_at_the_end(model: str) -> None:
+    question = [{"role": "user", "content": "As JSON?"}, {"role": "assistant", "content": "{"}]
+    history = [{"role": "user", "content": "word " * 100}, {"role": "assistant", "content": "Yes."}, *question]
+    fitted = [
+        fit_request(
+            {"messages": history},
+            dialect="anthropic",
+            assembler=Assembler(Budget(window, model=model), on_overflow=TrimOldest()),
+        )
+        for window in (1_000, 40)
+    ]
+    assert [body["messages"] for body in fitted] == [history, question]
+    for body in fitted:
+        assert verify(body, dialect="anthropic", model=model) == []
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-6", "claude-opus-4-6-20260205", "claude-5-opus", None])
+def test_an_answer_at_the_end_is_refused_for_a_model_that_takes_none_or_is_unknown(model: str | None) -> None:
+    body = {"messages": [{"role": "user", "content": "As JSON?"}, {"role": "assistant", "content": "{"}]}
+    with pytest.raises(ConversationError, match="ends with the assistant"):
+        fit_request(body, dialect="anthropic", assembler=Assembler(Budget(1_000, model=model)))
+
+
 def _talk(turns: int) -> list[dict[str, str]]:
     told = [
         [{"role": "user", "content": f"Why {n}? " * 6}, {"role": "assistant", "content": "So."}] for n in range(turns)

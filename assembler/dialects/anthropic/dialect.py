@@ -19,6 +19,7 @@ from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.api import API
 from assembler.dialects.anthropic.blocks import AnthropicWriter, cites, own_thought, sends, tool_definition
 from assembler.dialects.anthropic.families import Family, family_of
+from assembler.dialects.anthropic.prefill import rstrip_prefill, takes_prefill
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.pricing import (
     as_sent,
@@ -39,7 +40,7 @@ from assembler.dialects.prices.graded import counts_for_claude, counts_for_opena
 from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages, system_in
 from assembler.dialects.writing.fields import asked_choice, bare_schema
 from assembler.dialects.writing.media_in_results import adapt_with_media
-from assembler.dialects.writing.notes import SURPLUS_MARKS, Notes
+from assembler.dialects.writing.notes import SURPLUS_MARKS
 from assembler.errors import ConversationError
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.media import read_media
@@ -119,6 +120,10 @@ class Anthropic:
             options=options_in(request, _OWNED),
         )
 
+    def with_prefill(self, model: str) -> Anthropic:
+        """Return the dialect of requests that end with the assistant; the same one if the model takes none."""
+        return attrs.evolve(self, ending=Ending.ANY) if takes_prefill(model) else self
+
     def pricer(self, model: str | None, count: TokenCounter) -> AnthropicPricer:
         """Return the prices of the model's family. Claude's vocabulary replaces a default counter for OpenAI."""
         family = family_of(model)
@@ -150,7 +155,7 @@ class Anthropic:
         asked = request | self.options(layout)
         request = self.thinking_as_allowed(asked)
         writer.notes[BEGAN_WITHOUT] += request is not asked
-        _rstrip_prefill(request["messages"][-1], writer.notes)
+        rstrip_prefill(request["messages"][-1], writer.notes)
         surplus = _drop_surplus_marks(request)
         writer.notes[SURPLUS_MARKS] += len(surplus)
         _refuse_mixed(writer.citing)
@@ -165,7 +170,7 @@ class Anthropic:
         if turns is None or (writer.ids.taken and "tools" not in request):
             return None
         messages = [_message(turn) for turn in turns]
-        _rstrip_prefill(messages[-1], writer.notes)
+        rstrip_prefill(messages[-1], writer.notes)
         if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
             return None
         if writer.citing:
@@ -204,18 +209,6 @@ def _citing(content: object) -> Iterator[bool]:
             yield cites(block)
         elif block.get("type") == "tool_result":
             yield from _citing(block.get("content"))
-
-
-def _rstrip_prefill(message: Block, notes: Notes) -> None:
-    """`messages: final assistant content cannot end with trailing whitespace`: forgecode#1872."""
-    if message["role"] != "assistant":
-        return
-    content = message["content"]
-    holder, key = (message, "content") if isinstance(content, str) else (content[-1], "text")
-    text: object = holder.get(key)
-    if isinstance(text, str) and text != text.rstrip():
-        holder[key] = text.rstrip()
-        notes["trailing whitespace of the assistant's prefill left out"] += 1
 
 
 def _drop_surplus_marks(request: dict[str, Any]) -> Sequence[Block]:

@@ -51,6 +51,15 @@ class ThinkingDialect(Dialect, Protocol):
         ...
 
 
+@runtime_checkable
+class PrefillDialect(Dialect, Protocol):
+    """A dialect of an API some of whose models go on with a message of the assistant's at the end."""
+
+    def with_prefill(self, model: str) -> Dialect:
+        """Return the dialect of requests that end with the assistant; the same one if the model takes none."""
+        ...
+
+
 @attrs.frozen(eq=False)
 class RawRequest:
     """The body of an API's call. `body` is never changed, and no result shares a list or dict with it."""
@@ -75,6 +84,13 @@ class RawRequest:
         except UNREADABLE as error:  # of the dialect's own code, which may be the caller's
             problem = unreadable(error)
         raise problem
+
+    def for_model(self, model: str | None) -> RawRequest:
+        """Return the request in the dialect of its ending, if that depends on the model."""
+        said = self.layout.messages
+        if model is None or not said or said[-1].role != "assistant" or not isinstance(self.dialect, PrefillDialect):
+            return self
+        return attrs.evolve(self, dialect=self.dialect.with_prefill(model))
 
     @property
     def messages(self) -> list[object]:
