@@ -259,7 +259,7 @@ def _is_bare(message: Message) -> bool:
     if message.text is None or len(seen) != 2 or "role" not in seen:
         return False
     listed: object = seen.get("content") or seen.get("parts")
-    if not isinstance(listed, list) or len(parts := cast("list[Any]", listed)) != 1:
+    if not isinstance(listed, list) or len(parts := cast("Sequence[Any]", listed)) != 1:
         return False
     message.whole = len(parts[0]) == 1 + ("type" in parts[0])
     return message.whole
