@@ -161,6 +161,13 @@ def test_examples_of_claudes_tools_cost_what_anthropic_says() -> None:
     assert waiting.count == loaded_later.count
 
 
+@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
+def test_a_tool_in_the_forms_of_chat_and_responses_at_once_costs_what_is_sent(api: Api) -> None:
+    """Responses reads only its name, and was sent the parameters at no price."""
+    both = {"type": "function", "name": "search", "function": SEARCH}
+    costs_its_request(with_tools(api, [both], None).build(), api)
+
+
 def test_what_a_function_returns_costs_nothing_on_chat() -> None:
     """OpenAI does not read the field: 10 recordings of one repository, all counted to the token without it."""
     api = Api("openai_chat", "gpt-4o-mini")

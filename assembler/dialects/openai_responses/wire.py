@@ -265,16 +265,19 @@ def _cannot_carry(kind: str) -> UnsupportedContentError:
 
 
 def flat_definition(tool: Tool) -> Item:
-    """Return the flat definition. One of the caller's own in this form is copied.
+    """Return the flat definition. One of the caller's own in this form is copied, with a type for its parameters.
 
-    Any other gets an explicit `strict`, because this API's default is true, and that of other APIs is false (OpenAI API
-    reference, function tools, read 2026-11).
+    One with Chat's `function` beside its name is not completed: the API ignores that key. Any other definition gets an
+    explicit `strict`, because this API's default is true, and that of other APIs is false (OpenAI API reference,
+    function tools, read 2026-11).
     """
     if tool.api is not None:
         return own_definition(tool)
     fields = fields_in(tool.seen)
     if fields.get("type") == "function" and "name" in fields:
-        own = own_fields(fields) | ({"parameters": object_schema(tool.parameters)} if tool.parameters else {})
+        own = own_fields(fields)
+        if tool.parameters and "function" not in fields:
+            own["parameters"] = object_schema(tool.parameters)
         _MARKS.drop_from_tool(own)
         return own
     schema = object_schema(tool.parameters or NO_PARAMETERS)
