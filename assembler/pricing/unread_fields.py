@@ -36,11 +36,17 @@ def price_fields_of_message(message: Message, shape: str) -> Count:
 
 def price_fields_as_they_came(message: Message) -> Count:
     """The bound of a message's unread fields and those of its parts, where all are sent in whatever form they came."""
-    seen = message.seen
-    if message.shape not in (NEUTRAL, "openai"):
+    if not has_a_content(message):
         return price_fields_of_message(message, "plain")
+    seen = message.seen
     parts = [*items_of(seen.get("content")), *items_of(seen.get("tool_calls"))]  # its other fields have a price
     return price_fields_of_parts(parts, message.parts, "plain")
+
+
+def has_a_content(message: Message) -> bool:
+    """Whether a message has its parts under `content`, so that without its blocks it is one of no API's own form."""
+    fields = fields_of(message.seen)
+    return message.shape in (NEUTRAL, "openai") or (fields is not None and "content" in fields and "type" not in fields)
 
 
 def price_fields_of_parts(parts: Iterable[object], read: Iterable[Part], shape: str) -> Count:

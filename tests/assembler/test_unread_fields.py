@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from assembler import Assembler, Context, TrimOldest, count_request
+from assembler import Assembler, ClearReasoning, Context, TrimOldest, count_request
 from budgets import Budget, Grade
 from tests.assembler.one_price import APIS, GATEWAYS, TOOLS, Api
 
@@ -378,3 +378,16 @@ def test_what_is_not_sent_takes_no_tokens_of_the_window_that_the_rest_fills(name
         assert whole.count == count_request(whole.request(), dialect=api.dialect, model=api.model)
         exactly = built(api, history, whole.count.upper)
         assert (exactly.count, exactly.request()) == (whole.count, whole.request())
+
+
+def test_a_field_beside_a_thought_costs_what_it_costs_once_the_thought_is_cleared() -> None:
+    """Without its blocks the message is one of Chat's form, in which the field was priced otherwise."""
+    thought = {"type": "thinking", "thinking": LONG, "signature": "s"}
+    answer = {"role": "assistant", "content": [thought, {"type": "text", "text": "a"}], "odd": "a few words"}
+    history = [USER, answer, USER]
+    whole = Assembler(dialect="plain").add_messages(history).build()
+    assert whole.count == count_request(whole.request(), dialect="plain")
+    less = Budget(whole.count.upper - 1)
+    cleared = Assembler(less, dialect="plain", on_overflow=ClearReasoning()).add_messages(history).build()
+    assert "walrus" not in str(cleared.request())
+    assert cleared.count == count_request(cleared.request(), dialect="plain")

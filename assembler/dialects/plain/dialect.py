@@ -9,8 +9,9 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.extra_fields import unread
 from assembler.conversation.messages.foreign_parts import is_mark
-from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.parts import CHAT_SHAPES, compact_json
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
@@ -21,7 +22,7 @@ from assembler.errors import ConversationError
 from assembler.pricing.media import read_media
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
-from assembler.pricing.unread_fields import price_fields_as_they_came
+from assembler.pricing.unread_fields import has_a_content, price_fields_as_they_came
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.regions.tools.tool import own_definition
@@ -116,9 +117,12 @@ class PlainPricer:
 
     def _unread(self, message: Message) -> Count:
         """Price the fields of a message that are sent but not read."""
-        if not message.extra_fields:
+        keys = message.extra_fields
+        if message.shape not in CHAT_SHAPES and has_a_content(message):  # rewritten, it may be a message in that form
+            keys = unread(message.seen)
+        if not keys:
             return Count(0)
-        return Count(sum(self.count(compact_json(message.seen[key])) for key in message.extra_fields), Grade.ESTIMATED)
+        return Count(sum(self.count(compact_json(message.seen[key])) for key in keys), Grade.ESTIMATED)
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
