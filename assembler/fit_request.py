@@ -35,7 +35,8 @@ def fit_request(
     `count_request` prices them, for the budget's model, even if the body names another. The assembler's instruction and
     knowledge are added; the tools are those of the body. All other keys stay as they are. A body that fits, and to
     which nothing is added, is returned unchanged. Without a budget nothing is dropped. If a cut leaves a running tool
-    loop that does not begin with thinking, Claude's `thinking` is left out, because the API refuses it then.
+    loop that does not begin with thinking, Claude's `thinking` is left out, because the API refuses it then. A body may
+    end with the assistant if the budget's model is a Claude that goes on with such a message (before 4.6).
 
     Each call reads and prices the whole body: O(body). Each text is counted once in a process. Raises
     `ContextLengthError` if the policies cannot make it fit, and `ConversationError` or `ToolError` for a body that
