@@ -47,6 +47,7 @@ def _message(word: str) -> Message:
         ("u C.f,.g u R.g1 R.f1", ".g1→.g .f1→.f"),  # by their names
         ("u C.f,.g u R.1 R.2", ".1→.g .2→.f"),  # and where they have none either by where they stand
         ("u C.f,.g u R.f1 R.2", ".f1→.f .2→.g"),  # those that say more choose first
+        ("u C.f,.g u R.1 R.g2", ".1→.f .g2→.g"),
         ("u C.f,.g u R.x1 R.f2", ".x1→.g .f2→.f"),  # a name that no call has says nothing
         ("u C.f R.x", ""),
         ("u C.f R.x1 R.y2", ".y2→"),
@@ -70,6 +71,7 @@ def test_a_loose_result_answers_the_nearest_earlier_call_of_its_id_or_else_the_f
     [
         ("u Ca,b Ra Rb", {4: []}),
         ("u Ca,b Ra", {3: ["b"]}),
+        ("u C.f,.g R.g", {3: [".f"]}),
         ("u Ca,b Ra u", {3: ["b"], 4: []}),
         ("u Ca1 Ca2 Ra", {2: ["a1"], 4: []}),
         ("u Ca1 u Ca2", {2: ["a1"], 4: ["a2"]}),

@@ -409,7 +409,11 @@ def test_a_mark_never_moves_back_under_a_template_that_repeats_each_text(policy:
     assert len(set(begins)) < len(begins) / 2
 
 
-@given(st.sampled_from(sorted(TEMPLATES)), turns, st.sampled_from([0.3, 0.5, 0.8, "auto"]), st.integers(60, 300))
+GROWING = sorted(TEMPLATES.keys() - {"closing"})
+"""The templates whose requests never become shorter as a message is added. Else a history may fit that did not."""
+
+
+@given(st.sampled_from(GROWING), turns, st.sampled_from([0.3, 0.5, 0.8, "auto"]), st.integers(60, 300))
 @scaled(0.3)
 def test_a_mark_never_moves_back_in_a_session(
     name: str, drawn: list[tuple[str, str | None]], mark: Any, window: int
