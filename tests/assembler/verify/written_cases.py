@@ -61,5 +61,5 @@ def of_tools() -> Iterator[dict[str, Any]]:
             "T2": asked(dialect, LOOK, LOOK),
             "T3": replaced(valid, LOOK.schema, {"type": "string"}),
         }
-        for rule in {rule.id for rule in rules(dialect)} & broken.keys():
+        for rule in sorted({rule.id for rule in rules(dialect)} & broken.keys()):
             yield {"dialect": dialect, "rule": rule, "broken": broken[rule], "valid": valid}
