@@ -22,13 +22,13 @@ from assembler.pipeline.settings import Settings, counter_for
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_message, price_messages
 from assembler.strategies.source_block import SourceBlock
 from assembler.strategies.strategy import Around, Continued, Rendered
-from budgets import Count, Grade, Tokens
+from budgets import Count, Tokens
 from budgets.apportion import apportion, split_framing
 from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.value import Value
 
 _ROUNDED: Tokens = 3
-"""By how much the sum of prices may be over the price of the request as it is sent, since each is rounded up."""
+"""By how much the sum of prices may differ from the price of the request as it is sent, since each is rounded up."""
 
 _ESTIMATED: Tokens = 16
 """How far a layout may be off what another one that was weighed predicts, besides a quarter of their difference."""
@@ -157,8 +157,6 @@ class Chosen:
         if limits is None and rendered.around is not None:  # then no one needs the price of each piece around it
             used += self._whole(rendered.around).upper
         left = self._choice.tokens_left - used
-        if rendered.around is not None and self._choice.saved and fixed.grade is Grade.ESTIMATED:
-            left -= 1  # the host is rounded up by itself here, and together with others in the request
         if self._choice.cut is not None:
             left = self._left_as_sent(rendered, left)
         if limits is None:
@@ -176,7 +174,7 @@ class Chosen:
     def _left_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
         """The tokens left, with the request as it is sent where the sum of the prices does not show whether it fits."""
         if self._settings.whole is None:
-            return self._as_sent(rendered, left) if -_ROUNDED <= left < 0 else left
+            return self._as_sent(rendered, left) if abs(left) <= _ROUNDED else left
         weighed = self._weighed.setdefault((bool(rendered.pieces), rendered.around is not None), _Weighed())
         predicted = weighed.predict(left)
         return weighed.add(left, self._as_sent(rendered, left)) if predicted is None else predicted

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, Refuse, TrimOldest, first_user
+from assembler import Assembler, Context, ContextLengthError, Refuse, TrimOldest, first_user
 from assembler.dialects import plain
 from assembler.errors import WrongTypeError
 from assembler.policies import KeepRelevant, Summarize, Truncate
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Around, Needs, Omitted, Rendered
 from budgets import Budget, BudgetError, Limit, tiktoken_counter
+from tests.scaled import scaled
 
 WINDOW = 1_000
 OLD, QUESTION = "an older turn of the user's", "What is it?"
@@ -157,6 +158,64 @@ def test_knowledge_is_left_what_the_least_conversation_leaves_that_the_policies_
 ) -> None:
     space = space_of(len, {}, "first", OLD, QUESTION, policy=policy)
     assert space.left(Rendered()) == WINDOW - len("".join(stays))
+
+
+class LaysOut:
+    """Lays out what it is given, and keeps how many tokens that leaves."""
+
+    needs = Needs.QUESTION
+
+    def __init__(self, rendered: Rendered) -> None:
+        self.rendered, self.left = rendered, 0
+
+    def render(self, regions: Any) -> Rendered:
+        return self.rendered
+
+    def choose(self, regions: Any, space: Any) -> Rendered:
+        self.left = space.left(self.rendered)
+        return self.rendered
+
+
+said = st.lists(st.sampled_from(["a", "b c", " d", "<e>", "é", "\n", "word ", "12"]), min_size=1, max_size=30).map(
+    lambda words: f"{''.join(words)}."
+)
+MERGING = [
+    ("anthropic", "claude-sonnet-4-5"),
+    ("bedrock", "amazon.nova-pro-v1:0"),
+    ("gemini", "gemini-of-tomorrow"),
+    ("openai_chat", "some/unknown"),
+]
+
+
+@pytest.mark.parametrize("api", MERGING, ids=str)
+@scaled(0.5)
+@given(
+    before=st.lists(said.map("{}\n".format), max_size=3),
+    after=st.lists(said.map("{}\n".format), max_size=2),
+    system=st.lists(said.map("<a>{}\n".format), max_size=2),
+    turns=st.lists(said, min_size=1, max_size=2),  # the first is pinned
+)
+def test_a_strategy_that_asks_near_the_edge_is_told_what_the_request_leaves_to_the_token(
+    api: tuple[str, str], before: list[str], after: list[str], system: list[str], turns: list[str]
+) -> None:
+    """A host may be merged with other messages as it is sent, and estimates are rounded up once for all."""
+    around = Around(pieces("knowledge", before), pieces("knowledge", after)) if before or after else None
+    strategy = LaysOut(Rendered(pieces("knowledge", system), around, omitted=(Omitted("fact", None, "elsewhere"),)))
+
+    def built(window: int) -> Context:
+        budget = Budget(window, model=api[1])
+        made = Assembler(budget, dialect=api[0], strategy=strategy, on_overflow=TrimOldest(pins=first_user))
+        return made.add_knowledge("A fact.", type="fact").add_messages([("user", text) for text in turns]).build()
+
+    built(WINDOW)
+    about = WINDOW - strategy.left
+    for window in range(about - 2, about + 3):
+        try:
+            context = built(window)
+        except ContextLengthError:
+            assert strategy.left < 0
+        else:
+            assert strategy.left == window - context.count.upper >= 0
 
 
 class LaysOutText:
