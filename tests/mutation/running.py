@@ -35,8 +35,10 @@ TESTS = ["tests/assembler/policies", "tests/assembler/cache", *(
     for name in (
         "budgets/test_allotment", "budgets/test_count_algebra", "budgets/test_limit", "budgets/test_budget",
         "hostile/test_peers", "hostile/test_faults", "hostile/test_extremes",
-        "assembler/dialects/test_chat_template_work", "assembler/dialects/test_hosted", "assembler/dialects/test_nova",
-        "assembler/rag/test_choosing", "assembler/rag/test_cited_sources",
+        "assembler/dialects/test_chat_template", "assembler/dialects/test_chat_template_work",
+        "assembler/dialects/test_hosted", "assembler/dialects/test_nova", "assembler/dialects/test_own_merging",
+        "assembler/dialects/test_template_choices", "assembler/rag/test_choosing", "assembler/rag/test_cited_sources",
+        "assembler/rag/test_native_sources", "assembler/rag/test_nothing_more_fits", "assembler/rag/test_whole_window",
     )
 )]  # fmt: skip
 LEFT_OUT = ("test_architecture", "test_cli", "test_names", "test_terminology", "test_start_up")
