@@ -258,18 +258,22 @@ class Asked:
         return iter(())
 
 
+def questions(messages: int) -> int:
+    """How often a policy is asked about one turn of messages of 3 tokens, of which 10 fit."""
+    asked = Asked()
+    assembler = Assembler(Budget(30, counter=len), dialect=plain, on_overflow=[asked, TrimOldest(0.5)])
+    with pytest.raises(ContextLengthError):
+        assembler.add_messages(history_of([[3] * messages])).build()
+    return asked.times
+
+
 def test_a_replay_asks_ever_more_seldom_while_no_policy_makes_the_conversation_fit() -> None:
     """Each question reads all that stays: one for each message made the error for a long turn take minutes."""
-
-    def questions(messages: int) -> int:
-        asked = Asked()
-        turn = history_of([[3] * messages])
-        assembler = Assembler(Budget(30, counter=len), dialect=plain, on_overflow=[asked, TrimOldest(0.5)])
-        with pytest.raises(ContextLengthError):
-            assembler.add_messages(turn).build()
-        return asked.times
-
     assert questions(800) < 1.5 * questions(200)
+
+
+def test_a_replay_asks_after_each_of_the_first_thirty_messages_that_do_not_fit() -> None:
+    assert questions(40) - questions(36) == questions(16) - questions(12) > 0
 
 
 HOPELESS = [

@@ -28,6 +28,7 @@ FILES: dict[str, tuple[str, Dict]] = {
         {"document": {"format": "pdf", "name": "f", "source": {"s3Location": {"uri": "s3://a/f"}}}},
     ),
 }
+CHAT = "openai_chat"
 LADDERS: list[list[Policy]] = [
     [Refuse()],
     [TrimOldest()],
@@ -162,6 +163,48 @@ def test_no_advice_asks_to_shorten_a_message_by_the_bound_of_its_file(dialect: s
     assert error is not None
     assert '{"pages": …}' in error.advice
     assert "shorten" not in error.advice
+
+
+UNSEEN = (
+    "conversation[{}] holds a file whose length cannot be seen, and counts as the longest one: "
+    'add {{"pages": …}} to its part'
+)
+OLD_TURNS = "Dropping old turns would help: pass on_overflow=TrimOldest(). "
+WORDS: dict[str, tuple[list[Dict], int, Any, str]] = {
+    "an old turn may go instead": (
+        [spoken(CHAT, "user", 3_000, FILES[CHAT][1]), spoken(CHAT, "assistant", 5), spoken(CHAT, "user", 5)],
+        20_000,
+        {},
+        UNSEEN.format(0) + "; it fits up to 3. " + OLD_TURNS + "Or choose a context_window of 131028.",
+    ),
+    "or must": (
+        [spoken(CHAT, "user", 3_000, FILES[CHAT][1]), spoken(CHAT, "assistant", 5), spoken(CHAT, "user", 5)],
+        5_000,
+        {},
+        OLD_TURNS + "Or choose a context_window of 131028.",
+    ),
+    "both must": (
+        [spoken(CHAT, "user", 500), spoken(CHAT, "assistant", 5), spoken(CHAT, "user", 5, FILES[CHAT][1])],
+        4_500,
+        {},
+        f"{UNSEEN.format(2)}. Even with 1 there it does not fit. {OLD_TURNS}Or choose a context_window of 128528.",
+    ),
+    "a region may have more": (
+        [spoken(CHAT, "user", 5, FILES[CHAT][1])],
+        900_000,
+        {"conversation": Limit(cap=10_000)},
+        UNSEEN.format(0) + "; it fits up to 2. Or for the conversation, raise its cap. "
+        "A larger context_window does not help: the limits leave no more.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WORDS.values(), ids=list(WORDS))
+def test_the_advice_names_each_way_that_helps_and_no_other(case: tuple[list[Dict], int, Any, str]) -> None:
+    history, window, limits, advice = case
+    error = Case(CHAT, history, [Refuse()], window, limits).fails()
+    assert error is not None
+    assert error.advice == advice
 
 
 @pytest.mark.parametrize("words", [5, 5_000])

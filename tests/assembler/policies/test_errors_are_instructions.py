@@ -417,6 +417,10 @@ def test_an_error_tries_few_windows() -> None:
     assert error_of(Draft(talk(*range(10, 400)), [Asked()]), 100) is not None
     assert len(asked) <= 6
     asked.clear()
+    reserved = {"max_output_tokens": 10_000}  # the first window tried has them too
+    assert error_of(Draft(talk(*range(10, 400)), [Asked()], settings=reserved), 10_100) is not None
+    assert len(asked) <= 6
+    asked.clear()
     limits = {"conversation": Limit(cap=0.05)}
     assert error_of(Draft(talk(*range(10, 400)), [Asked()], settings={"limits": limits}), 100) is not None
     assert len(asked) <= 40

@@ -72,6 +72,13 @@ def test_the_kept_ends_of_a_text_keep_their_places(where: Any, head: int, tail: 
     assert cut_text(text, 13 + len(MARKER), len, where) == text[:head] + MARKER + text[len(text) - tail :]
 
 
+@pytest.mark.parametrize(
+    ("where", "kept"), [("head", f"abc{MARKER}"), ("tail", f"{MARKER}abc"), ("ends", f"ab{MARKER}c")]
+)
+def test_a_text_stays_whole_beside_a_marker_that_makes_it_cheaper(where: Any, kept: str) -> None:
+    assert cut_text("abc", 2, lambda text: 3 if text == "abc" else 2, where) == kept
+
+
 @given(hard, st.integers(len(MARKER), 60), places)
 def test_one_character_more_would_exceed_the_limit(text: str, limit: int, where: Any) -> None:
     shorter = cut_text(text, limit, len, where)

@@ -106,6 +106,13 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         ALONE.format(30) + "Shorten the instruction by 15 tokens. Or choose a context_window of 40.",
     ),
     (
+        turns(25),
+        TrimOldest(),
+        {"context_window": 25},
+        {"instruction": 30},  # no more than it has
+        ALONE.format(30) + "Shorten the instruction by 30 tokens. Or choose a context_window of 55.",
+    ),
+    (
         turns(100, 5),
         Refuse(),
         {"context_window": 25},
@@ -184,6 +191,13 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         NEWEST.format(79, 60) + "end on_overflow with TrimOldest(), TrimSteps(). Or choose a context_window of 109.",
     ),
     (
+        [{"role": "user", "content": [{"type": "text", "text": "x" * 100}] * 300}],
+        TrimOldest(),
+        {"context_window": 7_000},
+        {},
+        NEWEST.format(30_000, 7_000) + SHORTENED.format(23_000, 20) + " Or choose a context_window of 30000.",
+    ),
+    (
         turns(30, 50),
         Refuse(),
         {"context_window": 40},
@@ -235,6 +249,13 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         {"context_window": 29},
         {},
         "What cannot be dropped is too large: " + SHORTER.format(21) + " Or choose a context_window of 50.",
+    ),
+    (
+        turns(20, 12, 20),
+        TrimOldest(pins={0}, note="n" * 10),  # which alone would fill the window
+        {"context_window": 20},
+        {},
+        "What cannot be dropped is too large: " + SHORTER.format(30) + " Or choose a context_window of 50.",
     ),
     (
         turns(10, 10, 30),

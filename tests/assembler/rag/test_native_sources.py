@@ -421,3 +421,17 @@ def test_a_growing_session_takes_citations_on_all_search_results_or_on_none(
         return
     with pytest.raises(ConversationError, match="all or none"):
         made.build()
+
+
+@pytest.mark.parametrize("left_out", [1, 2])
+@pytest.mark.parametrize("nudge", [-1, 0])
+def test_a_limit_as_large_as_the_window_changes_nothing(left_out: int, nudge: int) -> None:
+    """The prompt on citations is no knowledge, but takes its tokens from the window under a limit too."""
+    texts, question = [f"Fact {place} is long enough to count." for place in range(4)], asked(before=0)
+    edge = assembled(NATIVE[0], texts[:-left_out], history=question).build().count.upper + nudge
+    free, limited = (
+        assembled(NATIVE[0], texts, window=edge, history=question, limits=limits).build()
+        for limits in ({}, {"knowledge": Limit(cap=edge)})
+    )
+    assert len(free.sources) == len(texts) - left_out + nudge
+    assert limited.request() == free.request()
