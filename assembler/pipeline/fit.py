@@ -15,6 +15,7 @@ import attrs
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import staying
 from assembler.conversation.policy_memory import read_remembered
+from assembler.conversation.turns import is_head, opens_turn
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.choose import floor_of, host_of
 from assembler.pipeline.gather import Gathered
@@ -316,13 +317,24 @@ def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
 
     Spelling a long history is slow, so it is counted as it is sent only if it might fit.
     """
-    if tokens_left < 0:
-        return False
     ledger = plan.ledger
-    fits = ledger.fits(tokens_left)
+    fits = tokens_left >= 0 and ledger.fits(tokens_left)
     if fits and plan.settings.merging is None:
         return not ledger.overpriced or plan.fits(tokens_left)
-    return plan.merges and (fits or ledger.may_fit(tokens_left)) and plan.fits(tokens_left)
+    may_fit = plan.merges and (fits or (tokens_left >= 0 and ledger.may_fit(tokens_left)))
+    return (may_fit or _begins_with_late_head(ledger)) and plan.fits(tokens_left)
+
+
+def _begins_with_late_head(ledger: Ledger) -> bool:
+    """Whether the turns begin with messages that may not be sent, and a system message after them. With those, the
+    fixed part may cost less: a host adds no text of its own to a request that begins with a system message.
+    """
+    index, length, thoughts = ledger.first, ledger.length, ledger.prices.thoughts
+    while index < length and not opens_turn(ledger.reading(index)):
+        if ledger.lasting(index).upper and index not in thoughts:
+            break
+        index += 1
+    return ledger.first < index < length and is_head(ledger.reading(index))
 
 
 def _widen(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:

@@ -11,7 +11,7 @@ import attrs
 from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.edit import write_like
-from assembler.conversation.turns import OpenCalls, open_calls_at_the_end, unanswered_error
+from assembler.conversation.turns import OpenCalls, open_calls_at_the_end, opens_turn, unanswered_error
 from assembler.dialects import Emission
 from assembler.dialects.writing.emit import emit_added, emit_layout
 from assembler.dialects.writing.partly_sent import sent_at_all, sent_whole
@@ -23,10 +23,9 @@ from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
-from assembler.pricing.pricer import MergingPricer, price_all, priced_request
+from assembler.pricing.pricer import price_all
 from assembler.regions.layout import Layout
 from budgets import Count, Grade, RegionCosts, Tokens
-from budgets.count import NOTHING
 
 if TYPE_CHECKING:
     from assembler.pipeline.recipe import Recipe
@@ -309,24 +308,18 @@ class Planned:
             return self.sealed
         pricer = self.settings.merging
         if pricer is not None and self.can_be_sent:
-            return (self.measured.regions.held or NOTHING) + self._as_sent(pricer)
-        if self.ledger.overpriced or (self.trimmed.changed and self.ledger.is_of_long_run(self.trimmed.changed)):
-            price = self.fixed + price_all(self.settings.pricer, self._unadorned)
+            from assembler.pipeline.price_as_sent import count_as_sent
+
+            sent, known = self.emission.request, self.decided_by_session
+            count = count_as_sent(self.settings.dialect, pricer, sent, self.sent_messages, known)
+            return count if self.measured.regions.held is None else count + self.measured.regions.held
+        if self.ledger.overpriced or (self.trimmed.changed and self._changed_the_sum):
+            from assembler.pipeline.late_head import price_with_late_head
+
+            price = price_with_late_head(self.measured, self._unadorned, self.settings)
         else:
             price = self.fixed + self.conversation
         return price if self.measured.saved is None else price + self.measured.saved
-
-    def _as_sent(self, pricer: MergingPricer) -> Count:
-        """The count of the request as it is sent. O(what the last such request did not hold)."""
-        from assembler.pipeline.price_as_sent import has_sizes, price_request, with_declared_sizes
-
-        dialect, request = self.settings.dialect, self.emission.request
-        if has_sizes(self.sent_messages):
-            sized = with_declared_sizes(dialect.parse(request), self.sent_messages, dialect.api.shape)
-            return priced_request(pricer, sized)
-        known = self.decided_by_session
-        known.sent = sent = price_request(dialect, pricer, request, known.sent)
-        return sent.count
 
     def fits(self, tokens_left: Tokens) -> bool:
         """Whether the turns cost at most `tokens_left` as they are sent. O(messages that stay)."""
@@ -350,7 +343,14 @@ class Planned:
         """Whether the request may cost less than the sum of its messages, and is counted as it is sent."""
         if self.settings.merging is not None or self.ledger.overpriced or self.measured.saved is not None:
             return True
-        return bool(self.trimmed.changed) and self.ledger.is_of_long_run(self.trimmed.changed)
+        return bool(self.trimmed.changed) and self._changed_the_sum
+
+    @property
+    def _changed_the_sum(self) -> bool:
+        """Whether a change of a policy's may affect the price of other messages, or of the fixed part."""
+        first, changed = self.stretches[0][0], self.trimmed.changed  # a system message may now come first
+        late_head = first in changed and not opens_turn(self.view.message(first))
+        return late_head or self.ledger.is_of_long_run(changed)
 
     @property
     def count(self) -> Count:

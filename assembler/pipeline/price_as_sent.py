@@ -18,9 +18,10 @@ from assembler.conversation.compaction import without_compacted_parts
 from assembler.conversation.messages import Media, Message, Opaque, Result
 from assembler.dialects import Dialect
 from assembler.dialects.writing.media_in_results import adapt_with_media
+from assembler.pipeline.decisions import Decided
 from assembler.pricing.media.reading import GIVEN
 from assembler.pricing.opaque import is_measured
-from assembler.pricing.pricer import MergingPricer, price_beginning, price_sent, priced_layout
+from assembler.pricing.pricer import MergingPricer, price_beginning, price_sent, priced_layout, priced_request
 from assembler.regions.layout import Layout
 from budgets import Count
 from budgets.count import total
@@ -81,6 +82,16 @@ class PricedRequest:
     def end(self, step: int) -> int:
         """The place in `entries` where a step ends."""
         return self.starts[step + 1] if step + 1 < len(self.starts) else len(self.entries)
+
+
+def count_as_sent(
+    dialect: Dialect, pricer: MergingPricer, request: dict[str, Any], messages: Sequence[Message], decided: Decided
+) -> Count:
+    """The count of a request that the dialect wrote of these messages. O(what the last such request did not hold)."""
+    if has_sizes(messages):
+        return priced_request(pricer, with_declared_sizes(dialect.parse(request), messages, dialect.api.shape))
+    decided.sent = sent = price_request(dialect, pricer, request, decided.sent)
+    return sent.count
 
 
 def price_request(

@@ -152,7 +152,7 @@ class Chosen:
             return None
         limits = self._choice.limits
         prices = self._system(rendered) if limits is None else self.prices(rendered)
-        fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
+        fixed = prices.whole
         used = fixed.upper
         if limits is None and rendered.around is not None:  # then no one needs the price of each piece around it
             used += self._whole(rendered.around).upper

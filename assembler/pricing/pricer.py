@@ -65,6 +65,11 @@ class FixedPrices(Value):
     """The output schema."""
     framing: Count = NOTHING
 
+    @property
+    def whole(self) -> Count:
+        """The price of all fixed regions together."""
+        return total([*self.pieces, *self.head, *self.tools, self.tooling, self.output, self.framing])
+
     def each(self, change: Callable[[Count], Count]) -> FixedPrices:
         """The prices with `change` applied to each, except the output schema's, which comes from `Pricer.options`."""
         return attrs.evolve(

@@ -17,6 +17,7 @@ from assembler import (
     Assembler,
     ChatRegions,
     CitedSources,
+    Context,
     ContextLengthError,
     ConversationError,
     FittedTemplate,
@@ -302,6 +303,55 @@ def test_reasoning_of_another_model_costs_nothing_if_it_is_not_sent(model: str) 
     assert with_it.request() == without.request()
     assert with_it.count == without.count
     assert with_it.costs == without.costs
+
+
+NOTHING_TO_SEND = [
+    {"role": "assistant", "content": None},
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}]},
+]
+OF_A_HOST_WITH_A_TEXT = [
+    Api(dialect, model)
+    for dialect in ("openai_chat", "openai_responses")
+    for model in ("moonshotai/kimi-k2-instruct", "llama-3.3-70b-versatile")
+]
+
+
+@pytest.mark.parametrize("nothing", NOTHING_TO_SEND)
+@pytest.mark.parametrize("api", OF_A_HOST_WITH_A_TEXT)
+def test_a_system_message_behind_one_that_is_not_sent_spares_the_host_its_own_text(api: Api, nothing: Any) -> None:
+    """The head was decided before the empty message was dropped, so the host's text was counted beside it."""
+    said = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
+    budget = Budget(10_000, model=api.model)
+    alone = Assembler(budget, dialect=DIALECTS[api.dialect]).add_messages(said).build()
+    whole = Assembler(budget, dialect=DIALECTS[api.dialect]).add_messages([nothing, *said]).build()
+    assert whole.request() == alone.request()
+    assert whole.count == alone.count
+    costs_its_request(whole, api)
+
+
+@pytest.mark.parametrize("api", OF_A_HOST_WITH_A_TEXT)
+def test_a_window_that_a_late_head_just_fits_is_filled_by_it(api: Api) -> None:
+    history = [NOTHING_TO_SEND[0], {"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
+
+    def fitted(window: int) -> Context:
+        budget, ladder = Budget(window, model=api.model), [TrimSteps(keep=1), TrimOldest()]
+        made = Assembler(budget, dialect=DIALECTS[api.dialect], on_overflow=ladder)
+        return made.add_messages(history).build()
+
+    whole = fitted(10_000)
+    assert fitted(whole.count.upper).request() == whole.request()
+
+
+@pytest.mark.parametrize("api", OF_A_HOST_WITH_A_TEXT)
+def test_a_step_that_is_dropped_before_a_system_message_leaves_a_head(api: Api) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    asked: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answered = {"role": "tool", "tool_call_id": "c", "content": "word " * 200}
+    made = Assembler(Budget(120, model=api.model), dialect=DIALECTS[api.dialect], on_overflow=TrimSteps(keep=0))
+    made.add_messages([asked, answered, {"role": "system", "content": "be kind"}])
+    context = made.build()
+    assert len(context.dropped) == 2
+    costs_its_request(context, api)
 
 
 @pytest.mark.parametrize("length", range(1, 12))
