@@ -194,8 +194,12 @@ class _Fit:
         return Fitted(body, context, self.gathered, self._price_other_keys())
 
     def _may_stay(self, context: Context) -> bool:
-        """Whether the API accepts the unchanged body: the dialect has nothing to fold, or the body is valid anyway."""
-        return not context.inside.notes or self._is_valid()
+        """Whether the API accepts the unchanged body: the dialect has nothing to fold, or the body is valid anyway.
+
+        One without messages is folded or refused. It is valid if the server holds the conversation, for one.
+        """
+        plan = context.inside
+        return bool(plan.layout.messages and not plan.notes) or self._is_valid()
 
     def _is_valid(self) -> bool:
         from assembler.verify import DIALECTS, verify  # few bodies have something to fold

@@ -186,6 +186,32 @@ def test_a_history_that_no_api_accepts_is_refused_even_if_it_fits() -> None:
         fit_request(orphan, dialect=openai_chat, assembler=base(10**6, openai_chat))
 
 
+EMPTY: dict[str, list[dict[str, Any]]] = {
+    "openai_chat": [{"messages": []}],
+    "openai_responses": [{"input": []}],
+    "mistral": [{"messages": []}],
+    "anthropic": [{"messages": []}, {"messages": [], "system": "Be brief."}],
+    "bedrock": [{"messages": []}, {"messages": [], "system": [{"text": "Be brief."}]}],
+    "gemini": [{"contents": []}, {"contents": [], "config": {"system_instruction": "Be brief."}}],
+}
+
+
+@pytest.mark.parametrize(("name", "body"), [(name, body) for name, bodies in EMPTY.items() for body in bodies])
+def test_a_body_without_a_message_is_refused_though_it_fits(name: str, body: dict[str, Any]) -> None:
+    with pytest.raises(ConversationError, match="needs"):
+        fit_request(body, dialect=name, assembler=Assembler(Budget(1_000), dialect=name))
+
+
+def test_instructions_alone_become_the_item_that_responses_asks_for() -> None:
+    fitted = fit_request({"instructions": "Be brief."}, assembler=Assembler(Budget(1_000), dialect="openai_responses"))
+    assert fitted == {"input": [{"role": "system", "content": "Be brief."}]}
+
+
+def test_a_body_without_a_message_goes_on_with_what_the_server_holds() -> None:
+    body = {"previous_response_id": "resp_1"}
+    assert fit_request(body, assembler=Assembler(Budget(1_000), dialect="openai_responses").hold(10)) == body
+
+
 def test_without_a_budget_a_body_is_returned_unchanged() -> None:
     body = {"model": "x", "messages": turns(3)}
     assert fit_request(body, dialect=openai_chat, assembler=Assembler()) == body
