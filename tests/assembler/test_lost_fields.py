@@ -512,3 +512,52 @@ def test_plain_notes_that_it_sends_no_tool_choice_also_when_messages_are_added()
     for _ in range(2):
         assert assembler.build().notes() == ("1 tool choice left out",)
         assembler.add_message({"role": "assistant", "content": "a"}).add_message(ASKED)
+
+
+_OF_ANTHROPIC: Dict = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+_OF_BEDROCK: Dict = {"text": "hm", "signature": "c2ln"}
+THOUGHTS: dict[str, tuple[Dict, str]] = {
+    "beside the thought": ({**_OF_ANTHROPIC, "x_new": LOST}, "bedrock"),
+    "a list beside the thought": ({**_OF_ANTHROPIC, "summary": [{"text": LOST}]}, "bedrock"),
+    "a text beside the thought": ({**_OF_ANTHROPIC, "text": LOST}, "bedrock"),
+    "beside the text": ({"reasoningContent": {"reasoningText": {**_OF_BEDROCK, "x_new": LOST}}}, "anthropic"),
+    "beside the holder": ({"reasoningContent": {"reasoningText": _OF_BEDROCK, "x_new": LOST}}, "anthropic"),
+    "beside the whole": ({"reasoningContent": {"reasoningText": _OF_BEDROCK}, "x_new": LOST}, "anthropic"),
+    "beside a hidden one": (
+        {"reasoningContent": {"reasoningText": _OF_BEDROCK, "redactedContent": LOST}},
+        "anthropic",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THOUGHTS)
+def test_a_field_of_a_signed_thought_is_noted_by_the_api_that_gets_the_thought_without_it(case: str) -> None:
+    thought, name = THOUGHTS[case]
+    history = [ASKED, {"role": "assistant", "content": [thought, {"text": "a"}]}, ASKED]
+    context = Assembler(dialect=DIALECTS[name]).add_messages(history).build()
+    sent = json.dumps(context.request())
+    assert "hm" in sent
+    assert LOST not in sent
+    assert f"1 {FIELDS}" in context.notes()
+    home = "anthropic" if name == "bedrock" else "bedrock"
+    kept = Assembler(dialect=DIALECTS[home]).add_messages(history).build()
+    assert LOST in json.dumps(kept.request())
+    assert not kept.notes()
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "gemini", "mistral"])
+def test_a_thought_that_is_left_out_is_noted_once_with_all_that_came_with_it(name: str) -> None:
+    thought = {**_OF_ANTHROPIC, "x_new": LOST}
+    history = [ASKED, {"role": "assistant", "content": [thought, {"type": "text", "text": "a"}]}, ASKED]
+    context = Assembler(dialect=DIALECTS[name]).add_messages(history).build()
+    assert context.notes() == ("1 reasoning part(s) of another model left out",)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock"])
+def test_a_thought_of_mistrals_is_no_thought_of_claudes_though_it_is_signed(name: str) -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "signature": "c2ln"}
+    history = [ASKED, {"role": "assistant", "content": [thought, {"type": "text", "text": "a"}]}, ASKED]
+    context = Assembler(dialect=DIALECTS[name]).add_messages(history).build()
+    assert "hm" not in json.dumps(context.request())
+    assert [(left.index, left.outcome) for left in context.dropped] == [(1, "shortened")]
+    assert context.notes() == ("1 reasoning part(s) of another model left out",)

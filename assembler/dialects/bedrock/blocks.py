@@ -10,6 +10,7 @@ from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.stray_cache_marks import NONE_TAKEN, POINT
+from assembler.dialects.anthropic.blocks import is_own_reasoning
 from assembler.dialects.anthropic.blocks import sends as anthropic_sends
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
@@ -123,7 +124,7 @@ def sends(part: Part, shape: str) -> bool:
 
 
 def _is_signed(part: Thinking) -> bool:
-    return part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str)
+    return part.raw.get("type") == "thinking" and is_own_reasoning(part)
 
 
 def own_thought(part: Thinking) -> Block | None:

@@ -24,6 +24,8 @@ from assembler.regions.tools import Tool
 from assembler.text.fields import fields_in, fields_of, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
+_Unread: TypeAlias = Mapping[str, Part]
+"""The parts that are not read, by what their dicts print."""
 
 _WORD = {
     **dict.fromkeys(MARK_KEYS, MARKS),
@@ -89,6 +91,11 @@ _HOLDERS = _BODIES | frozenset(["content", "output", "parts", "source", "tool_ca
 _IN_UNREAD = frozenset([*MARK_KEYS, "annotations", "citations", "context"])
 """The side fields of a part that is not read. Its others are noted with the part."""
 
+_SEAL = "signature"
+_IN_THOUGHT = ("reasoningContent", "reasoningText")
+"""The keys under which Bedrock holds what Anthropic has in the block itself."""
+_OF_A_THOUGHT = _ALWAYS | _IN_UNREAD | frozenset([*_IN_THOUGHT, "thinking", _SEAL])
+
 
 @attrs.frozen(eq=False)
 class SideField:
@@ -96,6 +103,8 @@ class SideField:
 
     key: str
     held: object = attrs.field(repr=False)
+    seal: str | None = attrs.field(default=None, repr=False)
+    """The signature of the reasoning that it came with. Without that it is noted with the reasoning."""
 
     @property
     def cited(self) -> int:
@@ -168,9 +177,12 @@ def fields_of_tools(tools: Iterable[Tool]) -> list[SideField]:
 
 def missing(came: Sequence[SideField], sent: object) -> list[SideField]:
     """Return the fields that `sent`, a request or a part of it, does not hold. O(what was sent)."""
-    held = Counter(_held_under({field.key for field in came}, sent))
+    held = Counter(_held_under({field.key for field in came} | {_SEAL}, sent))
+    sealed = {signature for key, signature in held if key == _SEAL}
     lost: list[SideField] = []
     for field in came:
+        if field.seal is not None and repr(field.seal) not in sealed:
+            continue
         found = (field.key, repr(field.held))
         if held[found]:
             held[found] -= 1
@@ -210,7 +222,7 @@ def _held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:
 
 def _in_message(message: Message) -> list[SideField]:
     found: list[SideField] = []
-    unread = {repr(raw) for part in _every(message.parts) if (raw := _unread(part)) is not None}
+    unread = {repr(raw): part for part in _every(message.parts) if (raw := _unread(part)) is not None}
     said = {PIN, *map(field_of, message.parts)}
     if message.role == "assistant" and fields_in(message.seen, "audio").get("transcript"):
         said.add("audio")
@@ -240,16 +252,18 @@ def _unread(part: Part) -> _Raw | None:
     return None
 
 
-def _find_in_part(part: _Raw, unread: Set[str], found: list[SideField]) -> None:
-    if unread and repr(part) in unread:
+def _find_in_part(part: _Raw, unread: _Unread, found: list[SideField]) -> None:
+    if unread and (known := unread.get(repr(part))) is not None:
         _find_in_unread(part, found)
+        if type(known) is Thinking:
+            _find_in_thought(part, found)
     elif isinstance(part.get("text"), str) or "refusal" in part:
         _find(part, _OF_A_TEXT, unread, found)
     else:
         _find(part, _OF_A_FILE if _TOLD_BY.isdisjoint(part) else _OF_A_CALL, unread, found)
 
 
-def _find(fields: _Raw, read: Set[str], unread: Set[str], found: list[SideField]) -> None:
+def _find(fields: _Raw, read: Set[str], unread: _Unread, found: list[SideField]) -> None:
     """Find the fields that are not among those that are read, and those of the parts under the others."""
     for key, held in fields.items():
         if key not in read:
@@ -261,6 +275,18 @@ def _find(fields: _Raw, read: Set[str], unread: Set[str], found: list[SideField]
             for each in map(fields_in, items_of(held) if inner is None else [inner]):
                 if key != "output" or "type" in each:  # a shell's output has no parts: it is sent as JSON
                     _find_in_part(each, unread, found)
+
+
+def _find_in_thought(raw: _Raw, found: list[SideField]) -> None:
+    """Find the fields of reasoning with a signature of Claude's, which goes from Anthropic to Bedrock and back."""
+    holder = fields_in(raw, _IN_THOUGHT[0])
+    said = fields_in(holder, _IN_THOUGHT[1])
+    seal = said.get(_SEAL) if said else raw.get(_SEAL)
+    if not isinstance(seal, str):
+        return
+    beside = [SideField(key, held, seal) for key, held in (*raw.items(), *holder.items()) if key not in _OF_A_THOUGHT]
+    beside += [SideField(key, held, seal) for key, held in said.items() if key not in _OF_A_THOUGHT | {"text"}]
+    found += [field for field in beside if _says_something(field.held)]
 
 
 def _find_in_unread(held: object, found: list[SideField]) -> None:
@@ -275,8 +301,12 @@ def _find_in_unread(held: object, found: list[SideField]) -> None:
 
 
 def _add(key: str, held: object, found: list[SideField]) -> None:
-    if held is not None and held is not False and held not in _NOTHING:
+    if _says_something(held):
         found.append(SideField(key, held))
+
+
+def _says_something(held: object) -> bool:
+    return held is not None and held is not False and held not in _NOTHING
 
 
 _NOTHING: Sequence[object] = ([], (), "")
