@@ -373,25 +373,25 @@ class Planned:
 
     @found_once
     def _whole(self) -> set[int]:
-        """The indexes of the messages after the head that are sent unchanged and in full."""
-        whole = sent_whole(self.settings.dialect, self.kept_messages, lambda: self.can_be_sent and self.emission)
+        """The indexes of the messages that are sent unchanged and in full."""
+        placed = [*enumerate(self.measured.head), *self.kept_messages]
+        whole = sent_whole(self.settings.dialect, placed, lambda: self.can_be_sent and self.emission)
         return whole - self.trimmed.changed.keys()
 
     @found_once
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or sent only in part, oldest first."""
-        sent = sent_at_all(self.settings.dialect, self.kept_messages)
-        head = self.view.head
+        sent = sent_at_all(self.settings.dialect, [*enumerate(self.measured.head), *self.kept_messages])
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in sent else "dropped")
-            for i, raw in enumerate(self.view.raws(head, self.view.length), head)
+            for i, raw in enumerate(self.view.raws(0, self.view.length))
             if i not in self._whole
         ]
 
     @property
     def left_out(self) -> int:
         """How many messages `dropped` lists."""
-        return self.view.length - self.view.head - len(self._whole)
+        return self.view.length - len(self._whole)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Planned:
         return self  # frozen

@@ -13,6 +13,7 @@ from assembler.conversation.messages.kinds import id_in
 from assembler.conversation.messages.message import Call, Message, Part
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.shapes import SHAPES
 from assembler.text.fields import fields_in, items_of
 
 
@@ -22,7 +23,7 @@ def with_functions(message: Message, target: str) -> Message:
     OpenAI's two APIs have them, each in its own form. `plain` sends every call as it came. Returns the same message if
     there is nothing to do. O(parts).
     """
-    if target == "plain" or message.role != "assistant" or Call not in map(type, message.parts):
+    if SHAPES[target].sends_all or message.role != "assistant" or Call not in map(type, message.parts):
         return message
     if target != RESPONSES and message.shape in (RESPONSES, FOREIGN):
         message = _in_content(message)

@@ -242,6 +242,7 @@ def as_chat_sends(message: Message) -> Message:
 
 LEFT_OUT = "part(s) of another API without content here left out"
 FOLDED = "part(s) of another API sent as text"
+UNASKED = "question(s) to a tool of another API left out"
 
 
 def adapt_and_note(message: Message, target: str, done: Counter[str]) -> Message:
@@ -251,7 +252,8 @@ def adapt_and_note(message: Message, target: str, done: Counter[str]) -> Message
         before, after = _count_adaptable(message.parts) - len(_repeated_calls(message)), _count_adaptable(new.parts)
         words = len(texts_of_extra_fields(message, target))
         gone = _lost(message, new) + words
-        done.update({what: n for what, n in ((FOLDED, before - after - gone + words), (LEFT_OUT, gone)) if n > 0})
+        found = {FOLDED: before - after - gone + words, LEFT_OUT: gone, UNASKED: _unasked(message, new)}
+        done.update({what: n for what, n in found.items() if n > 0})
     return new
 
 
@@ -260,22 +262,35 @@ MAY_BE_LOST = _ADAPTED | {Result, Thinking}
 
 
 def is_sent_whole(message: Message, target: str) -> bool:
-    """Whether no part of a message is left out for the API `target`. O(parts)."""
+    """Whether nothing that the parts of a message say is left out for the API `target`. O(parts)."""
+    if SHAPES[target].sends_all:
+        return True
     new = adapt_message(message, target)
-    return new is message or _lost(message, new) == 0
+    return new is message or not (_lost(message, new) or _unasked(message, new))
 
 
 def is_left_out_for(message: Message, target: str) -> bool:
     """Whether nothing of a message is left for the API `target`, so that its dialect leaves it out."""
     empty = not message.parts and loses_fields_of_answers(message, target)
     lost = empty or not _ADAPTED.isdisjoint(map(type, message.parts))
-    return lost and not adapt_message(message, target).parts
+    return lost and not SHAPES[target].sends_all and not adapt_message(message, target).parts
 
 
 def _count_adaptable(parts: Iterable[Part]) -> int:
     """How many parts, including those in results, are media or opaque."""
-    every = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
-    return sum(type(part) in _ADAPTED and not is_mark(part) for part in every)
+    return sum(type(part) in _ADAPTED and not is_mark(part) for part in _every(parts))
+
+
+def _every(parts: Iterable[Part]) -> list[Part]:
+    return [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
+
+
+def _unasked(message: Message, new: Message) -> int:
+    """How many parts became texts that do not say what was asked."""
+    from assembler.conversation.messages.part_as_text import loses_question  # as in `_as_text`
+
+    kept = set(map(id, _every(new.parts)))
+    return sum(type(part) is Opaque and id(part) not in kept and loses_question(part) for part in _every(message.parts))
 
 
 def _lost(message: Message, new: Message) -> int:

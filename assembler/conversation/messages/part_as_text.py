@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages.message import Opaque
 from assembler.conversation.messages.parts import compact_json
+from assembler.text.fields import items_of, texts_in
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -78,6 +79,9 @@ _BLOB = re.compile(r"[A-Za-z0-9+/_=-]{200,}")
 _OWN_WORDS = frozenset(["citationsContent", "guardContent"])
 """The kinds that are a message's own text, with something of their API's around it. They need no heading elsewhere."""
 
+_ASKED = frozenset(["args", "arguments", "input", "parameters", "pattern", "prompt", "queries", "query"])
+"""The keys of what a tool of the provider's was asked. Its own API alone gets that beside the answer."""
+
 _CITATIONS = ("annotations", "citations")
 """The keys of the citations of a text. Only its own API gets them."""
 
@@ -93,6 +97,24 @@ def text_for_other_apis(part: Opaque) -> str | None:
     words = [word for key in SAYS.get(part.kind, (*_USUAL, *keyed)) for word in _words(part.raw.get(key), key)]
     heading = [] if part.kind in _OWN_WORDS else [f"[{part.kind}]"]
     return "\n".join([*heading, *words]) if words else None
+
+
+def loses_question(part: Opaque) -> bool:
+    """Whether a part becomes a text for other APIs that has its answer and not all of its question. O(its values)."""
+    text = text_for_other_apis(part)
+    return text is not None and any(word not in text for word in _asked(part.raw))
+
+
+def _asked(value: object) -> Iterator[str]:
+    """The texts under the keys of a question, at any depth. What has no letter or digit, as an empty object, asks
+    nothing.
+    """
+    if isinstance(value, Mapping):
+        for key, held in cast(_Raw, value).items():
+            yield from filter(re.compile(r"\w").search, texts_in(held)) if key in _ASKED else _asked(held)
+    else:
+        for held in items_of(value):
+            yield from _asked(held)
 
 
 def _words(value: object, key: str) -> Iterator[str]:

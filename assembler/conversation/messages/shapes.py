@@ -56,6 +56,8 @@ class Shape:
     """By shape of another API, the kinds of its provider's tools that this API has too."""
     system_parts: tuple[str, ...] | None = None
     """The kinds of parts, beside texts, that may stand in its system text; None if all that a message may hold."""
+    sends_all: bool = False
+    """Whether it sends every message as it came, so that no part is of another API."""
     shows_media: bool = True
     """Whether an assistant's message may hold the images and files of this API."""
     fields_of_answers: bool = False
@@ -80,7 +82,7 @@ class Shape:
     """Whether the user messages before such a summary are still read."""
 
 
-_OF_NO_API = (Shape(name=""), Shape(name="plain", fields_of_answers=True))
+_OF_NO_API = (Shape(name=""), Shape(name="plain", fields_of_answers=True, sends_all=True))
 _OF_DIALECTS: Mapping[str, Shape] = FromFolders("assembler.dialects", "shape", "SHAPE")
 
 

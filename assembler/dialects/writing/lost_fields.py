@@ -196,12 +196,12 @@ def has_more_to_say(message: Message) -> bool:
     return any(field.says_more for field in side_fields([message]))
 
 
-def saying_less(messages: Iterable[tuple[int, Message]], written: object) -> set[int]:
-    """Return the indexes of the messages whose citations or audio are not in what was `written`. O(what was sent)."""
-    unchanged = set(map(id, items_of(written)))
+def saying_less(messages: Iterable[tuple[int, Message]], request: _Raw, history: str) -> set[int]:
+    """Return the indexes of the messages whose citations or audio a request does not hold. O(what was sent)."""
+    unchanged = set(map(id, items_of(request.get(history))))
     changed = [(index, message) for index, message in messages if id(message.seen) not in unchanged]
     came = [(index, field) for index, message in changed for field in side_fields([message]) if field.says_more]
-    lost = set(map(id, missing([field for _, field in came], written) if came else ()))
+    lost = set(map(id, missing([field for _, field in came], [*request.values()]) if came else ()))
     return {index for index, field in came if id(field) in lost}
 
 

@@ -33,7 +33,7 @@ def sent_whole(dialect: Dialect, messages: Placed, emission: Callable[[], Emissi
             if has_more_to_say(message):
                 more.append((index, message))
     sent = bool(more) and emission()
-    return whole - saying_less(more, sent.request.get(dialect.api.history)) if sent else whole
+    return whole - saying_less(more, sent.request, dialect.api.history) if sent else whole
 
 
 def sent_at_all(dialect: Dialect, messages: Placed) -> set[int]:
