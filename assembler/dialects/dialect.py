@@ -35,6 +35,8 @@ class Emission:
     """What was left out with a note of its own, such as surplus cache marks: it is not noted once more as lost."""
     of_library: Mapping[str, int] = attrs.field(factory=dict[str, int], repr=False)
     """The last of the notes, which the library added. `emit_after` gets a request without them."""
+    id_repeats: Mapping[str, int] = attrs.field(factory=dict[str, int], repr=False)
+    """How often each id came that more than one call has: the next such call gets the next id made from it."""
 
     def with_notes_of_library(self, notes: Notes) -> Emission:
         """Return the request with these notes at the end."""

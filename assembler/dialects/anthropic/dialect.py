@@ -159,7 +159,7 @@ class Anthropic:
         surplus = _drop_surplus_marks(request)
         writer.notes[SURPLUS_MARKS] += len(surplus)
         _refuse_mixed(writer.citing)
-        return Emission(request, writer.notes.lines(), writer.ids.taken, surplus)
+        return Emission(request, writer.notes.lines(), writer.ids.taken, surplus, id_repeats=writer.ids.repeats)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """Append the turns of the added messages; None if the whole request must be written again."""

@@ -116,7 +116,7 @@ class Bedrock:
         writer.notes[BEGAN_WITHOUT] += request is not asked
         surplus = _drop_surplus_points(request)
         writer.notes[SURPLUS_MARKS] += len(surplus)
-        return Emission(request, writer.notes.lines(), writer.ids.taken, surplus)
+        return Emission(request, writer.notes.lines(), writer.ids.taken, surplus, id_repeats=writer.ids.repeats)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """Append the turns of the added messages; None if the whole request must be written again."""

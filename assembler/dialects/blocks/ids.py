@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Set
 from functools import lru_cache
 
 import attrs
@@ -33,12 +34,13 @@ class CallIds:
     call or result, however often an id repeats. Hashes of short ids are remembered.
     """
 
-    __slots__ = ("_again", "_opening", "_rule", "_taken", "_waiting")
+    __slots__ = ("_before", "_opening", "_repeats", "_rule", "_taken", "_waiting")
 
     def __init__(self, rule: IdRule) -> None:
         self._rule = rule
+        self._before: Set[str] = frozenset()
         self._taken: set[str] = set()
-        self._again: dict[str, int] = {}
+        self._repeats: dict[str, int] = {}
         self._waiting: CallQueue[tuple[Call, str | None]] = CallQueue()
         self._opening: Message | None = None
 
@@ -49,8 +51,17 @@ class CallIds:
 
     @property
     def taken(self) -> frozenset[str]:
-        """The ids assigned so far."""
+        """The ids assigned here so far."""
         return frozenset(self._taken)
+
+    @property
+    def repeats(self) -> dict[str, int]:
+        """How often each id came that more than one call has, with those before."""
+        return self._repeats
+
+    def continue_from(self, before: Set[str], repeats: Mapping[str, int]) -> None:
+        """Assign ids as if these had been assigned before, to calls that are all answered. O(repeats)."""
+        self._before, self._repeats = before, dict(repeats)
 
     @property
     def waiting(self) -> bool:
@@ -89,11 +100,12 @@ class CallIds:
         legal = call.id is not None and self._rule.legal.fullmatch(wanted) is not None
         call_id = wanted if legal else made_id(wanted)
         # Ids stay taken, so the numbers tried for this id before need not be tried again.
-        again = self._again.get(wanted, 1)
-        while call_id in self._taken:
+        again = self._repeats.get(wanted, 1)
+        while call_id in self._taken or call_id in self._before:
             again += 1
             call_id = made_id(f"{wanted}\0{again}")
-        self._again[wanted] = again
+        if again > 1:
+            self._repeats[wanted] = again
         self._taken.add(call_id)
         return call_id
 

@@ -141,19 +141,19 @@ def turns_to_add(
 ) -> list[Turn] | None:
     """Return the added turns for a request that ends with a user turn. O(messages that were added).
 
-    None if the whole request must be written again: the new turns do not begin with the model's, they repeat a call id
-    or need one made from the question, something was noted in the request or in them, or they are invalid, so that
-    writing the whole raises the error.
+    None if the whole request must be written again: the new turns do not begin with the model's, they need a call id
+    made from the question, something was noted in the request or in them, or they are invalid, so that writing the
+    whole raises the error.
     """
     if before.notes or added[0].role != "assistant" or (writer.id_rule.needed and any(map(_names_no_call, added))):
         return None
+    writer.ids.continue_from(before.call_ids, before.id_repeats)
     try:
         turns = turns_of(writer.adapt(in_steps(added)), writer, (Turn("user", {}),))[1:]
         refuse_ending(turns, dialect.name, ending)
     except ConversationError:
         return None
-    apart = turns[0].side == "assistant" and writer.ids.taken.isdisjoint(before.call_ids)
-    return turns if apart and not any(writer.notes.values()) else None
+    return turns if turns[0].side == "assistant" and not any(writer.notes.values()) else None
 
 
 def _names_no_call(message: Message) -> bool:
@@ -248,7 +248,7 @@ def system_and_messages(
 def with_added(before: Emission, key: str, added: Iterable[Block], writer: Writer) -> Emission:
     """Return the request with what the writer wrote behind its list under `key`. The old request stays as it is."""
     grown = {**before.request, key: [*before.request[key], *added]}
-    return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
+    return Emission(grown, before.notes, before.call_ids | writer.ids.taken, id_repeats=writer.ids.repeats)
 
 
 def surplus_marks(tools: Sequence[Any], system: Sequence[Any], messages: Sequence[Any]) -> list[Any]:

@@ -133,7 +133,8 @@ class Gemini:
             config["tools"] = declarations(layout.tools)
         config |= self.options(layout)
         request: dict[str, Any] = {"contents": [content for turn in turns for content in _turn(turn)]}
-        return Emission({**request, "config": config} if config else request, writer.notes.lines(), writer.ids.taken)
+        sent = {**request, "config": config} if config else request
+        return Emission(sent, writer.notes.lines(), writer.ids.taken, id_repeats=writer.ids.repeats)
 
     def in_form_of(self, body: Mapping[str, Any], request: dict[str, Any]) -> dict[str, Any]:
         """Return a request with its `config` as the REST API has it, if the body is one of REST's."""

@@ -120,19 +120,19 @@ class OpenAIResponses:
         request["input"] = items
         if layout.tools:
             request["tools"] = [flat_definition(tool) for tool in layout.tools]
-        return Emission(request | self.options(layout), notes.lines(), ids.taken)
+        return Emission(request | self.options(layout), notes.lines(), ids.taken, id_repeats=ids.repeats)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """Append the added items; None if the whole request must be written again."""
         if before.notes or len(before.request["input"]) < 2:  # a single item may be the system text
             return None
         ids, notes = ItemIds(), Notes()
+        ids.continue_from(before.call_ids, before.id_repeats)
         items = input_items(added, ids, notes)
-        if ids.strays or not ids.taken.isdisjoint(before.call_ids) or any(notes.values()):
+        if ids.strays or any(notes.values()):
             return None
-        return Emission(
-            {**before.request, "input": [*before.request["input"], *items]}, call_ids=before.call_ids | ids.taken
-        )
+        request = {**before.request, "input": [*before.request["input"], *items]}
+        return Emission(request, (), before.call_ids | ids.taken, id_repeats=ids.repeats)
 
 
 openai_responses = OpenAIResponses()

@@ -16,6 +16,7 @@ from assembler.dialects import anthropic, bedrock, gemini, openai_responses
 from assembler.dialects.blocks import ids as block_ids
 from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.errors import ConversationError
+from tests.calls import calls_of
 
 LEGAL = re.compile("[a-z0-9_]+")
 IDS = ["call_0", "a", "a b", "é", "call_1", "", None]
@@ -64,6 +65,11 @@ def test_a_result_answers_the_first_open_call_of_its_id_or_name_or_the_next(
 TOOL = {"name": "poll", "description": "Ask again.", "parameters": {"type": "object", "properties": {}}}
 
 
+UNIQUE = pytest.mark.parametrize(
+    "dialect", [anthropic, bedrock, gemini, openai_responses], ids=lambda dialect: dialect.name
+)
+
+
 def polling(dialect: Any, steps: int) -> Assembler:
     assembler = Assembler(dialect=dialect).add_capability([TOOL]).add_message({"role": "user", "content": "Wait."})
     for _ in range(steps):
@@ -71,13 +77,36 @@ def polling(dialect: Any, steps: int) -> Assembler:
     return assembler
 
 
-def step(assembler: Assembler) -> None:
-    call = {"id": "call_0", "type": "function", "function": {"name": "poll", "arguments": "{}"}}
+def step(assembler: Assembler, call_id: str = "call_0") -> None:
+    call = {"id": call_id, "type": "function", "function": {"name": "poll", "arguments": "{}"}}
     assembler.add_message({"role": "assistant", "content": None, "tool_calls": [call]})
-    assembler.add_message({"role": "tool", "tool_call_id": "call_0", "content": "not yet"})
+    assembler.add_message({"role": "tool", "tool_call_id": call_id, "content": "not yet"})
 
 
-@pytest.mark.parametrize("dialect", [anthropic, bedrock, gemini, openai_responses], ids=lambda one: one.name)
+@UNIQUE
+@given(st.lists(st.sampled_from(["call_0", "a", "a b", "é", made("call_0\x002"), made("a b")]), max_size=9))
+def test_a_session_whose_ids_repeat_sends_what_a_fresh_assembler_sends(dialect: Any, ids: list[str]) -> None:
+    lived, fresh = polling(dialect, 0), polling(dialect, 0)
+    for call_id in ids:
+        step(lived, call_id)
+        step(fresh, call_id)
+        assert lived.build().request() == fresh.fork().build().request()
+
+
+@UNIQUE
+def test_a_step_whose_id_repeats_takes_as_many_calls_however_many_came_before(dialect: Any) -> None:
+    """The whole request was written again at each step, so that such a session took seven times as long."""
+
+    def calls_after(steps: int) -> int:
+        assembler = polling(dialect, steps)
+        assembler.build().request()
+        step(assembler)
+        return calls_of(lambda: assembler.build().request())
+
+    assert calls_after(120) <= calls_after(40) + 40
+
+
+@UNIQUE
 def test_an_id_that_repeats_at_every_step_is_hashed_once_a_step(dialect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[str] = []
     sha256 = hashlib.sha256
