@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -311,6 +311,22 @@ def test_a_session_that_failed_for_long_plans_what_a_fresh_assembler_plans(
         lived.add_message(message)
         if stop in planned_at or stop == len(history):
             assert told(lived) == told(made.fork().add_messages(history[:stop]))
+
+
+@pytest.mark.parametrize("behind", [[], [Truncate(500)]])
+@pytest.mark.parametrize("first", [Assembler.plan, Assembler.build, Assembler.costs])
+def test_a_second_system_message_that_does_not_fit_is_too_long_and_no_fault_of_the_plan(
+    behind: list[Policy], first: Callable[[Assembler], object]
+) -> None:
+    """A replay that began beside one system message ended before the other: the error was a `PlanError`."""
+    ladder = [TrimOldest(low_water=0.5), *behind]
+    assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=ladder)
+    first(assembler.add_message({"role": "system", "content": "s" * 30}))
+    assembler.add_message({"role": "system", "content": "t" * 30})
+    for again in (assembler.plan, assembler.build):
+        with pytest.raises(ContextLengthError) as caught:
+            again()
+        assert (caught.value.required, caught.value.smallest_window) == (60, 60)
 
 
 @pytest.mark.parametrize("behind", [[], [Truncate(500)]])

@@ -149,8 +149,9 @@ def test_results_of_one_step_cost_what_they_are_sent_as_however_they_are_spelled
         ((TrimOldest(low_water=0.5), ClearToolResults(keep=0)), ("a b", "word " * 60, "y")),
         ((TrimOldest(low_water=0.8), Truncate(5)), ("word " * 60, "x")),
         ((TrimOldest(low_water=0.5), Offload({}, min_tokens=5, preview=0)), ("word " * 40,) * 3),
+        ((ClearToolResults(keep=0), TrimOldest(low_water=0.3)), ("h\n" * 40, "word " * 5)),
     ],
-    ids=["cleared", "shortened", "stored"],
+    ids=["cleared", "shortened", "stored", "cleared, then cut"],
 )
 def test_half_a_step_that_was_shortened_at_a_mark_costs_what_it_is_sent_as(
     ladder: tuple[Policy, ...], texts: tuple[str, ...]
@@ -182,6 +183,8 @@ RUNGS = [ClearToolResults(keep=0), ClearToolResults(keep=1), Truncate(5), Trunca
     steps=st.lists(st.lists(RESULTS | st.just("word " * 30), min_size=1, max_size=4), min_size=1, max_size=3),
     mark=st.sampled_from([0.3, 0.5, 0.8, 1.0]),
     rungs=st.lists(st.sampled_from(RUNGS), min_size=1, max_size=2),
+    place=st.integers(0, 2),
+    turns=st.sets(st.integers(0, 2)),
     share=st.floats(0.3, 1.0),
 )
 def test_a_ladder_with_a_mark_costs_what_its_own_request_costs(
@@ -190,10 +193,15 @@ def test_a_ladder_with_a_mark_costs_what_its_own_request_costs(
     steps: list[list[str]],
     mark: float,
     rungs: list[Policy],
+    place: int,
+    turns: set[int],
     share: float,
 ) -> None:
-    history = [{"role": "user", "content": "q"}, *(one for step in steps for one in spelled(step))]
-    costs_its_request_whole_and_cut(api, history, (TrimOldest(low_water=mark), *rungs), share)
+    question = {"role": "user", "content": "q"}
+    asked = [[question] if number in {0, *turns} else [] for number in range(len(steps))]
+    history = [one for before, step in zip(asked, steps, strict=True) for one in (*before, *spelled(step))]
+    ladder = (*rungs[:place], TrimOldest(low_water=mark), *rungs[place:])
+    costs_its_request_whole_and_cut(api, history, ladder, share)
 
 
 @pytest.mark.parametrize("placement", Placement)
