@@ -233,3 +233,19 @@ def test_a_blank_question_is_sent_alone_if_the_template_prints_no_document_eithe
     blind = FittedTemplate("{{ question }}{% for d in documents if d.type == 'other' %}{{ d.text }}{% endfor %}")
     case: Case = (("openai_chat", "gpt-4o"), Refuse(), {}, [("user", "")], ["A fact."])
     assert built(9, blind, case).messages == [("user", "")]
+
+
+@pytest.mark.parametrize("strategy", [CitedSources(), AT_QUESTION, TEMPLATE])
+def test_what_a_server_summed_up_stays_beside_the_documents_of_every_window(strategy: Any) -> None:
+    """The summary is no turn that may go, so its tokens are no document's."""
+    summed = {"role": "assistant", "content": [{"type": "compaction", "content": "They spoke of many things before."}]}
+    said = [("user", "a"), summed, ("user", "And then?"), ("assistant", "Nothing."), ("user", "b")]
+    facts = [f"This is the fact of number {place}." for place in range(3)]
+    case: Case = (("anthropic", "claude-sonnet-4-5"), TrimOldest(), {}, said, facts)
+    least: Case = (*case[:3], [*said[:2], said[-1]], facts)  # the turn between them may go
+    edges = [built(AMPLE, Sending(strategy, {*range(some)}), least).count.upper for some in range(4)]
+    for some, edge in enumerate(edges):
+        for window in range(max(edges[0], edge - 4), edge + 5):
+            context = built(window, strategy, case)
+            assert len(sent(context, facts)) >= some - (window < edge)
+            assert "many things" in str(context.request())

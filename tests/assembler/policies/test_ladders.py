@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, QuestionChunks, Strategy, count_request
+from assembler.conversation.messages import user_message
 from assembler.dialects import anthropic, openai_chat, plain
 from assembler.policies import (
     ClearReasoning,
@@ -26,6 +27,7 @@ from assembler.policies import (
     Truncate,
 )
 from assembler.policies.policy import Policy
+from assembler.pricing.ledger import Cut
 from assembler.verify import verify
 from budgets import Budget, ContextLengthError, tiktoken_counter
 from tests.assembler import by_hand
@@ -390,3 +392,32 @@ def test_a_replay_begins_anew_when_more_messages_precede_the_first_turn(rung: Po
             assembler.add_message(message)
         with pytest.raises(ContextLengthError):
             assembler.plan()
+
+
+class Noting:
+    """Replaces all but the newest turn by a note of so many letters."""
+
+    def __init__(self, letters: int) -> None:
+        self.letters = letters
+
+    def cut(self, ledger: Any, tokens_left: int) -> Cut:
+        return Cut(ledger.newest_turns(1), "a note", user_message("n" * self.letters))
+
+
+class Told:
+    """Drops nothing, and keeps how many tokens were left for it."""
+
+    def __init__(self) -> None:
+        self.left: list[int] = []
+
+    def cut(self, ledger: Any, tokens_left: int) -> Cut:
+        self.left.append(tokens_left)
+        return Cut(ledger.first, "nothing")
+
+
+@pytest.mark.parametrize(("letters", "left"), [(30, 10), (40, 0), (50, 0)])
+def test_a_policy_behind_a_note_that_fills_the_window_is_told_that_no_token_is_left(letters: int, left: int) -> None:
+    told = Told()
+    with pytest.raises(ContextLengthError):
+        assembler_of([{"role": "user", "content": "x" * 20}] * 5, 40, [Noting(letters), told]).build()
+    assert told.left[0] == left
