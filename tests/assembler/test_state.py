@@ -6,7 +6,7 @@ import json
 import logging
 import pickle
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -360,6 +360,25 @@ def test_a_wrong_state_is_refused_by_the_place_that_is_wrong(state: Any, place: 
     assert "secret" not in str(caught.value)
     said = re.match(r"state: its (\S+) is not", str(caught.value))
     assert caught.value.place == (None if said is None or said[1] == "value" else said[1])
+
+
+class Unreadable(Mapping[str, Any]):
+    def __getitem__(self, key: str) -> Any:
+        raise RuntimeError("secret")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["state"])
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_a_state_whose_own_method_raises_is_refused_as_one_of_the_callers() -> None:
+    with pytest.raises(
+        StateError, match=r"^state: a method of its own raised RuntimeError; pass plain dicts"
+    ) as caught:
+        new(119, [TrimOldest()]).add_messages(talk(3)).restore(Unreadable())
+    assert "secret" not in str(caught.value)
 
 
 def test_a_bill_with_an_illegal_count_is_refused_by_its_name() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
 
 from assembler import Assembler, ContextLengthError, count_request, verify
 from budgets import Budget, Grade
+from tests.assembler.test_media import PAGES
 
 Part = dict[str, Any]
 
@@ -172,6 +174,17 @@ def test_an_error_for_a_file_of_unseen_length_names_its_message_and_the_key_that
     assert '{"pages": …}' in caught.value.advice
     history[-1]["content"][0]["pages"] = 12  # type: ignore[index]
     assert Assembler(budget).add_messages(history).build().count.upper < 128_000
+
+
+def test_the_error_for_a_file_whose_pages_can_be_read_does_not_ask_to_declare_them() -> None:
+    content = b64encode(PAGES["a plain tree"][0]).decode()
+    file = {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{content}"}
+    with pytest.raises(ContextLengthError) as caught:
+        Assembler(Budget(3_000, model="gpt-4o")).add_message(
+            asked("openai_chat", {"type": "file", "file": file})
+        ).build()
+    assert "send fewer or smaller files" in caught.value.advice
+    assert "cannot be seen" not in caught.value.advice
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,14 @@ def fetched_are_the_originals(seed: int, number: int, at_once: int = 50) -> int:
     return gone
 
 
+@pytest.mark.parametrize(("copies", "done"), [(1, "2 × tool result stored"), (2, "1 × equal result sent once")])
+def test_the_report_says_what_was_stored_and_what_was_sent_once(copies: int, done: str) -> None:
+    bodies = ["a" * 900, "b" * 900] if copies == 1 else ["a" * 900] * copies
+    context = built(talk(*bodies), 700 if copies == 1 else 1_100, Offload({}, min_tokens=20, preview=0))
+    assert context is not None
+    assert done in str(context.report)
+
+
 def test_fifty_generated_bodies_come_back_as_they_were() -> None:
     assert fetched_are_the_originals(seed=11, number=50) > 5
 
