@@ -8,6 +8,7 @@ import attrs
 
 from assembler.conversation.messages import user_message
 from assembler.pipeline.declared_lengths import unseen_lengths
+from assembler.pipeline.limit_advice import advise_limits, wider_limits
 from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, a_summary_might_do, smallest
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.shortenable import holds_files, tokens_of_words
@@ -79,7 +80,7 @@ def _advise_lengths(
         most = _longest(lambda length: isinstance(declared(length).under(rungs), Planned))
         yield f"{cause}{'' if most is None else f'; it fits up to {most}'}."
         region = overflow.region
-        wider = None if region is None else _wider_limits(region, trial)
+        wider = None if region is None else wider_limits(region, trial)
         yield cure or ("" if wider is None else f"Or for the {region}, {wider}.")
         return
     yield f"{cause}."
@@ -121,7 +122,7 @@ def _advise_window(found: Smallest | None, trial: Trial) -> str:
 def _next_step(overflow: TooLarge, trial: Trial) -> str:
     plan, excess = overflow.plan, overflow.excess
     if overflow.region is not None:
-        return _advise_limits(overflow, overflow.region, trial)
+        return advise_limits(overflow, overflow.region, trial)
     # A template may add tokens beyond its parts. Without turns, all the required tokens belong to the fixed regions.
     alone = plan.fixed.upper if plan.ledger.first < plan.ledger.length else overflow.required
     if alone > overflow.available:
@@ -258,47 +259,3 @@ def _advise_pins(overflow: TooLarge) -> str | None:
     cut = plan.trimmed.cut.first_kept >= begins  # else no policy drops the turns once they are unpinned
     drops = "" if cut else ", and end on_overflow with TrimOldest()"
     return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them{drops}."
-
-
-def _advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
-    """Which region is over its limit, and which limits to change."""
-    needed = _tokens_of(overflow, region)
-    less, beside = overflow.excess, overflow.required - trial.budget.input_limit
-    opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - less}: "
-    # Shortened to its limits, it may still leave the newest turn too few tokens.
-    how = (
-        "shorten it or send smaller files," if region == "conversation" and holds_files(overflow.plan) else "shorten it"
-    )
-    opening += f"{how} by {in_tokens(beside if less < beside < needed else less)}"
-    wider = _wider_limits(region, trial)
-    return f"{opening}." if wider is None else f"{opening}, or {wider}."
-
-
-def _wider_limits(region: str, trial: Trial) -> str | None:
-    """Which limits to change so that it fits; None if that is not enough."""
-    limits = trial.budget.limits
-    if region in limits:
-        wider = {**limits, region: attrs.evolve(limits[region], cap=None, floor=0)}
-        if _allows(trial, wider):
-            return "raise its cap"
-    lower = "lower the floors, shares and priorities of the others"
-    freer = {name: attrs.evolve(limit, floor=0, share=None, priority=0) for name, limit in limits.items()}
-    if _allows(trial, freer):
-        return lower
-    if region in freer and _allows(trial, {**freer, region: attrs.evolve(freer[region], cap=None)}):
-        return f"raise its cap and {lower}"
-    return None
-
-
-def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:
-    budget = attrs.evolve(trial.budget, limits=limits)
-    rungs = tuple(map(stand_in, trial.settings.rungs))
-    return isinstance(trial.under(rungs, budget), Planned)
-
-
-def _tokens_of(overflow: TooLarge, region: str) -> Tokens:
-    measured = overflow.plan.measured
-    if region == "conversation":
-        return overflow.required - overflow.plan.fixed.upper
-    regions = {"instruction": measured.instruction, "capability": measured.capability}
-    return regions.get(region, measured.knowledge).upper

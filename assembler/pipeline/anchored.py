@@ -124,5 +124,6 @@ def _as_billed(overflow: TooLarge, settings: Settings, bill: CalibratedCounter, 
         available=min(limit, required - overflow.excess) if bound else limit,
         costs=overflow.costs.adding_up_to(max(overflow.costs.total, bill.bound(overflow.costs.total))),
         region=overflow.region,
+        over=overflow.over,
         remark=f"Counted by rule; the bill of {bill.billed} was {bill.margin:+d}. {FORGET}",
     )

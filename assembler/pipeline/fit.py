@@ -251,12 +251,14 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
 
     server = plan.settings.dialect.api.search
     found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.view, server, reserved)
-    if found.broken is not None:
-        region, needed, left = found.broken
+    if found.over:
+        region, needed, left = found.over[0]
         least = plan.ledger.since(plan.ledger.newest_turns(1))
         required, costs = plan.fixed.upper + least.upper, plan.measured.costs(least)
         available = required - needed + left
-        raise TooLarge(plan, budget, required=required, available=available, costs=costs, region=region)
+        raise TooLarge(
+            plan, budget, required=required, available=available, costs=costs, region=region, over=found.over
+        )
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
     draft = attrs.evolve(plan.draft, regions=plan.draft.regions.memory.once(found.regions))

@@ -6,7 +6,8 @@ takes a few plans in most cases and about forty at worst, and only when an error
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeAlias
 
 import attrs
 
@@ -31,11 +32,17 @@ _WIDENINGS_OF_A_CHOICE = 5
 """The same for a strategy that fills the tokens left: there each larger window is slower to plan."""
 
 
+OverLimit: TypeAlias = tuple[str, Tokens, Tokens]
+"""A region, the tokens it needs, and the fewer that its limits leave it."""
+
+
 class TooLarge(ContextLengthError):  # noqa: N818 - never leaves the package
     """Nothing fits. Carries the evidence; `advice` adds what to do about it."""
 
     plan: Planned
     """The smallest plan, by our own prices."""
+    over: Sequence[OverLimit]
+    """The fixed regions over their limits of which nothing can be left out, `region` first."""
 
     def __init__(
         self,
@@ -46,10 +53,12 @@ class TooLarge(ContextLengthError):  # noqa: N818 - never leaves the package
         available: Tokens,
         costs: RegionCosts,
         region: str | None = None,
+        over: Sequence[OverLimit] = (),
         remark: str = "",
     ) -> None:
         """`remark` is added to the advice."""
         self.plan = plan
+        self.over = over
         super().__init__(
             required=required,
             costs=costs,
@@ -59,6 +68,11 @@ class TooLarge(ContextLengthError):  # noqa: N818 - never leaves the package
             available=available,
             region=region,
         )
+
+    @property
+    def of_turns(self) -> Tokens:
+        """What the turns cost that stay."""
+        return self.required - self.plan.fixed.upper
 
 
 @attrs.frozen(eq=False)

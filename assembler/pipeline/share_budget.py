@@ -12,6 +12,7 @@ from assembler.conversation.messages import Message
 from assembler.pipeline.choose import demand_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.measure import Measured
+from assembler.pipeline.overflow import OverLimit
 from assembler.pricing.ledger import Ledger
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
@@ -56,8 +57,8 @@ class Shared:
 
     regions: Regions
     omitted: tuple[Omitted, ...] = ()
-    broken: tuple[str, Tokens, Tokens] | None = None
-    """A region over its limit of which nothing can be left out, the tokens it needs, and those its limit allows."""
+    over: tuple[OverLimit, ...] = ()
+    """The regions over their limits of which nothing can be left out. If there are any, nothing else was reduced."""
 
 
 def share_out(
@@ -82,7 +83,7 @@ def share_out(
     }
     given = allotments(max(limit, 0), demands, budget.limits)
     _make_way(given, reserved - given["conversation"], budget, limit)
-    regions, omitted = draft.regions, list[Omitted]()
+    regions, omitted, over = draft.regions, list[Omitted](), list[OverLimit]()
     for region in ("instruction", "capability", "knowledge"):
         select = budget.limits[region].select if region in budget.limits else None
         if region == "capability" and isinstance(select, Deferring):
@@ -95,10 +96,11 @@ def share_out(
         why = "so that the smallest conversation fits" if reserved else f"over the limit of {region}"
         chosen = _chosen(region, regions, measured, given[region], budget, why)
         if chosen is None:
-            return Shared(regions, (), (region, demands[region], given[region]))
+            over.append((region, demands[region], given[region]))
+            continue
         regions, left_out = chosen
         omitted += left_out
-    return Shared(regions, tuple(omitted))
+    return Shared(draft.regions, over=tuple(over)) if over else Shared(regions, tuple(omitted))
 
 
 def has_a_piece_for_each(measured: Measured) -> bool:

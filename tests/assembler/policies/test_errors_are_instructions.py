@@ -136,10 +136,13 @@ def check_advice(draft: Draft, window: int, error: ContextLengthError) -> None:
         assert draft.builds(window, ladder=calm) is not None
     limits, region = draft.settings.get("limits", {}), error.region or ""
     if "or raise its cap." in error.advice:
-        wider = {**limits, region: attrs.evolve(limits[region], cap=None, floor=0)}
+        wider = {**limits, region: attrs.evolve(limits[region], cap=None)}
         assert draft.builds(window, settings={**draft.settings, "limits": wider}) is not None
-    if "lower the floors, shares and priorities of the others" in error.advice:
+    lower = re.search(r"lower (the|all) floors, shares and priorities", error.advice)
+    if lower is not None:
         freer = {name: attrs.evolve(limit, floor=0, share=None, priority=0) for name, limit in limits.items()}
+        if lower[1] == "the" and region in limits:
+            freer[region] = limits[region]
         if "raise its cap and lower" in error.advice:
             freer[region] = attrs.evolve(freer[region], cap=None)
         assert draft.builds(window, settings={**draft.settings, "limits": freer}) is not None

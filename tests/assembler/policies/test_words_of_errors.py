@@ -323,6 +323,30 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         "Or choose a context_window of 130.",
     ),
     (
+        turns(10),
+        TrimOldest(),
+        {"context_window": 300, "limits": {"instruction": Limit(cap=40), "capability": Limit(cap=50)}},
+        {"instruction": 50, "tool": TOOL},
+        "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens, "
+        f"and the capability by 76 tokens. {NO_MORE}the limits leave no more.",
+    ),
+    (
+        turns(10),
+        TrimOldest(),
+        {"context_window": 100, "limits": {"instruction": Limit(cap=40), "conversation": Limit(cap=5)}},
+        {"instruction": 50},
+        "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens, "
+        f"and the turns that stay by 5 tokens. {NO_MORE}the limits leave no more.",
+    ),
+    (
+        turns(60, 60),
+        TrimOldest(),
+        {"context_window": 100, "limits": {"conversation": Limit(cap=50, priority=1)}},
+        {"instruction": 20},
+        "The conversation needs 60 tokens and its limits leave it 50: shorten it by 10 tokens, "
+        f"or raise its cap and lower all floors, shares and priorities. {NO_MORE}the limits leave no more.",
+    ),
+    (
         turns(50),
         TrimOldest(),
         {"context_window": 60},

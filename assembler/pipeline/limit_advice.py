@@ -1,0 +1,106 @@
+"""Advises what to do about regions over their limits: what to shorten by how much, or which limits to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from assembler.pipeline.overflow import TooLarge, Trial
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.share_budget import conversation_cap, has_a_piece_for_each
+from assembler.pipeline.shortenable import holds_files
+from assembler.policies.traits import stand_in
+from budgets import Limit, Tokens
+from budgets.allotment import tokens_of
+from budgets.numbers import in_tokens
+
+
+def advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
+    """Which region is over its limit, what to shorten by how much until all of it fits, and which limits to change."""
+    needed = _tokens_of(overflow, region)
+    opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - overflow.excess}: "
+    (_, less), *others = _shortened(overflow, region, trial)
+    files = region == "conversation" and holds_files(overflow.plan)
+    opening += f"shorten it {'or send smaller files, ' if files else ''}by {in_tokens(less)}"
+    opening += "".join(f", and the {other} by {in_tokens(tokens)}" for other, tokens in others)
+    wider = wider_limits(region, trial)
+    return f"{opening}." if wider is None else f"{opening}, or {wider}."
+
+
+def _shortened(overflow: TooLarge, region: str, trial: Trial) -> Iterator[tuple[str, Tokens]]:
+    """What to shorten by how many tokens: `region`, the others over their limits, and the turns if they must be.
+
+    Once the fixed regions are within their limits, the turns may still lack tokens. A limit that binds the turns alone
+    gives them no more if another region is shorter.
+    """
+    if region == "conversation":
+        yield region, overflow.excess
+        return
+    less = {name: needed - left for name, needed, left in overflow.over} | {region: overflow.excess}
+    turns, limit, cap = _least_turns(overflow, trial), trial.budget.input_limit, conversation_cap(trial.budget)
+    fixed = overflow.plan.fixed.upper - sum(less.values()) - _documents_that_go(overflow, less, trial)
+    lacking = min(turns, cap) - (limit - fixed)
+    if 0 < lacking < _tokens_of(overflow, region) - less[region]:
+        less[region] += lacking
+        fixed -= lacking
+    yield from less.items()
+    if turns > (left := min(cap, limit - fixed)):
+        yield "turns that stay", turns - left
+
+
+def _least_turns(overflow: TooLarge, trial: Trial) -> Tokens:
+    """What the turns cost at least under the policies, found by leaving them no tokens."""
+    wide = overflow.plan.fixed.upper + trial.budget.kept_free + trial.budget.context_window
+    limits = {"conversation": Limit(cap=0)}
+    budget = attrs.evolve(trial.budget, context_window=wide, max_input_tokens=None, limits=limits)
+    least = trial.under(tuple(map(stand_in, trial.settings.rungs)), budget)
+    if isinstance(least, Planned):
+        return 0
+    return (overflow if least is None else least).of_turns
+
+
+def _documents_that_go(overflow: TooLarge, less: Mapping[str, Tokens], trial: Trial) -> Tokens:
+    """What the documents cost that may be left out so that the turns fit."""
+    measured, limits = overflow.plan.measured, trial.budget.limits
+    if "knowledge" in less or not measured.regions.documents or not has_a_piece_for_each(measured):
+        return 0
+    available = max(0, trial.budget.input_limit - measured.prices.framing.upper)
+    return max(0, measured.knowledge.upper - tokens_of(limits.get("knowledge", Limit()).floor, available))
+
+
+def wider_limits(region: str, trial: Trial) -> str | None:
+    """Which limits to change so that it fits; None if that is not enough."""
+    limits = trial.budget.limits
+    every = {name: attrs.evolve(limit, floor=0, share=None, priority=0) for name, limit in limits.items()}
+    others = {**every, region: limits[region]} if region in limits else every
+    lower_others = "lower the floors, shares and priorities of the others"
+    lower_all = "lower all floors, shares and priorities"
+    changes = [
+        ("raise its cap", _without_cap(region, limits)),
+        (lower_others, others),
+        (f"raise its cap and {lower_others}", _without_cap(region, others)),
+        (lower_all, every),
+        (f"raise its cap and {lower_all}", _without_cap(region, every)),
+    ]
+    tried = [limits]
+    for words, changed in changes:
+        if changed not in tried and _allows(trial, changed):
+            return words
+        tried.append(changed)
+    return None
+
+
+def _without_cap(region: str, limits: Mapping[str, Limit]) -> Mapping[str, Limit]:
+    return {name: attrs.evolve(limit, cap=None) if name == region else limit for name, limit in limits.items()}
+
+
+def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:
+    budget = attrs.evolve(trial.budget, limits=limits)
+    return isinstance(trial.under(tuple(map(stand_in, trial.settings.rungs)), budget), Planned)
+
+
+def _tokens_of(overflow: TooLarge, region: str) -> Tokens:
+    measured = overflow.plan.measured
+    regions = {"instruction": measured.instruction, "capability": measured.capability, "knowledge": measured.knowledge}
+    return regions[region].upper if region in regions else overflow.of_turns

@@ -1,0 +1,128 @@
+"""Whoever shortens what an error names under limits, by as much as it says, gets a request; by one token less, none."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler
+from assembler.policies import Policy, Refuse, TrimOldest
+from budgets import Budget, BudgetError, ContextLengthError, Limit
+from tests.scaled import scaled
+
+ADVICE = re.compile(r"The (\w+) needs \d+ tokens? and its limits leave it \d+: shorten it by (\d+) tokens?")
+ALSO = re.compile(r", and the ([a-z ]+) by (\d+) tokens?")
+TURNS = "turns that stay"
+
+
+@attrs.frozen
+class Sized:
+    """A request of texts of so many characters, each of which costs a token."""
+
+    window: int
+    limits: dict[str, Limit]
+    instruction: int = 0
+    capability: int = 0
+    turns: tuple[int, ...] = (10,)
+    policy: Policy = attrs.field(factory=TrimOldest)
+
+    def fails(self) -> ContextLengthError | None:
+        made = Assembler(Budget(self.window, counter=len, limits=self.limits), on_overflow=self.policy)
+        if self.instruction:
+            made.set_instruction("i" * self.instruction)
+        if self.capability:
+            tool: dict[str, Any] = {"name": "f", "description": "d" * self.capability, "parameters": {}}
+            made.set_tools([tool])
+        try:
+            made.add_messages([{"role": "user", "content": "m" * size} for size in self.turns]).build()
+        except ContextLengthError as error:
+            return error
+        return None
+
+    def shorter(self, less: dict[str, int]) -> Sized | None:
+        """The request with so many characters less in each; None if something has not so many."""
+        *older, newest = self.turns
+        sizes = {"instruction": self.instruction, "capability": self.capability, TURNS: newest}
+        if any(less[name] >= sizes[name] for name in less):
+            return None
+        sizes = {name: size - less.get(name, 0) for name, size in sizes.items()}
+        return attrs.evolve(
+            self,
+            instruction=sizes["instruction"],
+            capability=sizes["capability"],
+            turns=(*older, sizes[TURNS]),
+        )
+
+
+def advised(error: ContextLengthError) -> dict[str, int]:
+    """What the error says to shorten, by how many tokens."""
+    found = ADVICE.search(error.advice)
+    if found is None:
+        return {}
+    also = {name: int(less) for name, less in ALSO.findall(error.advice)}
+    return {TURNS if found[1] == "conversation" else found[1]: int(found[2]), **also}
+
+
+def check(request: Sized) -> None:
+    error = request.fails()
+    less = {} if error is None else advised(error)
+    shorter = request.shorter(less)
+    if not less or shorter is None:
+        return
+    assert shorter.fails() is None
+    for name, tokens in less.items():
+        nearly = request.shorter({**less, name: tokens - 1})
+        assert nearly is not None
+        assert nearly.fails() is not None
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Sized(500, {"instruction": Limit(cap=40), "capability": Limit(cap=100)}, 50, 90),
+        Sized(100, {"instruction": Limit(cap=40), "conversation": Limit(cap=5)}, 50),
+        Sized(100, {"conversation": Limit(cap=60, floor=50)}, 70, turns=(20, 80)),
+        Sized(150, {"capability": Limit(floor=100)}, 90, 90),
+    ],
+)
+def test_all_regions_over_their_limits_are_named_and_the_turns_if_they_lack_tokens(request_: Sized) -> None:
+    """The first of them was named alone, and whoever shortened it met the next error."""
+    error = request_.fails()
+    assert error is not None
+    assert len(advised(error)) == 2 or request_.window == 100
+    check(request_)
+
+
+amounts = st.sampled_from([0, 10, 40, 0.1, 0.3, 0.6])
+
+
+@st.composite
+def limit(draw: st.DrawFn) -> Limit:
+    share, priority = draw(st.sampled_from([None, None, 0.2, 0.5])), draw(st.integers(0, 1))
+    try:
+        return Limit(cap=draw(st.none() | amounts), floor=draw(amounts), share=share, priority=priority)
+    except BudgetError:
+        return Limit(share=share, priority=priority)
+
+
+@scaled(0.5)
+@given(
+    window=st.integers(20, 400),
+    limits=st.dictionaries(st.sampled_from(["instruction", "capability", "conversation"]), limit(), min_size=1),
+    instruction=st.integers(0, 150),
+    capability=st.integers(0, 150),
+    turns=st.lists(st.integers(1, 90), min_size=1, max_size=3).map(tuple),
+    policy=st.sampled_from(
+        [Refuse(), TrimOldest(), TrimOldest(low_water=0.5), TrimOldest(note="gone"), TrimOldest(keep_turns=2)]
+    ),
+)
+def test_who_shortens_by_what_the_limits_lack_gets_a_request_and_by_one_less_none(window: int, **drawn: Any) -> None:
+    try:
+        check(Sized(window, **drawn))
+    except BudgetError:  # floors that this window does not hold
+        return
