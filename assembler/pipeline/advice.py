@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
 from assembler.conversation.messages import user_message
+from assembler.errors import ConversationError
 from assembler.pipeline.declared_lengths import unseen_lengths
 from assembler.pipeline.limit_advice import advise_limits, wider_limits
 from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, a_summary_might_do, smallest
@@ -248,14 +250,23 @@ def _advise_pins(overflow: TooLarge) -> str | None:
     """Advice to pin fewer turns; None unless the newest turn would fit without the pinned ones."""
     plan = overflow.plan
     begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
-    newest = plan.ledger.since(begins).upper
     pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
-    notes = [rung.traits.note for rung in plan.settings.rungs if rung.traits.note is not None]
-    # The note replaces the dropped turns.
-    noted = max((plan.ledger.price(user_message(note)).upper for note in notes), default=0)
-    if not pinned or newest + noted > left:
+    if not pinned or _newest_beside_notes(plan, begins) > left:
         return None
     named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
     cut = plan.trimmed.cut.first_kept >= begins  # else no policy drops the turns once they are unpinned
     drops = "" if cut else ", and end on_overflow with TrimOldest()"
     return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them{drops}."
+
+
+def _newest_beside_notes(plan: Planned, begins: int) -> Tokens:
+    """What the newest turn would cost alone, with the note that replaces the dropped turns. A template is rendered."""
+    ledger, written = plan.ledger, [rung.traits.note for rung in plan.settings.rungs]
+    notes = [user_message(note) for note in written if note is not None]
+    most = max(notes, key=lambda note: ledger.price(note).upper, default=None)
+    if plan.settings.whole is not None:
+        turn = [message for index, message in plan.sent if index >= begins]
+        layout = attrs.evolve(plan.layout, messages=turn if most is None else [most, *turn])
+        with contextlib.suppress(ConversationError):  # it cannot be rendered yet
+            return plan.settings.whole.whole(layout).upper - plan.fixed.upper
+    return ledger.since(begins).upper + (0 if most is None else ledger.price(most).upper)
