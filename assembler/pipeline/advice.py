@@ -28,6 +28,7 @@ long texts."""
 def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
     """The error for the caller: the smallest window that works, what the request costs there, and what to do next."""
     found = smallest(overflow, trial)
+    overflow = _of_smallest_choice(overflow, found, trial)
     required, costs, available = overflow.required, overflow.costs, overflow.available
     bound = overflow.region is not None
     if found is not None and (bound or found.plan.count.upper > available):
@@ -42,6 +43,22 @@ def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
         advice=" ".join(filter(None, _steps(overflow, trial, found))),
         available=available,
         region=overflow.region,
+    )
+
+
+def _of_smallest_choice(overflow: TooLarge, found: Smallest | None, trial: Trial) -> TooLarge:
+    """The overflow of the smallest request that the strategy can make; a chunk may cost less than no chunk."""
+    plan = overflow.plan if found is None else found.plan
+    chooses = plan.measured.choice is not None and overflow.region is None
+    if not chooses or not overflow.available < plan.count.upper < overflow.required:
+        return overflow
+    return TooLarge(
+        plan,
+        trial.budget,
+        required=plan.count.upper,
+        available=overflow.available,
+        costs=plan.costs,
+        remark=overflow.advice,
     )
 
 

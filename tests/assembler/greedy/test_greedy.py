@@ -277,3 +277,13 @@ def test_the_report_lists_the_chunks_that_were_left_out() -> None:
         ("chunk 2", "dropped", "comes after one that does not fit"),
     ]
     assert QuestionChunks().render(assembler._draft.regions).system == f"{ROLE}\n{HEADER}\na\nb\nc\n{ENDING}"
+
+
+def test_an_error_advises_as_many_tokens_as_are_too_many_if_a_chunk_costs_less_than_none() -> None:
+    """It advised what the prompt with the placeholder lacks, which is not the smallest."""
+    with pytest.raises(ContextLengthError) as caught:
+        PromptBuilder(Config(Generator(50)), tiktoken_counter()).build("why " * 300, ["a", "b"])
+    asked = caught.value.excess
+    assert f"shorten its messages by {asked} tokens. " in caught.value.advice
+    assert built("why " * (300 - asked), ["a", "b"], tiktoken_counter(), 50) is not None
+    assert built("why " * (301 - asked), ["a", "b"], tiktoken_counter(), 50) is None
