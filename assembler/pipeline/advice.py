@@ -58,6 +58,7 @@ def _of_smallest_choice(overflow: TooLarge, found: Smallest | None, trial: Trial
         required=plan.count.upper,
         available=overflow.available,
         costs=plan.costs,
+        changed=plan.count.upper + overflow.lacking - overflow.excess,
         remark=overflow.advice,
     )
 
@@ -87,7 +88,7 @@ def _advise_lengths(
 
     rungs = tuple(map(stand_in, trial.settings.rungs))
     still = declared(1).under(rungs)
-    cure = next(_cures(overflow, trial), None) or _advise_pins(overflow)
+    cure = next(_cures(overflow, trial), None) or _advise_pins(overflow, trial)
     if not isinstance(still, Planned) and cure is not None:
         yield cure
         return
@@ -139,7 +140,7 @@ def _advise_window(found: Smallest | None, trial: Trial) -> str:
 
 
 def _next_step(overflow: TooLarge, trial: Trial) -> str:
-    plan, excess = overflow.plan, overflow.excess
+    plan, excess = overflow.plan, overflow.lacking
     if overflow.region is not None:
         return advise_limits(overflow, overflow.region, trial)
     # A template may add tokens beyond its parts. Without turns, all the required tokens belong to the fixed regions.
@@ -155,7 +156,7 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
     cure = next(_cures(overflow, trial), None)
     if cure is not None:
         return cure
-    pinned = _advise_pins(overflow)
+    pinned = _advise_pins(overflow, trial)
     if pinned is not None:
         return pinned
     return _advise_shortening(overflow, trial)
@@ -163,10 +164,10 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
 
 def _advise_both(overflow: TooLarge, trial: Trial) -> str:
     """By how much to shorten the fixed regions once all turns are gone that may go, or them and the newest turn."""
-    plan, excess, end = overflow.plan, overflow.excess, ""
+    plan, excess, end = overflow.plan, overflow.lacking, ""
     least = trial.under((*map(stand_in, trial.settings.rungs), rung_of(TrimOldest())))
-    if isinstance(least, TooLarge) and least.excess < excess:
-        excess, end = least.excess, ", and let TrimOldest() drop the older turns"
+    if isinstance(least, TooLarge) and least.lacking < excess:
+        excess, end = least.lacking, ", and let TrimOldest() drop the older turns"
     fixed = plan.fixed.upper - plan.measured.prices.framing.upper
     both = "" if excess <= fixed else " and the newest turn"
     return f"{both} by {in_tokens(excess)}{end}"
@@ -181,7 +182,7 @@ def _list_regions(costs: RegionCosts) -> str:
 
 def _advise_documents(overflow: TooLarge, trial: Trial) -> str:
     """A limit on knowledge that makes the request fit and keeps some documents; "" if there is none."""
-    left = overflow.plan.measured.knowledge.upper - overflow.excess
+    left = overflow.plan.measured.knowledge.upper - overflow.lacking
     if left <= 0 or "knowledge" in trial.budget.limits:
         return ""
     capped = attrs.evolve(trial.budget, limits={**trial.budget.limits, "knowledge": Limit(cap=left)})
@@ -197,12 +198,12 @@ def _advise_documents(overflow: TooLarge, trial: Trial) -> str:
 def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     """By how much to shorten the newest turn once all droppable turns are gone, and the `Truncate` that does it."""
     rungs, dropped = tuple(map(stand_in, trial.settings.rungs)), list[Policy]()
-    excess, cut, end, plan = overflow.excess, "", "at the end of on_overflow", overflow.plan
+    excess, cut, end, plan = overflow.lacking, "", "at the end of on_overflow", overflow.plan
     more_may_go = plan.trimmed.cut.first_kept < plan.ledger.newest_turns(1)
     least = trial.under((*rungs, rung_of(TrimOldest()))) if more_may_go else None
-    if isinstance(least, TooLarge) and least.excess < excess:
+    if isinstance(least, TooLarge) and least.lacking < excess:
         dropped = [TrimOldest()]
-        excess, cut, end = least.excess, "end on_overflow with TrimOldest(), and ", "behind it"
+        excess, cut, end = least.lacking, "end on_overflow with TrimOldest(), and ", "behind it"
     left = overflow.available - plan.fixed.upper
     done = next((most for most in _lengths(left) if _fits(trial, rungs, [*dropped, Truncate(most)])), None)
     cure = "" if done is None else f"; Truncate({done:_}) {end} does"
@@ -263,12 +264,13 @@ def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool
     return isinstance(trial.under((*rungs, *map(rung_of, more))), Planned)
 
 
-def _advise_pins(overflow: TooLarge) -> str | None:
+def _advise_pins(overflow: TooLarge, trial: Trial) -> str | None:
     """Advice to pin fewer turns; None unless the newest turn would fit without the pinned ones."""
     plan = overflow.plan
-    begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
+    begins, bill = plan.ledger.newest_turns(1), trial.settings.calibration
     pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
-    if not pinned or _newest_beside_notes(plan, begins) > left:
+    unpinned = plan.fixed.upper + _newest_beside_notes(plan, begins)
+    if not pinned or (unpinned if bill is None else bill.bound(unpinned)) > overflow.available:
         return None
     named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
     cut = plan.trimmed.cut.first_kept >= begins  # else no policy drops the turns once they are unpinned

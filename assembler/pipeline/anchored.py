@@ -113,9 +113,8 @@ def _as_billed(overflow: TooLarge, settings: Settings, bill: CalibratedCounter, 
     """The overflow counted by our rules, converted to the tokens that the provider bills."""
     if settings.budget is None:
         return overflow
-    required, limit = bill.bound(overflow.required), bill.allowed(settings.budget.input_limit)
-    if before is not None:
-        required = min(required, before.count.upper)
+    changed, limit = bill.bound(overflow.required), bill.allowed(settings.budget.input_limit)
+    required = changed if before is None else min(changed, before.count.upper)
     bound = overflow.region is not None
     return TooLarge(
         overflow.plan,
@@ -125,5 +124,6 @@ def _as_billed(overflow: TooLarge, settings: Settings, bill: CalibratedCounter, 
         costs=overflow.costs.adding_up_to(max(overflow.costs.total, bill.bound(overflow.costs.total))),
         region=overflow.region,
         over=overflow.over,
+        changed=changed,
         remark=f"Counted by rule; the bill of {bill.billed} was {bill.margin:+d}. {FORGET}",
     )

@@ -11,7 +11,7 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.share_budget import conversation_cap, has_a_piece_for_each
 from assembler.pipeline.shortenable import holds_files
 from assembler.policies.traits import stand_in
-from budgets import Limit, Tokens
+from budgets import Budget, Limit, Tokens
 from budgets.allotment import tokens_of
 from budgets.numbers import in_tokens
 
@@ -38,8 +38,9 @@ def _shortened(overflow: TooLarge, region: str, trial: Trial) -> Iterator[tuple[
         yield region, overflow.excess
         return
     less = {name: needed - left for name, needed, left in overflow.over} | {region: overflow.excess}
-    turns, limit, cap = _least_turns(overflow, trial), trial.budget.input_limit, conversation_cap(trial.budget)
-    fixed = overflow.plan.fixed.upper - sum(less.values()) - _documents_that_go(overflow, less, trial)
+    turns, budget = _least_turns(overflow, trial), trial.settings.by_rule.budget or trial.budget
+    limit, cap = budget.input_limit, conversation_cap(budget)
+    fixed = overflow.plan.fixed.upper - sum(less.values()) - _documents_that_go(overflow, less, budget)
     lacking = min(turns, cap) - (limit - fixed)
     if 0 < lacking < _tokens_of(overflow, region) - less[region]:
         less[region] += lacking
@@ -50,22 +51,23 @@ def _shortened(overflow: TooLarge, region: str, trial: Trial) -> Iterator[tuple[
 
 
 def _least_turns(overflow: TooLarge, trial: Trial) -> Tokens:
-    """What the turns cost at least under the policies, found by leaving them no tokens."""
+    """What the turns cost at least under the policies, by our rule, found by leaving them no tokens."""
     wide = overflow.plan.fixed.upper + trial.budget.kept_free + trial.budget.context_window
     limits = {"conversation": Limit(cap=0)}
     budget = attrs.evolve(trial.budget, context_window=wide, max_input_tokens=None, limits=limits)
-    least = trial.under(tuple(map(stand_in, trial.settings.rungs)), budget)
+    by_rule = attrs.evolve(trial, settings=attrs.evolve(trial.settings, calibration=None))
+    least = by_rule.under(tuple(map(stand_in, trial.settings.rungs)), budget)
     if isinstance(least, Planned):
         return 0
     return (overflow if least is None else least).of_turns
 
 
-def _documents_that_go(overflow: TooLarge, less: Mapping[str, Tokens], trial: Trial) -> Tokens:
+def _documents_that_go(overflow: TooLarge, less: Mapping[str, Tokens], budget: Budget) -> Tokens:
     """What the documents cost that may be left out so that the turns fit."""
-    measured, limits = overflow.plan.measured, trial.budget.limits
+    measured, limits = overflow.plan.measured, budget.limits
     if "knowledge" in less or not measured.regions.documents or not has_a_piece_for_each(measured):
         return 0
-    available = max(0, trial.budget.input_limit - measured.prices.framing.upper)
+    available = max(0, budget.input_limit - measured.prices.framing.upper)
     return max(0, measured.knowledge.upper - tokens_of(limits.get("knowledge", Limit()).floor, available))
 
 

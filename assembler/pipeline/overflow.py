@@ -43,6 +43,8 @@ class TooLarge(ContextLengthError):  # noqa: N818 - never leaves the package
     """The smallest plan, by our own prices."""
     over: Sequence[OverLimit]
     """The fixed regions over their limits of which nothing can be left out, `region` first."""
+    lacking: Tokens
+    """By how much to shorten the request. A bill is exact only for the request that it is of, so more than `excess`."""
 
     def __init__(
         self,
@@ -54,11 +56,13 @@ class TooLarge(ContextLengthError):  # noqa: N818 - never leaves the package
         costs: RegionCosts,
         region: str | None = None,
         over: Sequence[OverLimit] = (),
+        changed: Tokens | None = None,
         remark: str = "",
     ) -> None:
-        """`remark` is added to the advice."""
+        """`remark` is added to the advice. `changed` is what a bill lets the request cost once it is another one."""
         self.plan = plan
         self.over = over
+        self.lacking = (required if changed is None else changed) - available
         super().__init__(
             required=required,
             costs=costs,
