@@ -9,6 +9,7 @@ from assembler.assembler import Assembler
 from assembler.conversation.messages import Message, Part
 from assembler.integrations.openai_dicts import text_of
 from assembler.pipeline.planned import Planned
+from assembler.pipeline.sent_order import summary_place, with_summary
 
 Own = TypeVar("Own")
 
@@ -25,13 +26,13 @@ def kept_objects(
     `rewritten(object, before, after)` makes the object of a message that a policy or a strategy changed, and
     `of_summary` makes that of a summary. System messages at the head come first. O(messages that stay).
     """
-    kept = list(objects[: plan.view.head])
-    if plan.trimmed.cut.summary is not None:
-        kept.append(of_summary(text_of(plan.trimmed.cut.summary.parts)))
+    kept: list[Own] = []
     for index, after in plan.sent:
         before = plan.view.message(index)
         kept.append(objects[index] if after is before else rewritten(objects[index], before, after))
-    return kept
+    if plan.trimmed.cut.summary is not None:
+        kept = with_summary(plan, kept, of_summary(text_of(plan.trimmed.cut.summary.parts)))
+    return [*objects[: plan.view.head], *kept]
 
 
 def kept_groups(
@@ -48,7 +49,7 @@ def kept_groups(
     object without messages stays in its place, before the next one that stays. O(all entries).
     """
     after = {index: plan.view.message(index) for index in range(plan.view.head)} | dict(plan.sent)
-    summary = plan.trimmed.cut.summary
+    summary, place = plan.trimmed.cut.summary, summary_place(plan)
     kept: list[Own] = []
     silent: list[Own] = []
     start = 0
@@ -59,7 +60,7 @@ def kept_groups(
             silent.append(own)
             continue
         became = [(plan.view.message(place), after.get(place)) for place in places]
-        if summary is not None and places.start >= plan.view.head:
+        if summary is not None and places.start >= place:
             kept.append(of_summary(text_of(summary.parts)))
             summary = None
         if any(new is not None for _, new in became):

@@ -21,6 +21,7 @@ from assembler.pipeline.draft import Draft
 from assembler.pipeline.found_once import found_once, keep
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
+from assembler.pipeline.sent_order import with_summary
 from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import price_all
@@ -53,7 +54,7 @@ class Emitted:
     length: int
     """The length of the history."""
     messages: Sequence[Message]
-    """The messages that were sent, a summary first."""
+    """The messages that were sent, with a summary."""
     emission: Emission
 
 
@@ -173,7 +174,7 @@ class Planned:
         layout = Layout(
             system=self.measured.system,
             head=self.measured.head,
-            messages=messages if summary is None else [summary, *messages],
+            messages=messages if summary is None else with_summary(self, messages, summary),
             tools=regions.tools,
             output=regions.output,
             choice=regions.choice,
@@ -186,20 +187,16 @@ class Planned:
     def objects(self) -> list[object]:
         """The caller's own objects that stay, the head first. Shortened messages and a summary are new objects."""
         raws, head = self.view.readings.raws, len(self.measured.head)
-        objects = raws(0, head) if head else []
-        if self.trimmed.cut.summary is not None:
-            summary: Any = self.trimmed.cut.summary.raw
-            objects.append(write_like(raws(0, 1)[0], summary))
+        first, own = raws(0, head) if head else [], list[object]()
+        for start, stop in self.stretches if self.ledger.pins else ((self.trimmed.cut.first_kept, self.view.length),):
+            own += raws(start, stop)
         if self.trimmed.changed or self.measured.host is not None:
-            own = [raw for start, stop in self.stretches for raw in raws(start, stop)]
             originals = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
-            return objects + [
-                originals[i][1] if message is originals[i][0] else message.raw for i, message in self.sent
-            ]
-        newest = (self.trimmed.cut.first_kept, self.view.length)
-        for start, stop in self.stretches if self.ledger.pins else (newest,):
-            objects += raws(start, stop)
-        return objects
+            own = [originals[i][1] if message is originals[i][0] else message.raw for i, message in self.sent]
+        if self.trimmed.cut.summary is None:
+            return first + own
+        summary: Any = self.trimmed.cut.summary.raw
+        return first + with_summary(self, own, write_like(raws(0, 1)[0], summary))
 
     def check(self) -> None:
         """Raise `ConversationError` unless calls and results pair up in what stays, but for open calls at the end."""
@@ -329,7 +326,7 @@ class Planned:
     def _unadorned(self) -> list[Message]:
         """The messages of the turns, the host without its knowledge, which is priced apart."""
         summary, messages = self.trimmed.cut.summary, [message for _, message in self.kept_messages]
-        return messages if summary is None else [summary, *messages]
+        return messages if summary is None else with_summary(self, messages, summary)
 
     @property
     def recipe(self) -> Recipe:

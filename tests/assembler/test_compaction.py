@@ -8,6 +8,8 @@ import pytest
 
 from assembler import Assembler, Summarize, TrimOldest, TrimSteps, count_request, verify
 from assembler.dialects import DIALECTS, Dialect
+from assembler.integrations.kept_objects import kept_groups, kept_objects
+from assembler.policies import Policy
 from assembler.strategies import CitedSources
 from budgets import Budget
 
@@ -74,6 +76,42 @@ def test_no_policy_drops_a_summary(dialect: Dialect) -> None:
         assert kept.messages[0] == history[floor]
         assert len(kept.messages) < len(history) - floor
         assert verify(kept.request(), dialect=dialect) == []
+
+
+@pytest.mark.parametrize(
+    "policy", [TrimOldest(note="Some turns are gone."), Summarize(lambda *_: "In short: walruses.", 1)]
+)
+@pytest.mark.parametrize("dialect", [ANTHROPIC, RESPONSES])
+def test_a_summary_of_ours_follows_the_servers_which_nothing_before_it_would_outlive(
+    dialect: Dialect, policy: Policy
+) -> None:
+    """It came first, where Claude's server does not read it, and what was billed was less than what was counted."""
+    history, floor = compacted(dialect, after=6)
+    model = {"anthropic": "claude-sonnet-4-5", "openai_responses": "gpt-5"}[dialect.name]
+    whole = Assembler(Budget(100_000, model=model), dialect=dialect).add_messages(history).build()
+    for less in (1, 60, 150):
+        budget = Budget(whole.count.upper - less, model=model)
+        context = Assembler(budget, dialect=dialect, on_overflow=policy).add_messages(history).build()
+        said = ["In short: walruses." in str(one) or "Some turns" in str(one) for one in context.messages]
+        of_server = history[floor : floor + (1 if dialect is ANTHROPIC else 2)]
+        assert context.messages[: len(of_server)] == of_server
+        assert said.index(True) == len(of_server)
+        assert context.count == count_request(context.request(), dialect=dialect, model=model)
+        assert verify(context.request(), dialect=dialect) == []
+        again = Assembler(Budget(100_000, model=model), dialect=dialect).add_messages(context.messages).build()
+        assert again.request() == context.request()
+
+
+def test_the_objects_of_a_framework_have_our_summary_after_the_servers() -> None:
+    history, _ = compacted(ANTHROPIC, after=6)
+    policy = TrimOldest(note="Some turns are gone.")
+    plan = Assembler(Budget(600), dialect=ANTHROPIC, on_overflow=policy).add_messages(history).build().inside
+    objects = [f"object {index}" for index in range(len(history))]
+    one_each = kept_objects(plan, objects, rewritten=lambda own, *_: own, of_summary=str)
+    grouped = kept_groups(plan, objects, [1] * len(history), rewritten=lambda own, _: own, of_summary=str)
+    assert one_each == grouped
+    assert one_each[:2] == ["object 3", "Some turns are gone."]
+    assert len(one_each) == len(plan.layout.messages)
 
 
 def test_a_failed_compaction_replaces_nothing() -> None:

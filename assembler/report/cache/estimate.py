@@ -15,6 +15,7 @@ from assembler.dialects import DIALECTS
 from assembler.dialects.caching.prefixes import PrefixCache, first_rule
 from assembler.dialects.plain.dialect import definition, spell_message
 from assembler.pipeline.planned import Planned
+from assembler.pipeline.sent_order import with_summary
 from assembler.report.region_facts import fixed_facts
 from budgets import Count, Grade
 from budgets.count import NOTHING, total
@@ -97,9 +98,8 @@ def _same(one: Message, other: Message) -> bool:
 
 
 def _shared_prices(plan: Planned, previous: Planned) -> Iterator[Count]:
-    summary = plan.trimmed.cut.summary
-    sent: list[tuple[int | None, Message]] = [] if summary is None else [(None, summary)]
-    sent += plan.sent
+    summary, sent = plan.trimmed.cut.summary, list[tuple[int | None, Message]](plan.sent)
+    sent = sent if summary is None else with_summary(plan, sent, (None, summary))
     for (index, message), earlier in zip(sent, previous.layout.messages, strict=False):
         if not _same(message, earlier):
             return
