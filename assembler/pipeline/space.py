@@ -94,9 +94,13 @@ class _Weighed:
         away, span = estimated - near, most - least
         if abs(away) > max(_APART, 2 * span):
             return None
-        written = (most_found - least_found) / span if span >= _APART else 1.0
-        left = found + round(away * max(written, 0.5))
-        return left if abs(left) > _ESTIMATED + abs(away) // 4 else None
+        if span >= _APART:
+            left, doubt = found + round(away * max((most_found - least_found) / span, 0.5)), abs(away) // 4
+        else:  # it may write each text not at all, or three times
+            left, doubt = found + away, 2 * abs(away)
+        if left >= 0 and not any(known <= estimated and beside >= 0 for known, beside in self._known):
+            return None  # no layout as large was found to fit
+        return left if abs(left) > _ESTIMATED + doubt else None
 
     def add(self, estimated: Tokens, left: Tokens) -> Tokens:
         """Remember a weighing, and return what it found."""

@@ -162,7 +162,7 @@ class CitedSources:
         else:
             if self.compress is not None and len(shelf.picked(tokens_left)) < len(allowed):
                 shelf = shelf.compressed(self.compress)
-            chosen, rendered = shelf.fitted(tokens_left)
+            chosen, rendered = shelf.fitted(tokens_left, self.max_tokens)
             if self.merging is not None:
                 chosen, rendered = shelf.refilled(tokens_left, chosen, rendered)
             if len(chosen) < len(allowed):

@@ -18,6 +18,12 @@ from budgets import Tokens
 _REFILLS = 8
 """How often to fill the tokens that merging freed. Each time less is freed."""
 
+_AGAIN = 4
+"""How often to choose again for the tokens that a whole costs less. Each time takes a layout or a few."""
+
+_MANY = 8
+"""How many sources show whether the bounds of their prices were rounded up."""
+
 _ROUNDED: Tokens = 4
 """How much less a source may cost in a request than on its own, if no other source shows how much it is."""
 
@@ -26,6 +32,8 @@ _NEIGHBOURS = 32
 
 Choice: TypeAlias = tuple[list[int], Rendered]
 """The indexes of the chosen sources, and their layout."""
+_Tried: TypeAlias = tuple[list[int], Rendered, Tokens]
+"""A choice, and the tokens left beside it. Negative if it does not fit."""
 
 
 @attrs.frozen(eq=False)
@@ -66,11 +74,16 @@ class Shelf:
                 sources[at], candidates[at] = shorter, candidate
         return attrs.evolve(self, sources=sources, candidates=candidates)
 
-    def fitted(self, tokens_left: Tokens) -> Choice:
-        """The choice and its layout. If the whole costs more than the sum of its pieces, choose for fewer tokens."""
-        picked, rendered, left = self._tried(tokens_left)
+    def fitted(self, tokens_left: Tokens, max_tokens: Tokens | None) -> Choice:
+        """The choice and its layout. If the whole costs more or less than the sum of its pieces, choose for fewer
+        tokens or for more, but never for more than `max_tokens`.
+        """
+        tried = self._tried(tokens_left)
+        picked, rendered, left = tried
         promised = self.cost(picked)
-        if left >= 0 or self.picked(promised - 1) == picked:  # it fits, or never leaves anything out
+        if left >= 0:
+            return self._for_more(tokens_left, tried, max_tokens)
+        if self.picked(promised - 1) == picked:  # it never leaves anything out
             return picked, rendered
         # At `high` it does not fit; at `low` it does, or nothing is picked. Goes down in growing steps, then bisects.
         high, low = promised, max(promised + left, -1)
@@ -78,16 +91,44 @@ class Shelf:
         while best[2] < 0 and low >= 0:
             high, low = low, max(low - 2 * (high - low), -1)
             best = self._tried(low)
+        return self._between(low, high, best)[:2]
+
+    def _for_more(self, tokens_left: Tokens, tried: _Tried, max_tokens: Tokens | None) -> Choice:
+        """Choose again with the tokens that the whole costs less than its pieces, as long as that fits.
+
+        A source that does not fit then is left out of the next choice: its price says too little of what it costs.
+        """
+        shelf, best, low = self, tried, tokens_left
+        for _ in range(_AGAIN):
+            picked, _, left = best
+            high = self.cost(picked) + left
+            if high > low or len(picked) < _MANY:  # many pieces show it, if their bounds were rounded up
+                high += _ROUNDED
+            high = high if max_tokens is None else min(high, max_tokens)
+            more = shelf.picked(high)
+            if high <= low or more == picked:
+                break
+            tried = shelf._tried(high)
+            if tried[2] >= 0:
+                best, low = tried, high
+                continue
+            best = shelf._between(low, high, best)
+            beyond = next((at for at in more if at not in best[0]), None)
+            shelf = attrs.evolve(shelf, allowed=[at for at in shelf.allowed if at != beyond])
+        return best[:2]
+
+    def _between(self, low: Tokens, high: Tokens, best: _Tried) -> _Tried:
+        """The choice for the most tokens below `high` that fits. `best` is that for `low`."""
         while high - low > 1:
             middle = (low + high) // 2
-            tried = self._tried(middle)
+            tried = best if self.picked(middle) == best[0] else self._tried(middle)
             if tried[2] < 0:
                 high = middle
             else:
                 low, best = middle, tried
-        return best[0], best[1]
+        return best
 
-    def _tried(self, tokens_left: Tokens) -> tuple[list[int], Rendered, Tokens]:
+    def _tried(self, tokens_left: Tokens) -> _Tried:
         picked = self.picked(tokens_left)
         rendered = self.laid(picked)
         return picked, rendered, self.writer.space.left(rendered) or 0
@@ -125,25 +166,28 @@ class Shelf:
     ) -> Choice:
         """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one.
 
-        `whole` is the tokens left for all sources, and `max_tokens` their limit; None for none.
+        `whole` is the tokens left for all sources, and `max_tokens` their limit; None for none. First those are tried
+        that may fit by their prices, then any, if the whole may cost far less, as with a template that shortens texts.
         """
         left = self.writer.space.left(rendered)
         if whole is None or left is None:
             return picked, rendered
-        saved, tries = left + self.cost(picked) - whole, 0
-        for at in self.allowed:
-            if tries == _REFILLS:
-                break
-            if at in picked or self.cost([at]) > left + max(saved, _ROUNDED):
-                continue
-            tries += 1
-            more = [*picked, at]
-            wider = self.laid(more)
-            after = self.writer.space.left(wider)
-            if after is None or after < 0 or (max_tokens is not None and self.writer.cost(wider) > max_tokens):
-                continue
-            picked, rendered, left = more, wider, after
-            saved = left + self.cost(picked) - whole
+        saved = left + self.cost(picked) - whole
+        for by_price in (True, False):
+            tries = 0
+            for at in self.allowed:
+                if tries == _REFILLS or not (by_price or not picked or saved > 0):
+                    break
+                if at in picked or (by_price and self.cost([at]) > left + max(saved, _ROUNDED)):
+                    continue
+                tries += 1
+                more = [*picked, at]
+                wider = self.laid(more)
+                after = self.writer.space.left(wider)
+                if after is None or after < 0 or (max_tokens is not None and self.writer.cost(wider) > max_tokens):
+                    continue
+                picked, rendered, left = more, wider, after
+                saved = left + self.cost(picked) - whole
         return picked, rendered
 
     def cheapest(self) -> Choice:

@@ -151,6 +151,20 @@ def test_no_document_is_left_out_with_which_the_request_would_fit(
         assert wider is None or sent(wider, facts) != stay | {place}
 
 
+@pytest.mark.parametrize("words", [1, 6])
+@pytest.mark.parametrize("strategy", [CitedSources(), AT_QUESTION], ids=["in the system text", "at the question"])
+@pytest.mark.parametrize("api", APIS, ids=str)
+def test_no_worse_source_is_sent_in_place_of_one_that_just_fits(
+    api: tuple[str, str | None], strategy: Any, words: int
+) -> None:
+    """The bound of each piece is rounded up, so the better source alone seemed too large by a token or two."""
+    facts = [f"{'word ' * words}first.", "short."]
+    case: Case = (api, Refuse(), {}, [("user", "Why?")], facts)
+    window = least_window(strategy, {0}, case)
+    assert window is not None
+    assert 0 in sent(built(window, strategy, case), facts)
+
+
 @pytest.mark.parametrize("api", [("gemini", "some-gemini"), ("bedrock", "some-model"), ("anthropic", "some-claude")])
 def test_a_document_is_sent_that_fits_only_since_the_api_merges_the_messages(api: tuple[str, str]) -> None:
     """Two user messages and what stands around the second are rounded up together, not one by one."""

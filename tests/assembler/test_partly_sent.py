@@ -20,11 +20,11 @@ LEFT_OUT = "1 part(s) of another API without content here left out"
 UNASKED = "1 question(s) to a tool of another API left out"
 
 
-def built(name: str, history: list[Dict]) -> Context:
+def built(name: str, history: list[Dict]) -> Context[None]:
     return Assembler(dialect=DIALECTS[name]).add_messages(history).build()
 
 
-def outcomes(context: Context) -> list[tuple[int, str]]:
+def outcomes(context: Context[Any]) -> list[tuple[int, str]]:
     return [(left.index, left.outcome) for left in context.dropped]
 
 

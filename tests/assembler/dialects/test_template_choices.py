@@ -21,9 +21,17 @@ REPEATING = """{% for m in messages %}{{ m.content }}~{{ m.content }}{% endfor %
 OF_ITS_OWN = """{% if messages[0].role != 'system' %}You are a helpful assistant. Answer in whole sentences.{% endif %}
 {%- for m in messages %}<|im_start|>{{ m.role }} {{ m.content }}<|im_end|>{% endfor %}"""
 
+IN_ONE_LINE = (
+    """{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content | replace('\n', '') }}<|im_end|>{% endfor %}"""
+)
+
 ODD = {
     name: chat_template(tokenizer_of(template))
-    for name, template in {"repeating": REPEATING, "system text of its own": OF_ITS_OWN}.items()
+    for name, template in {
+        "repeating": REPEATING,
+        "system text of its own": OF_ITS_OWN,
+        "in one line": IN_ONE_LINE,
+    }.items()
 }
 
 FACTS = ["A fact of some words.", "Another one."]
@@ -64,6 +72,67 @@ def test_no_document_is_left_out_with_which_the_whole_template_fits(dialect: Any
             assert all(cost > window for _, cost in costs)
             continue
         assert all(cost > window for places, cost in costs if places > stay)
+
+
+SIZES = [30, 6, 19, 8]
+"""How many words four documents have, the best first."""
+
+
+@pytest.mark.parametrize("max_tokens", [None, 260, 273])
+@pytest.mark.parametrize("placement", [Placement.SYSTEM, Placement.QUESTION])
+@pytest.mark.parametrize("dialect", [DIALECTS["chatml"], *ODD.values()], ids=["chatml", *ODD])
+def test_the_best_sources_are_taken_that_fit_as_the_template_writes_them(
+    dialect: Any, placement: Placement, max_tokens: int | None
+) -> None:
+    """A template that writes less than the prices of the pieces say leaves tokens for a better source."""
+    facts = [f"{place}: " + "word " * size for place, size in enumerate(SIZES)]
+    strategy = CitedSources(placement=placement, max_tokens=max_tokens)
+
+    def built(window: int, layout: Any) -> Context:
+        assembler = Assembler(Budget(window), dialect=dialect, strategy=layout).add_message(("user", "Why?"))
+        for place, fact in enumerate(facts):
+            assembler.add_knowledge(fact.strip(), type="rag", score=1 - place / 10)
+        return assembler.build()
+
+    def alone(places: set[int]) -> int:
+        """The bytes of the sources without the words around them, a token each."""
+        bodies = sum(len(f"Content:\n{facts[place].strip()}\n\n") for place in places)
+        return bodies + sum(len(strategy.layout.heading(number)) for number in range(1, len(places) + 1))
+
+    subsets = [set(places) for size in range(5) for places in itertools.combinations(range(4), size)]
+    costs = {frozenset(places): built(AMPLE, Sending(CitedSources(placement=placement), places)) for places in subsets}
+    for window in {costs[places].count.upper + more for places in costs for more in (-2, -1, 0, 1, 2)}:
+        best = set[int]()
+        for place in range(4):
+            more = best | {place}
+            if costs[frozenset(more)].count.upper <= window and alone(more) <= (max_tokens or AMPLE):
+                best = more
+        if window < costs[frozenset()].count.upper:
+            continue
+        context = built(window, strategy)
+        shown = f"{context.system}{context.messages}"
+        assert {place for place, fact in enumerate(facts) if fact.strip() in shown} == best
+
+
+THRICE = chat_template(
+    tokenizer_of("{% for m in messages %}{{ m.content }}|{{ m.content }}|{{ m.content }}<|im_end|>{% endfor %}")
+)
+
+
+@pytest.mark.parametrize("more", range(5))
+def test_a_source_is_not_given_up_before_it_is_known_how_often_a_template_writes_it(more: int) -> None:
+    """Two layouts so near each other that they do not show it predicted that the smallest source is too large too."""
+    facts = ["A fact of so many words.", "Two.", "Another of a good many."]
+    strategy = CitedSources(max_tokens=67)
+
+    def built(window: int, layout: Any) -> Context:
+        assembler = Assembler(Budget(window), dialect=THRICE, strategy=layout).add_message(("user", "Why?"))
+        for place, fact in enumerate(facts):
+            assembler.add_knowledge(fact, type="rag", score=1 - place / 10)
+        return assembler.build()
+
+    window = built(AMPLE, Sending(CitedSources(), {1})).count.upper + more
+    assert sent(built(window, strategy), facts) == {1}
 
 
 def test_a_note_that_is_written_anew_is_no_other_answer(weighed: list[object]) -> None:
