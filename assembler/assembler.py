@@ -328,7 +328,8 @@ class Assembler(Generic[Longest]):
         from assembler.report.manifest.replay import replayed
 
         plan = replayed(manifest, self._draft, self._settings)
-        return context_of(plan, pipeline.emit(plan))
+        pipeline.emit(plan)
+        return context_of(plan)
 
     def fork(self) -> Assembler[Longest]:
         """An independent copy, made in O(1). Neither of the two sees what the other adds."""

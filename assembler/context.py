@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, cast, overload
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
-from assembler.dialects import Dialect, Emission
+from assembler.dialects import Dialect
 from assembler.pipeline.build import build
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import emission_for, make_request
@@ -253,7 +253,7 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
         )
 
 
-def context_of(plan: Planned, emission: Emission | None) -> Context[Any]:
+def context_of(plan: Planned) -> Context[Any]:
     """The context of a plan. Its counts and report are computed on first use."""
     return Context(
         system=plan.measured.system,
@@ -263,9 +263,9 @@ def context_of(plan: Planned, emission: Emission | None) -> Context[Any]:
     )
 
 
-def tell(plan: Planned, emission: Emission | None) -> Context[Any]:
+def tell(plan: Planned) -> Context[Any]:
     """The last stage: make the context of a plan and log the build."""
-    context = context_of(plan, emission)
+    context = context_of(plan)
     if plan.trimmed.failures:
         log_warnings(context)
     if (logger := listening()) is not None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from assembler.conversation.history import HistoryView
-from assembler.dialects import Emission
 from assembler.errors import ConversationError
 from assembler.pipeline.choose import choose
 from assembler.pipeline.draft import Draft
@@ -31,11 +30,11 @@ _ROUNDS = 8
 """How often to read a history again whose messages change. Once is enough for a message that was edited in place."""
 
 
-def build(draft: Draft, settings: Settings, tell: Callable[[Planned, Emission | None], Told]) -> Told:
+def build(draft: Draft, settings: Settings, tell: Callable[[Planned], Told]) -> Told:
     """Run all stages, `tell` last. Raises what `make_plan` and `emit` raise."""
     plan = make_plan(draft, settings)
-    emission = emit(plan)
-    return tell(plan, emission)
+    emit(plan)
+    return tell(plan)
 
 
 def make_plan(draft: Draft, settings: Settings) -> Planned:

@@ -67,10 +67,9 @@ class _Turns:
             self.costs.append(self.costs[-1] + (0 if turn.start in self._pinned else turn.tokens))
         return number <= len(self.starts)
 
-    def span(self, number: int) -> range:
-        """The messages of the `number`th newest turn; empty if it is pinned."""
-        start = self.starts[number - 1]
-        stop = self.starts[number - 2] if number > 1 else self.ledger.length
+    def before(self, number: int) -> range:
+        """The messages of the turn before the `number` newest ones; empty if it is pinned."""
+        start, stop = self.starts[number], self.starts[number - 1]
         return range(0) if start in self._pinned else range(start, stop)
 
 
@@ -104,7 +103,7 @@ class _Search:
         turns, before = self.turns, self.before
         if self.rung.traits.note is not None and turns.starts[number] <= turns.all_stay:
             return False
-        if self.found[number][1].upper + self._added_by(turns.span(number + 1)) > self.limit:
+        if self.found[number][1].upper + self._added_by(turns.before(number)) > self.limit:
             return True
         if before.start != turns.starts[number]:
             return False

@@ -180,7 +180,8 @@ class PromptBuilder:
 
 
 def _components(plan: Planned, query: str) -> PromptComponents:
-    assembled = context_of(plan, emit(plan))
+    emit(plan)
+    assembled = context_of(plan)
     rendered = plan.measured.rendered
     priced = zip(rendered.every_piece, plan.measured.prices.pieces, strict=True)
     blocks = [(piece.text, price) for piece, price in priced if piece.region == "knowledge" and piece.name not in FRAME]

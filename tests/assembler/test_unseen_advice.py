@@ -189,6 +189,19 @@ WORDS: dict[str, tuple[list[Dict], int, Any, str]] = {
         {},
         f"{UNSEEN.format(2)}. Even with 1 there it does not fit. {OLD_TURNS}Or choose a context_window of 128528.",
     ),
+    "one page fits": (
+        [spoken(CHAT, "user", 5, FILES[CHAT][1])],
+        5_000,
+        {},
+        UNSEEN.format(0) + "; it fits up to 1. Or choose a context_window of 128013.",
+    ),
+    "two files": (
+        [spoken(CHAT, "user", 5, FILES[CHAT][1]), spoken(CHAT, "user", 5, FILES[CHAT][1])],
+        20_000,
+        {},
+        UNSEEN.format(0).replace(": add", ", as do others: add")
+        + "; it fits up to 2. Or choose a context_window of 256023.",
+    ),
     "a region may have more": (
         [spoken(CHAT, "user", 5, FILES[CHAT][1])],
         900_000,

@@ -486,3 +486,6 @@ def test_the_count_by_rules_after_a_bill_is_that_of_the_whole_request(window: in
             context = assembler.add_message(message).build()
             assert context.by_rule == count_request(context.request(), dialect=dialect), name
             assembler.anchor(calibrate(context, context.by_rule.tokens + 7))
+            again = assembler.build()
+            assert again.by_rule == count_request(again.request(), dialect=dialect), name
+            assert again.request() != context.request() or again.count.tokens == context.by_rule.tokens + 7

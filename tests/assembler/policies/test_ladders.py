@@ -321,6 +321,17 @@ def test_the_reason_of_a_turn_counts_what_was_cleared_in_that_turn(low_water: fl
     assert said == [f"ClearToolResults: {number} × tool result cleared" for number in (3, 1, 2)]
 
 
+def test_what_a_policy_saved_at_several_times_is_added_up() -> None:
+    history = [{"role": "user", "content": "q"}]
+    for number in range(6):
+        history += step(f"c{number}", "r" * 100)
+    context = built(history, 400, [ClearToolResults(keep=0), TrimOldest(low_water=0.8)])
+    assert context is not None
+    assert len(context.inside.trimmed.made) > 1
+    (cleared,) = context.manifest()["decision"]["policies"]
+    assert cleared["saved"] == by_hand.cost(history) - context.count.tokens
+
+
 def test_a_message_that_is_shortened_first_and_dropped_later_is_reported_as_dropped() -> None:
     history: History = [*talk("u" * 50), *step("c", "r" * 50), *talk("n")]
     context = built(history, 20, [ClearToolResults(0), TrimOldest()])
