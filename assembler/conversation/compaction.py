@@ -15,7 +15,7 @@ import attrs
 from assembler.conversation.messages.kinds import SUMMARY, role_of_item, stands_alone
 from assembler.conversation.messages.message import Message, Opaque, Part
 from assembler.conversation.messages.shapes import SHAPES
-from assembler.text.fields import value_in
+from assembler.text.fields import fields_in, items_of, value_in
 
 
 def is_server_summary(part: Part) -> bool:
@@ -46,6 +46,22 @@ def without_compacted_parts(message: Message) -> Message:
     if not newest or is_window([attrs.evolve(message, parts=message.parts[:newest])], api_of(message) or ""):
         return message
     return attrs.evolve(message, parts=message.parts[newest:])
+
+
+def summary_apart(message: Message, adapted: Message) -> tuple[list[str], Message]:
+    """The texts that a message's summaries became for another API, and the message `adapted` to that without them.
+
+    No text if the summary has none there.
+    """
+    from assembler.conversation.messages.part_as_text import text_for_other_apis  # few requests hold summaries
+
+    summaries = [cast(Opaque, part) for part in message.parts if is_server_summary(part)]
+    texts = [text for part in summaries if (text := text_for_other_apis(part)) is not None]
+    kept = [place for place, part in enumerate(adapted.parts) if part not in texts]
+    parts = tuple(adapted.parts[place] for place in kept)
+    listed = items_of(fields_in(adapted.seen).get("content"))
+    seen = {**fields_in(adapted.seen), "content": [listed[place] for place in kept]} if listed else adapted.seen
+    return texts, attrs.evolve(adapted, parts=parts, shallow=False, seen=seen)
 
 
 def without_compacted(messages: Sequence[Message], api: str) -> Sequence[Message]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, Summarize, TrimOldest, TrimSteps, count_request, verify
+from assembler import Assembler, ConversationError, Summarize, TrimOldest, TrimSteps, count_request, verify
 from assembler.dialects import DIALECTS, Dialect
 from assembler.integrations.kept_objects import kept_groups, kept_objects
 from assembler.policies import Policy
@@ -192,3 +192,63 @@ def test_a_summary_replaces_what_its_own_server_wrote_it_for_and_nothing_elsewhe
     assert context.count == count_request(context.request(), dialect=dialect)
     own = {"anthropic": BLOCK, "openai_responses": ITEM}.get(dialect)
     assert (LONG in str(context.request())) == (summary is not own)
+
+
+ELSEWHERE = [
+    ("bedrock", "amazon.nova-pro-v1:0"),
+    ("bedrock", "anthropic.claude-sonnet-4-5"),
+    ("gemini", "gemini-2.5-pro"),
+]
+"""APIs that begin with the user, and that did not write the summary."""
+
+
+def _opening(request: Dict) -> list[tuple[str, list[str]]]:
+    """The role and the texts of each message."""
+    listed: list[Dict] = request.get("messages") or request["contents"]
+    return [(each["role"], [part["text"] for part in each.get("content") or each["parts"]]) for each in listed]
+
+
+@pytest.mark.parametrize(("name", "model"), ELSEWHERE)
+def test_a_summary_that_begins_the_history_is_not_lost_where_the_user_has_to_begin(name: str, model: str) -> None:
+    """It was left out like a greeting, with a note that it was sent, and not listed as dropped."""
+    says = [BLOCK, {"type": "text", "text": "clams"}]
+    context = (
+        Assembler(Budget(10_000, model=model), dialect=name)
+        .add_messages([{"role": "assistant", "content": says}, {"role": "user", "content": "and then?"}])
+        .build()
+    )
+    (first, told), (second, answered), last = _opening(context.request())
+    assert (first, [text.endswith(BLOCK["content"]) for text in told]) == ("user", [True])
+    assert (second in ("assistant", "model"), answered) == (True, ["clams"])
+    assert last == ("user", ["and then?"])
+    assert not context.dropped
+    assert "1 summary of another API's server sent as the user's words" in context.notes()
+    assert verify(context.request(), dialect=name) == []
+    assert count_request(context.request(), dialect=name, model=model) == context.count
+
+
+@pytest.mark.parametrize(("name", "model"), ELSEWHERE)
+@pytest.mark.parametrize("note", [None, "Older turns are gone."])
+@pytest.mark.parametrize("summaries", [1, 2])
+def test_a_history_that_begins_with_a_summary_is_sent_whole_if_it_fits(
+    name: str, model: str, note: str | None, summaries: int
+) -> None:
+    """What was not sent of it was more than an API may spare by merging, so the whole seemed too large."""
+    history: list[Dict] = [{"role": "assistant", "content": [BLOCK] * summaries}]
+    history += [{"role": "user", "content": "go on"}, {"role": "user", "content": "and then?"}]
+
+    def built(window: int) -> Dict:
+        budget = Budget(window, model=model)
+        return (
+            Assembler(budget, dialect=name, on_overflow=TrimOldest(note=note)).add_messages(history).build().request()
+        )
+
+    budget = Budget(10_000, model=model)
+    exact = Assembler(budget, dialect=name).add_messages(history).build().count.upper
+    assert [built(window) == built(10_000) for window in range(exact - 1, exact + 12)] == [False] + [True] * 12
+
+
+def test_a_summary_alone_is_no_question() -> None:
+    only: list[Dict] = [{"role": "assistant", "content": [BLOCK]}]
+    with pytest.raises(ConversationError, match="needs a user message"):
+        Assembler(Budget(10_000), dialect="bedrock").add_messages(only).build().request()

@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.compaction import api_of, summary_apart
+from assembler.conversation.messages import Call, Message, Result, user_message
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
@@ -131,9 +132,22 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
 
 def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
     """Return the turns of a request. Raises `ConversationError` for a conversation that cannot be sent yet."""
-    turns = turns_of(writer.adapt(in_steps(layout.messages)), writer)
+    messages = in_steps(layout.messages)
+    turns = turns_of(_with_summary_first(messages, writer.adapt(messages), writer), writer)
     refuse_ending(turns, dialect.name, ending)
     return turns
+
+
+def _with_summary_first(messages: Sequence[Message], adapted: list[Message], writer: Writer) -> list[Message]:
+    """Put the text of a summary at the beginning, if another API's server wrote it, into messages of the user's.
+
+    As the model's it would be left out there, and with it all that the conversation was about.
+    """
+    if len(messages) < 2 or messages[0].role != "assistant" or api_of(messages[0]) in (None, writer.shape):
+        return adapted
+    texts, rest = summary_apart(messages[0], adapted[0])
+    writer.notes["summary of another API's server sent as the user's words"] += bool(texts)
+    return [*map(user_message, texts), *([rest] if rest.parts else []), *adapted[1:]]
 
 
 def turns_to_add(
