@@ -7,6 +7,7 @@ are few: none if nothing changed, one or two after an append, and for a cold bui
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 
 import attrs
 
@@ -15,10 +16,13 @@ from assembler.pipeline.ladder import Known, Trimmed, keep_all
 from assembler.pipeline.newest_turns import Weighed, keep_most_turns
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.trimming import trim
-from assembler.policies.traits import trimming
+from assembler.policies.traits import asks, trimming
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, WholePricer
 from budgets import Count, Tokens
+
+_GENTLER = 3
+"""How many gentler answers of the policies to count. Each takes a render."""
 
 
 @attrs.frozen
@@ -68,6 +72,8 @@ def fit_by_whole(
         everything = None if overfull or not _may_fit(kept, ledger, tokens_left + limit) else (kept, weigh(kept))
         overfull = overfull or (everything is not None and everything[1].upper > limit)
         kept, count = _tightened(ledger, tokens_left, limit, weigh, relieve, everything)
+        if start is None and not any(rung.traits.low_water or asks(rung) for rung in plan.settings.active_rungs):
+            kept, count = _loosened(ledger, plan.fixed.upper, limit, weigh, relieve, (kept, count))
     if start is None:
         last.sealed = Sealed(prices, ledger.length, kept, count, weighed, overfull)
     return attrs.evolve(plan, trimmed=kept, sealed=count), count
@@ -104,6 +110,36 @@ def _tightened(
             break
         tokens_left, kept = found
         count = weigh(kept)
+    return kept, count
+
+
+def _loosened(
+    ledger: Ledger,
+    beside: Tokens,
+    limit: Tokens,
+    weigh: Callable[[Trimmed], Count],
+    relieve: Callable[[Tokens], Trimmed],
+    fitting: tuple[Trimmed, Count],
+) -> tuple[Trimmed, Count]:
+    """Ask the policies for more tokens if the whole leaves some, as where a template writes less than estimated, or
+    every text twice. Counts at most `_GENTLER` answers, and none where the estimates are right.
+    """
+    kept, count = fitting
+    high: Tokens | None = None
+    for _ in range(_GENTLER):
+        used = kept.count(ledger).upper
+        if not 0 < count.upper < limit or not kept.decisions:
+            break
+        spare = ceil((limit - count.upper) * (beside + used) / count.upper)
+        asked = used + spare if high is None else (used + high) // 2
+        found = relieve(asked)
+        if _says_the_same(found, kept) or found.count(ledger).upper <= used:
+            break
+        weighed = weigh(found)
+        if weighed.upper <= limit:
+            kept, count = found, weighed
+        else:
+            high = asked
     return kept, count
 
 

@@ -9,7 +9,16 @@ import pytest
 
 pytest.importorskip("transformers")
 
-from assembler import Assembler, CitedSources, ClearReasoning, Context, ContextLengthError, Placement, TrimOldest
+from assembler import (
+    Assembler,
+    CitedSources,
+    ClearReasoning,
+    ClearToolResults,
+    Context,
+    ContextLengthError,
+    Placement,
+    TrimOldest,
+)
 from assembler.dialects.chat_template.dialect import chat_template
 from assembler.dialects.chat_template.pricing import ChatTemplatePricer
 from budgets import Budget
@@ -143,6 +152,33 @@ def test_a_note_that_is_written_anew_is_no_other_answer(weighed: list[object]) -
     with pytest.raises(ContextLengthError):
         assembler.build()
     assert len(weighed) < 60
+
+
+def _in_steps() -> list[dict[str, Any]]:
+    """Three turns, each with a call and its result, and a question."""
+    history: list[dict[str, Any]] = []
+    for place, words in enumerate((12, 5, 9)):
+        call = {"id": f"c{place}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        history.append({"role": "user", "content": "word " * (place + 2)})
+        history.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        history.append({"role": "tool", "tool_call_id": f"c{place}", "content": "word " * words})
+        history.append({"role": "assistant", "content": "ok ok ok ok"})
+    return [*history, {"role": "user", "content": "q"}]
+
+
+@pytest.mark.parametrize("least", [178, 238, 310, 353])
+def test_a_ladder_drops_no_more_than_a_template_asks_for_that_writes_every_text_twice(least: int) -> None:
+    """Each token too many was taken for one of the estimate, so the policies were asked for twice too few tokens."""
+
+    def built(window: int) -> Context:
+        ladder = [ClearToolResults(keep=0), TrimOldest()]
+        made = Assembler(Budget(window), dialect=ODD["repeating"], on_overflow=ladder)
+        return made.add_messages(_in_steps()).build()
+
+    gentler = [built(window) for window in range(least, 400, 6)]
+    for window in range(least, least + 12):
+        kept = built(window)
+        assert not [wider for wider in gentler if kept.count.upper < wider.count.upper <= window]
 
 
 @pytest.mark.parametrize("strategy", [AT_QUESTION, CitedSources(), TEMPLATE], ids=["at question", "cited", "template"])
