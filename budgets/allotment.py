@@ -53,10 +53,10 @@ _LARGEST_SHARE = 1 - 1e-9
 """Floors of 0.1, 0.2 and 0.7 are a whole window, but as doubles they add up to slightly less than 1."""
 
 
-def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit]) -> None:
+def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit], most: Tokens | None = None) -> None:
     """Raise `BudgetError` for floors that do not fit into `available`, with the smallest window that works.
 
-    `reserved` is the rest of the window.
+    `reserved` is the rest of the window. `most` is what is available in any larger one, None for no such limit.
     """
     for region, limit in limits.items():
         if limit.cap is not None and tokens_of(limit.floor, available) > tokens_of(limit.cap, available):
@@ -71,11 +71,17 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
         if shares > _LARGEST_SHARE:
             asked = f"{shares:.0%} of what is free and {whole} tokens"
             raise BudgetError(f"the floors ask for {asked}: no window holds that")
-        least = _least_available(whole, limits)
-        raise BudgetError(
-            f"the floors ask for {needed} tokens but only {available} are free: "
-            f"the smallest context_window that works is {least + reserved}"
+        least, asked = (
+            _least_available(whole, limits),
+            f"the floors ask for {needed} tokens but only {available} are free",
         )
+        if most is not None and least > most:
+            raise BudgetError(f"{asked}: no window helps, as max_input_tokens leaves {most}; lower the floors")
+        if (within_caps := most_available(limits)) is not None and least > within_caps:
+            raise BudgetError(
+                f"{asked}: no window helps, as a floor that grows with it exceeds its cap; lower the floors"
+            )
+        raise BudgetError(f"{asked}: the smallest context_window that works is {least + reserved}")
 
 
 def most_available(limits: Mapping[str, Limit]) -> Tokens | None:

@@ -128,7 +128,9 @@ class Budget(Value):
                 "Enlarge context_window or reserve less for the answer."
             )
         if self.limits:
-            check_floors(self.input_limit, self.kept_free, self.limits)
+            capped = self.max_input_tokens
+            most = None if capped is None else max(0, capped - self.overhead - self.safety_margin)
+            check_floors(self.input_limit, self.kept_free, self.limits, most)
 
     @classmethod
     @hints(_BY_PLACE, **_MEANT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given
@@ -155,6 +155,32 @@ def test_a_floor_above_a_cap_of_the_other_kind_is_refused_in_tokens(limit: Limit
         words = rf"limits\['knowledge'\]: its floor of {floor} tokens is above its cap of {cap}:"
         with pytest.raises(BudgetError, match=words):
             Budget(1_200, max_output_tokens=200, counter=len, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("limits", "more", "why"),
+    [
+        ({"knowledge": Limit(floor=150)}, {"max_input_tokens": 149}, "max_input_tokens leaves 149"),
+        ({"knowledge": Limit(floor=150)}, {"max_input_tokens": 160, "overhead": 11}, "max_input_tokens leaves 149"),
+        ({"knowledge": Limit(floor=0.5, cap=60), "capability": Limit(floor=70)}, {}, "exceeds its cap"),
+    ],
+)
+def test_no_window_is_named_for_floors_that_fit_into_none(
+    limits: dict[str, Limit], more: dict[str, Any], why: str
+) -> None:
+    """One was named that `max_input_tokens` or the cap of another floor refused."""
+    with pytest.raises(BudgetError, match=f"no window helps, as .*{why}; lower the floors$"):
+        Budget(100, counter=len, limits=limits, **more)
+    for window in range(101, 500):
+        with pytest.raises(BudgetError):
+            Budget(window, counter=len, limits=limits, **more)
+
+
+def test_floors_that_fit_just_below_the_most_input_are_named_a_window() -> None:
+    limits = {"knowledge": Limit(floor=150)}
+    with pytest.raises(BudgetError, match=r"the smallest context_window that works is 161$"):
+        Budget(100, counter=len, limits=limits, max_input_tokens=161, overhead=11)
+    assert Budget(161, counter=len, limits=limits, max_input_tokens=161, overhead=11).input_limit == 150
 
 
 @pytest.mark.timeout(20)
