@@ -63,12 +63,14 @@ def _least_turns(overflow: TooLarge, trial: Trial) -> Tokens:
 
 
 def _documents_that_go(overflow: TooLarge, less: Mapping[str, Tokens], budget: Budget) -> Tokens:
-    """What the documents cost that may be left out so that the turns fit."""
-    measured, limits = overflow.plan.measured, budget.limits
+    """What the documents cost that are left out so that the turns fit; 0 if the caller's selection decides that."""
+    measured, limit = overflow.plan.measured, budget.limits.get("knowledge", Limit())
     if "knowledge" in less or not measured.regions.documents or not has_a_piece_for_each(measured):
         return 0
+    if limit.select is not None:
+        return 0
     available = max(0, budget.input_limit - measured.prices.framing.upper)
-    return max(0, measured.knowledge.upper - tokens_of(limits.get("knowledge", Limit()).floor, available))
+    return max(0, measured.knowledge.upper - tokens_of(limit.floor, available))
 
 
 def wider_limits(region: str, trial: Trial) -> str | None:

@@ -126,3 +126,20 @@ def test_who_shortens_by_what_the_limits_lack_gets_a_request_and_by_one_less_non
         check(Sized(window, **drawn))
     except BudgetError:  # floors that this window does not hold
         return
+
+
+def test_documents_that_a_selection_keeps_are_not_counted_as_left_out() -> None:
+    def fails(instruction: int) -> ContextLengthError | None:
+        limits = {"instruction": Limit(cap=200), "knowledge": Limit(select=lambda _items, _tokens, _left: [0])}
+        made = Assembler(Budget(300, counter=len, limits=limits)).set_instruction("i" * instruction)
+        made.add_knowledge("d" * 60, type="t").add_message(("user", "m" * 90))
+        try:
+            made.build()
+        except ContextLengthError as error:
+            return error
+        return None
+
+    error = fails(210)
+    assert error is not None
+    assert fails(210 - advised(error)["instruction"]) is None
+    assert fails(211 - advised(error)["instruction"]) is not None
