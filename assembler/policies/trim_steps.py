@@ -18,7 +18,8 @@ class TrimSteps:
 
     Use it if one question is followed by very many calls, a turn that `TrimOldest` cannot shrink. The user's message
     stays, and so does what the assistant said without calling a tool. A step stays if its results came with words of
-    the user. The last step stays if the conversation would otherwise end with the assistant, which most APIs refuse.
+    the user. The last step stays if the conversation would otherwise end with the assistant, or with a question without
+    words, which most APIs refuse.
     """
 
     keep: int = attrs.field(default=2, converter=as_int, validator=at_least_zero)
@@ -59,12 +60,18 @@ def _only_thinks(message: Message) -> bool:
 
 
 def _must_stay(passage: Passage, newest: Mapping[int, Message], step: Sequence[int]) -> bool:
-    """Whether dropping this step would leave the turn empty, or ending with the assistant. Only for the last step."""
+    """Whether dropping this step would leave the turn empty, without a word of the user's, or ending with the
+    assistant. Only for the last step.
+    """
     if step[-1] != passage.length - 1:
         return False
     standing = (index for index, _ in passage.newest_first() if index < step[0])
     before = next(standing, None)
-    return before is None or newest[before].role == "assistant"
+    return before is None or newest[before].role == "assistant" or _is_blank(newest[before])
+
+
+def _is_blank(message: Message) -> bool:
+    return all(isinstance(part, str) and not part.strip() for part in message.parts)
 
 
 def _says_something(message: Message) -> bool:

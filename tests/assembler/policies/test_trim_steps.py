@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler
+from assembler import Assembler, ContextLengthError
 from assembler.dialects import plain
 from assembler.policies import TrimOldest, TrimSteps
 from assembler.policies.passage import PassageView
@@ -126,3 +126,31 @@ def test_an_unanswered_step_is_incomplete_and_all_before_it_are_complete() -> No
         found.append(complete_steps(PassageView(ledger, {}, None, [(0, length)], ledger.newest_turns(1))))
     a, b = [4, 5], [6, 7, 8]
     assert found == [[], [], [a], [a], [a], [a, b], [a, b], [a, b]]
+
+
+TOOL = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
+
+
+@pytest.mark.parametrize("question", ["", " ", "\n"])
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "gpt-4o"])
+def test_the_last_step_of_a_question_without_words_stays_at_every_window(model: str, question: str) -> None:
+    """Claude got a request of nothing, which was refused as a conversation without a user message."""
+    history: History = [{"role": "user", "content": question}]
+    for number in range(2):
+        history += by_hand.step(f"c{number}", "r " * 50)
+
+    def built_at(window: int) -> Any:
+        made = Assembler(Budget(window, model=model), on_overflow=TrimSteps(keep=0)).add_capability([TOOL])
+        return made.add_messages(history).build()
+
+    whole = built_at(100_000).count.upper
+    with pytest.raises(ContextLengthError) as caught:
+        built_at(1)
+    least = caught.value.smallest_window
+    assert least is not None
+    for window in (*range(least, whole, 7), whole):
+        context = built_at(window)
+        assert context.count.upper <= window
+        assert len(context.messages) == (5 if window == whole else 3)
+    with pytest.raises(ContextLengthError):
+        built_at(least - 1)
