@@ -178,6 +178,8 @@ class Priced:
                     joins = before.shape == RESPONSES or (before.role == "assistant" and self._continues(index))
             if joins:
                 price = self._added_price(index, message)
+                if not price.upper and (index == self._view.head or index - 1 in self.prices.overpriced):
+                    self.prices.overpriced.add(index)  # nothing is sent yet: a system message may come first
                 if message.role == "assistant":
                     self._note_neighbours(index, message)
                 elif is_given_apart(message) and self._has_open_call(index):  # it goes behind the step's results

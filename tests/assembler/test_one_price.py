@@ -337,6 +337,15 @@ def test_a_system_message_behind_one_that_is_not_sent_spares_the_host_its_own_te
     costs_its_request(whole, api)
 
 
+@pytest.mark.parametrize("model", ["nobody-knows-this-model", "llama-3.3-70b-versatile", "gpt-4o"])
+def test_a_late_head_costs_what_it_is_sent_as_behind_items_of_which_nothing_is_sent(model: str) -> None:
+    """An item and the message after it are priced together, and were not noted as not sent."""
+    item = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}]}
+    said = [item, {"role": "assistant", "content": ""}, {"role": "system", "content": "be kind"}]
+    made = Assembler(Budget(10_000, model=model), dialect=DIALECTS["openai_chat"]).add_messages(said)
+    costs_its_request(made.build(), Api("openai_chat", model))
+
+
 @pytest.mark.parametrize("api", OF_A_HOST_WITH_A_TEXT)
 def test_a_window_that_a_late_head_just_fits_is_filled_by_it(api: Api) -> None:
     history = [NOTHING_TO_SEND[0], {"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
