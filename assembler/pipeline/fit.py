@@ -32,6 +32,7 @@ from budgets import Budget, ContextLengthError, Count, Tokens
 
 if TYPE_CHECKING:
     from assembler.pipeline.recipe import Recipe
+    from assembler.pipeline.share_budget import Shared
 
 _ROUNDS = 8
 """How often to cut further when a plan does not fit as it is sent. Once or twice is enough."""
@@ -244,29 +245,30 @@ def _is_over_its_cap(conversation: Count, budget: Budget | None) -> bool:
 def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Planned, Tokens]:
     """The plan with the fixed regions reduced to their limits, and the tokens left for the turns.
 
-    Documents and selected tools give way until the turns have the `reserved` tokens. The reduced regions are
-    remembered, so that they are priced once.
+    Documents and selected tools give way until the turns have the `reserved` tokens.
     """
     from assembler.pipeline.share_budget import conversation_cap, share_out  # for budgets with limits alone
 
     server = plan.settings.dialect.api.search
     found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.view, server, reserved)
+    smaller = plan if found.regions is plan.draft.regions else _reduced(plan, found)
     if found.over:
         region, needed, left = found.over[0]
         least = plan.ledger.since(plan.ledger.newest_turns(1))
-        required, costs = plan.fixed.upper + least.upper, plan.measured.costs(least)
+        required, costs = smaller.fixed.upper + least.upper, smaller.measured.costs(least)
         available = required - needed + left
         raise TooLarge(
-            plan, budget, required=required, available=available, costs=costs, region=region, over=found.over
+            smaller, budget, required=required, available=available, costs=costs, region=region, over=found.over
         )
-    if found.regions is plan.draft.regions:
-        return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
-    draft = attrs.evolve(plan.draft, regions=plan.draft.regions.memory.once(found.regions))
+    return smaller, min(conversation_cap(budget), budget.input_limit - smaller.fixed.upper)
+
+
+def _reduced(plan: Planned, shared: Shared) -> Planned:
+    """The plan with the fixed regions that are left. They are remembered, so that they are priced once."""
+    draft = attrs.evolve(plan.draft, regions=plan.draft.regions.memory.once(shared.regions))
     measured = measure(Gathered(draft, plan.settings, plan.view), plan.measured.choice)
-    rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))
-    measured = attrs.evolve(measured, rendered=rendered)
-    smaller = attrs.evolve(plan, measured=measured)  # the draft stays what was gathered
-    return smaller, min(conversation_cap(budget), budget.input_limit - measured.fixed.upper)
+    rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *shared.omitted))
+    return attrs.evolve(plan, measured=attrs.evolve(measured, rendered=rendered))  # the draft stays what was gathered
 
 
 def _with_pins(plan: Planned) -> Ledger:

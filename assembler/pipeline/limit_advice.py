@@ -15,6 +15,9 @@ from budgets import Budget, Limit, Tokens
 from budgets.allotment import tokens_of
 from budgets.numbers import in_tokens
 
+_WIDE = 1_000
+"""How many times as large a window is that holds all regions, also what a selection leaves out of them."""
+
 
 def advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     """Which region is over its limit, what to shorten by how much until all of it fits, and which limits to change."""
@@ -52,7 +55,7 @@ def _shortened(overflow: TooLarge, region: str, trial: Trial) -> Iterator[tuple[
 
 def _least_turns(overflow: TooLarge, trial: Trial) -> Tokens:
     """What the turns cost at least under the policies, by our rule, found by leaving them no tokens."""
-    wide = overflow.plan.fixed.upper + trial.budget.kept_free + trial.budget.context_window
+    wide = _WIDE * (overflow.plan.fixed.upper + trial.budget.context_window)
     limits = {"conversation": Limit(cap=0)}
     budget = attrs.evolve(trial.budget, context_window=wide, max_input_tokens=None, limits=limits)
     by_rule = attrs.evolve(trial, settings=attrs.evolve(trial.settings, calibration=None))

@@ -58,7 +58,7 @@ class Shared:
     regions: Regions
     omitted: tuple[Omitted, ...] = ()
     over: tuple[OverLimit, ...] = ()
-    """The regions over their limits of which nothing can be left out. If there are any, nothing else was reduced."""
+    """The regions over their limits of which nothing can be left out."""
 
 
 def share_out(
@@ -100,7 +100,7 @@ def share_out(
             continue
         regions, left_out = chosen
         omitted += left_out
-    return Shared(draft.regions, over=tuple(over)) if over else Shared(regions, tuple(omitted))
+    return Shared(regions, tuple(omitted), tuple(over))
 
 
 def has_a_piece_for_each(measured: Measured) -> bool:

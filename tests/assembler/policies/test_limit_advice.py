@@ -143,3 +143,24 @@ def test_documents_that_a_selection_keeps_are_not_counted_as_left_out() -> None:
     assert error is not None
     assert fails(210 - advised(error)["instruction"]) is None
     assert fails(211 - advised(error)["instruction"]) is not None
+
+
+def test_tools_that_a_selection_leaves_out_are_not_counted_as_sent() -> None:
+    """The turns were to be shortened by what those tools cost."""
+
+    def fails(instruction: int) -> ContextLengthError | None:
+        limits = {"instruction": Limit(cap=200), "capability": Limit(cap=50, select=lambda _items, _tokens, _left: [])}
+        made = Assembler(Budget(300, counter=len, limits=limits)).set_instruction("i" * instruction)
+        tool: dict[str, Any] = {"name": "f", "description": "d" * 900, "parameters": {}}
+        try:
+            made.set_tools([tool]).add_message(("user", "m" * 90)).build()
+        except ContextLengthError as error:
+            return error
+        return None
+
+    error = fails(230)
+    assert error is not None
+    assert advised(error) == {"instruction": 30}
+    assert (error.required, error.available) == (320, 290)
+    assert fails(200) is None
+    assert fails(201) is not None
