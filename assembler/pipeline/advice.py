@@ -13,7 +13,7 @@ from assembler.pipeline.declared_lengths import unseen_lengths
 from assembler.pipeline.limit_advice import advise_limits, wider_limits
 from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, a_summary_might_do, smallest
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.shortenable import holds_files, tokens_of_words
+from assembler.pipeline.shortenable import holds_files, words_to_shorten
 from assembler.policies import Policy, TrimOldest, Truncate
 from assembler.policies.traits import CuttingRung, Rung, Traits, rung_of, stand_in
 from assembler.pricing.media.facts import LARGEST
@@ -207,10 +207,12 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     left = overflow.available - plan.fixed.upper
     done = next((most for most in _lengths(left) if _fits(trial, rungs, [*dropped, Truncate(most)])), None)
     cure = "" if done is None else f"; Truncate({done:_}) {end} does"
-    if not cure and _is_larger_than_left(overflow) and excess > tokens_of_words(plan):
-        smaller = f": {cut}send fewer or smaller files, by {in_tokens(excess)}" if holds_files(plan) else ""
+    since = plan.ledger.newest_turns(1) if _is_larger_than_left(overflow) else 0
+    less = words_to_shorten(plan, since, excess)
+    if less is None and not cure and (since or plan.settings.whole is None):  # a template may write a text twice
+        smaller = f": {cut}send fewer or smaller files, by {in_tokens(excess)}" if holds_files(plan, since) else ""
         return f"{_describe_newest(overflow)}{smaller}."
-    return f"{_describe_newest(overflow)}: {cut}shorten its messages by {in_tokens(excess)}{cure}."
+    return f"{_describe_newest(overflow)}: {cut}shorten its messages by {in_tokens(less or excess)}{cure}."
 
 
 def _lengths(left: Tokens) -> Iterator[Tokens]:

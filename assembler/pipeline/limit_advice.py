@@ -24,7 +24,7 @@ def advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     needed = _tokens_of(overflow, region)
     opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - overflow.excess}: "
     (_, less), *others = _shortened(overflow, region, trial)
-    files = region == "conversation" and holds_files(overflow.plan)
+    files = region == "conversation" and holds_files(overflow.plan, overflow.plan.ledger.newest_turns(1))
     opening += f"shorten it {'or send smaller files, ' if files else ''}by {in_tokens(less)}"
     opening += "".join(f", and the {other} by {in_tokens(tokens)}" for other, tokens in others)
     wider = wider_limits(region, trial)

@@ -1,8 +1,6 @@
-"""Tells how much of the newest turn is words, which can be shortened, and whether the rest is files."""
+"""Tells by how much the words that stay can be shortened, and whether the rest is files."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import attrs
 
@@ -12,20 +10,28 @@ from assembler.pricing.opaque import is_measured
 from budgets import Tokens
 
 
-def tokens_of_words(plan: Planned) -> Tokens:
-    """By how much the newest turn gets cheaper without its texts, reasoning and arguments."""
-    price = plan.ledger.price
-    return sum(price(message).upper - price(_wordless(message)).upper for message in _newest_turn(plan))
+def words_to_shorten(plan: Planned, since: int, excess: Tokens) -> Tokens | None:
+    """By how many tokens to shorten the words from a message on, so that they cost `excess` less; None if they cannot.
+
+    Words that a policy has shortened cost no less until the caller's are shorter than it left them.
+    """
+    price, saved = plan.ledger.price, plan.trimmed.savings
+    of_caller = of_policies = 0
+    for index, message in plan.kept_messages:
+        words = price(message).upper - price(_wordless(message)).upper if index >= since else 0
+        of_policies += words if index in plan.trimmed.changed else 0
+        of_caller += 0 if index in plan.trimmed.changed else words
+    if excess <= of_caller:
+        return excess
+    if excess > of_caller + of_policies:
+        return None
+    return excess + sum(less.saved for start, less in saved.items() if start >= since)
 
 
-def holds_files(plan: Planned) -> bool:
-    """Whether an image, a document, a sound or a film is in the newest turn."""
-    return any(map(_is_file, (part for message in _newest_turn(plan) for part in message.parts)))
-
-
-def _newest_turn(plan: Planned) -> Sequence[Message]:
-    begins = plan.ledger.newest_turns(1)
-    return [message for index, message in plan.kept_messages if index >= begins]  # as the policies left them
+def holds_files(plan: Planned, since: int) -> bool:
+    """Whether an image, a document, a sound or a film stays in a message from this one on."""
+    stays = (message for index, message in plan.kept_messages if index >= since)
+    return any(_is_file(part) for message in stays for part in message.parts)
 
 
 def _is_file(part: Part) -> bool:

@@ -65,18 +65,20 @@ def declared(history: Sequence[Dict], length: int, file: Dict) -> list[Dict]:
     return changed
 
 
-def shortened(history: Sequence[Dict], tokens: int) -> list[Dict]:
-    """The history with so many words less in the newest message."""
+def shortened(history: Sequence[Dict], tokens: int, advice: str) -> list[Dict]:
+    """The history with so many words less in the newest message, after a pinned one if all that stays is too large."""
     changed = copy.deepcopy(list(history))
-    newest = changed[-1]
-    parts = listed(newest)
-    said = str(next((part["text"] for part in parts if "text" in part), newest.get("content")))
-    fewer = "a " * max(0, len(said) // 2 - tokens)
-    if not parts:
-        newest["content"] = fewer
-    for part in parts:
-        if "text" in part:
-            part["text"] = fewer
+    pinned = [one for one in changed[:-1] if one.get("pinned") and "What cannot be dropped" in advice]
+    for message in [*pinned, changed[-1]]:
+        parts = listed(message)
+        said = str(next((part["text"] for part in parts if "text" in part), message.get("content")))
+        less = min(tokens, len(said) // 2)
+        fewer, tokens = "a " * (len(said) // 2 - less), tokens - less
+        if not parts:
+            message["content"] = fewer
+        for part in parts:
+            if "text" in part:
+                part["text"] = fewer
     return changed
 
 
@@ -145,7 +147,7 @@ def test_who_follows_the_advice_gets_a_request_that_fits(case: Case) -> None:
     if "Dropping old turns would help" in advice or "TrimSteps" in advice:
         assert case.fails(history=history, ladder=ladder) is None
     if (words := re.search(r"shorten its messages by (\d+) token", advice)) is not None:
-        assert case.fails(history=shortened(history, int(words.group(1)) + 2), ladder=ladder) is None
+        assert case.fails(history=shortened(history, int(words.group(1)) + 2, advice), ladder=ladder) is None
     if (cut := re.search(r"Truncate\((\d[\d_]*)\) (behind it|at the end)", advice)) is not None:
         assert case.fails(history=history, ladder=[*ladder, Truncate(int(cut.group(1).replace("_", "")))]) is None
     if "pin fewer of them" in advice:

@@ -191,6 +191,20 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         NEWEST.format(79, 60) + "end on_overflow with TrimOldest(), TrimSteps(). Or choose a context_window of 109.",
     ),
     (
+        turns(100),
+        Truncate(50),  # which would leave the text as long if the caller's were 90
+        {"context_window": 40},
+        {},
+        NEWEST.format(50, 40) + SHORTENED.format(60, 30) + " Or choose a context_window of 50.",
+    ),
+    (
+        [{"role": "user", "content": [{"type": "text", "text": "x" * size} for size in (100, 45)]}],
+        Truncate(50),
+        {"context_window": 40},
+        {},
+        NEWEST.format(95, 40) + SHORTER.format(105) + " Or choose a context_window of 95.",
+    ),
+    (
         [{"role": "user", "content": [{"type": "text", "text": "x" * 100}] * 300}],
         TrimOldest(),
         {"context_window": 7_000},
