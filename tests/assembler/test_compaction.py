@@ -102,6 +102,14 @@ def test_a_summary_of_ours_follows_the_servers_which_nothing_before_it_would_out
         assert again.request() == context.request()
 
 
+def test_a_turn_that_is_pinned_next_to_the_servers_summary_follows_ours() -> None:
+    history, floor = compacted(ANTHROPIC, after=6)
+    policy = TrimOldest(note="Some turns are gone.", pins={floor + 1})
+    context = Assembler(Budget(600), dialect=ANTHROPIC, on_overflow=policy).add_messages(history).build()
+    note = {"role": "user", "content": "Some turns are gone."}
+    assert context.messages[:3] == [history[floor], note, history[floor + 1]]
+
+
 def test_the_objects_of_a_framework_have_our_summary_after_the_servers() -> None:
     history, _ = compacted(ANTHROPIC, after=6)
     policy = TrimOldest(note="Some turns are gone.")

@@ -204,6 +204,14 @@ WORDS: dict[str, tuple[list[Dict], int, Any, str]] = {
         UNSEEN.format(0).replace(": add", ", as do others: add")
         + "; it fits up to 2. Or choose a context_window of 256023.",
     ),
+    "a region may have more for one page": (
+        [spoken(CHAT, "user", 5, FILES[CHAT][1])],
+        20_000,
+        {"conversation": Limit(cap=2_500)},
+        f"{UNSEEN.format(0)}. Even with 1 there it does not fit. The conversation needs 4455 tokens and its limits "
+        "leave it 2500: shorten it or send smaller files, by 1955 tokens, or raise its cap. "
+        "A larger context_window does not help: the limits leave no more.",
+    ),
     "a region may have more": (
         [spoken(CHAT, "user", 5, FILES[CHAT][1])],
         900_000,
