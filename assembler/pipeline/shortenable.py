@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
+from assembler.conversation.messages import Call, Message, Part, Result, Thinking
 from assembler.pipeline.planned import Planned
 from assembler.pricing.opaque import is_measured
 from budgets import Tokens
@@ -35,7 +35,7 @@ def holds_files(plan: Planned, since: int) -> bool:
 
 
 def _is_file(part: Part) -> bool:
-    return any(map(_is_file, part.parts)) if isinstance(part, Result) else isinstance(part, Media) or is_measured(part)
+    return any(map(_is_file, part.parts)) if isinstance(part, Result) else is_measured(part)
 
 
 def _wordless(message: Message) -> Message:

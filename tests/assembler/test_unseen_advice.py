@@ -230,6 +230,16 @@ def test_the_advice_names_each_way_that_helps_and_no_other(case: tuple[list[Dict
     assert error.advice == advice
 
 
+@pytest.mark.parametrize("first", ["pages", "seconds"])
+def test_the_key_that_is_named_is_that_of_the_first_file_of_a_message(first: str) -> None:
+    document = FILES["gemini"][1]
+    film = {"file_data": {"file_uri": "https://a.example/f.mp4", "mime_type": "video/mp4"}}
+    files = [document, film] if first == "pages" else [film, document]
+    error = Case("gemini", [{"role": "user", "parts": [*files, {"text": "a"}]}], [Refuse()], 1_000, {}).fails()
+    assert error is not None
+    assert f'add {{"{first}": …}} to its part' in error.advice
+
+
 @pytest.mark.parametrize("words", [5, 5_000])
 def test_a_turn_is_to_be_shortened_only_by_as_many_tokens_as_its_words_cost(words: int) -> None:
     """Ten pages of a known length cannot be shortened either: a smaller file can be sent."""
