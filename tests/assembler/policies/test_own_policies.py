@@ -430,3 +430,21 @@ def test_a_policys_declaration_is_read_once() -> None:
     for _ in range(3):
         assert made.fork().build().messages[0] is history[0]
     assert read == [1]
+
+
+class CutsAQuestionOff:
+    """Cuts in the middle of a turn."""
+
+    def cut(self, ledger: Any, tokens_left: int) -> Cut:
+        return Cut(ledger.first + 1, "half a turn")
+
+
+@pytest.mark.parametrize("strategy", [None, CitedSources()])
+def test_the_error_for_a_wrong_cut_names_its_policy_beside_documents_too(strategy: Any) -> None:
+    """A strategy that chooses asks for the smallest conversation before anything is fitted."""
+    settings: dict[str, Any] = {} if strategy is None else {"strategy": strategy}
+    made = Assembler(Budget(60, counter=len), dialect=plain, on_overflow=CutsAQuestionOff(), **settings)
+    made.add_knowledge("A fact.", type="fact").add_messages(session())
+    with pytest.raises(PlanError, match="CutsAQuestionOff") as caught:
+        made.build()
+    assert caught.value.policy == "CutsAQuestionOff"
