@@ -10,11 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ChatRegions, Context, ContextLengthError, Placement, TrimOldest
+from assembler import (
+    Assembler,
+    ChatRegions,
+    Context,
+    ContextLengthError,
+    ConversationError,
+    Placement,
+    TrimOldest,
+)
 from assembler.dialects import openai_chat, openai_responses, plain
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Needs, Rendered
 from budgets import Budget, BudgetError, Limit
+from tests.assembler.by_hand import step
 
 TOOLS = [{"name": f"tool_{n}", "description": "x" * 20} for n in range(3)]
 
@@ -202,3 +211,14 @@ def test_a_region_over_its_limit_is_to_be_shortened_until_the_newest_turn_fits_b
         made(62).build()
     assert (caught.value.required, caught.value.available, caught.value.excess) == (65, 50, 15)
     made(62 - 15).build()
+
+
+def test_the_error_for_a_limit_that_selects_no_tool_beside_calls_says_to_keep_one() -> None:
+    """The tools were passed, and the error said to pass them."""
+    tool = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
+    budget = Budget(300, model="claude-sonnet-4-5", limits={"capability": Limit(select=lambda *_: [])})
+    made = Assembler(budget).add_capability([tool]).add_message({"role": "user", "content": "q"})
+    for message in step("c0", "r " * 50):
+        made.add_message(message)
+    with pytest.raises(ConversationError, match="keep one where a limit selects"):
+        made.build()
