@@ -13,6 +13,7 @@ from assembler import (
     CalibratedCounter,
     Context,
     ContextLengthError,
+    ConversationError,
     Overflow,
     TrimOldest,
     Truncate,
@@ -196,3 +197,22 @@ def test_the_required_tokens_of_a_billed_request_are_its_bill_and_not_its_bound(
         at(billed - 1, bill)
     assert (raised.value.required, raised.value.smallest_window) == (billed, billed)
     assert bill.bound(context.by_rule.upper) > billed
+
+
+@pytest.mark.parametrize("dialect", ["gemini", "anthropic", "bedrock", "openai_chat"])
+def test_calls_before_the_first_question_are_no_fault_of_a_bill(dialect: str) -> None:
+    """The call is not sent before a question, so the search for the message that asked for it found none."""
+    call = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    asking = {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    def conversation() -> Assembler:
+        return Assembler(Budget(10_000, counter=len), dialect=dialect, on_overflow=TrimOldest())
+
+    def answer(assembler: Assembler) -> str:
+        try:
+            return repr(assembler.build().request())
+        except ConversationError as refusal:
+            return str(refusal)
+
+    bill = calibrate(conversation().add_message(QUESTION).build(), 60)
+    assert answer(conversation().add_message(asking).anchor(bill)) == answer(conversation().add_message(asking))
