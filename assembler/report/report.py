@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -127,8 +127,9 @@ class Report:
 def report_of(plan: Planned) -> Report:
     """Return the report of a plan. Prices dropped items if they have no price yet; O(items)."""
     budget, turns = plan.settings.budget, turns_of(plan)
+    rows = tuple(_rows(plan, turns))
     return Report(
-        rows=tuple(_rows(plan, turns)),
+        rows=rows,
         costs=plan.costs,
         count=plan.count,
         budget=budget,
@@ -140,7 +141,7 @@ def report_of(plan: Planned) -> Report:
             *_unknown(plan),
             *_mark_notes(plan),
             *_bill_notes(plan),
-            *map(str, plan.trimmed.idle),  # reasons of policies that could not help, which no row has
+            *_idle_notes(plan, rows),
             *tool_notes([tool.name for tool in plan.measured.regions.tools], turns.called),
             *_strategy_notes(plan),
         ),
@@ -163,6 +164,13 @@ def _dialect_notes(plan: Planned) -> tuple[str, ...]:
 
 def _counter_notes(plan: Planned) -> tuple[str, ...]:
     return () if plan.settings.budget is None else plan.settings.budget.token_counter.notes
+
+
+def _idle_notes(plan: Planned, rows: Sequence[Row]) -> Iterator[str]:
+    """Return the reasons of policies that could not help. What a single policy saved is not counted: rows name it."""
+    idle = plan.trimmed.idle
+    named = {row.reason for row in rows} if idle else ()
+    return (str(one) for one in idle if one.in_words not in named)
 
 
 _GUESSING = frozenset({"openai_chat", "openai_responses"})

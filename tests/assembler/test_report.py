@@ -176,3 +176,11 @@ def test_no_other_model_is_suggested_for_one_of_a_known_family_or_of_the_callers
 def test_the_models_own_counter_causes_no_warning() -> None:
     context = Assembler(Budget(4_000, model="gtp-4o", counter=len)).add_message(("user", "Hello")).build()
     assert context.report.notes == ()
+
+
+def test_no_note_repeats_why_turns_were_dropped() -> None:
+    """What a single policy saves is not counted, so it was listed among those that could not help."""
+    made = Assembler(Budget(10, counter=len), dialect=plain, on_overflow=TrimOldest())
+    report = made.add_messages([("user", "q" * 8), ("user", "n" * 8)]).build().report
+    assert [row.reason for row in report.rows if row.outcome == "dropped"] == ["TrimOldest: older turns do not fit"]
+    assert not report.notes
