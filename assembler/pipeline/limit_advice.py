@@ -22,12 +22,14 @@ _WIDE = 1_000
 def advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     """Which region is over its limit, what to shorten by how much until all of it fits, and which limits to change."""
     needed = _tokens_of(overflow, region)
-    opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - overflow.excess}: "
-    (_, less), *others = _shortened(overflow, region, trial)
-    files = region == "conversation" and holds_files(overflow.plan, overflow.plan.ledger.newest_turns(1))
-    opening += f"shorten it {'or send smaller files, ' if files else ''}by {in_tokens(less)}"
-    opening += "".join(f", and the {other} by {in_tokens(tokens)}" for other, tokens in others)
+    opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {max(0, needed - overflow.excess)}"
+    (_, less), *others = shortened = [*_shortened(overflow, region, trial)]
     wider = wider_limits(region, trial)
+    if any(tokens > _tokens_of(overflow, name) for name, tokens in shortened):  # they do not hold so many
+        return f"{opening}." if wider is None else f"{opening}: {wider}."
+    files = region == "conversation" and holds_files(overflow.plan, overflow.plan.ledger.newest_turns(1))
+    opening += f": shorten it {'or send smaller files, ' if files else ''}by {in_tokens(less)}"
+    opening += "".join(f", and the {other} by {in_tokens(tokens)}" for other, tokens in others)
     return f"{opening}." if wider is None else f"{opening}, or {wider}."
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler
+from assembler import Assembler, calibrate
+from assembler.dialects import plain
 from assembler.policies import Policy, Refuse, TrimOldest
 from budgets import Budget, BudgetError, ContextLengthError, Limit
 from tests.scaled import scaled
@@ -164,3 +165,17 @@ def test_tools_that_a_selection_leaves_out_are_not_counted_as_sent() -> None:
     assert (error.required, error.available) == (320, 290)
     assert fails(200) is None
     assert fails(201) is not None
+
+
+def test_no_region_is_to_be_shortened_by_more_than_it_holds() -> None:
+    """Under a bill that was far above the count, an instruction of 13 tokens was to be shortened by 182."""
+    budget = Budget(120, counter=len, limits={"conversation": Limit(share=0.2)})
+    assembler = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_instruction("i" * 13)
+    assembler.add_message({"role": "user", "content": "q"})
+    billed = assembler.anchor(calibrate(assembler.build(), 214))
+    with pytest.raises(ContextLengthError) as raised:
+        billed.add_message({"role": "assistant", "content": "a"}).add_message(
+            {"role": "user", "content": "x" * 40}
+        ).build()
+    assert "by 1" not in raised.value.advice.partition("Counted by rule")[0]
+    assert raised.value.advice.startswith("The instruction needs 13 tokens and its limits leave it 0. ")
