@@ -199,8 +199,7 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     """By how much to shorten the newest turn once all droppable turns are gone, and the `Truncate` that does it."""
     rungs, dropped = tuple(map(stand_in, trial.settings.rungs)), list[Policy]()
     excess, cut, end, plan = overflow.lacking, "", "at the end of on_overflow", overflow.plan
-    more_may_go = plan.trimmed.cut.first_kept < plan.ledger.newest_turns(1)
-    least = trial.under((*rungs, rung_of(TrimOldest()))) if more_may_go else None
+    least = trial.under((*rungs, rung_of(TrimOldest()))) if _may_drop_more(plan) else None
     if isinstance(least, TooLarge) and least.lacking < excess:
         dropped = [TrimOldest()]
         excess, cut, end = least.lacking, "end on_overflow with TrimOldest(), and ", "behind it"
@@ -244,9 +243,7 @@ def _cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
     from assembler.policies import TrimSteps
 
     plan, rungs = overflow.plan, tuple(map(stand_in, trial.settings.rungs))
-    ledger = plan.ledger
-    begins = ledger.newest_turns(1)
-    cut = plan.trimmed.cut.first_kept >= begins
+    cut = not _may_drop_more(plan)
     if not cut and _fits(trial, rungs, [TrimOldest()]):
         how = "pass on_overflow=" if _can_be_replaced(plan, trial.settings.rungs) else "end on_overflow with "
         yield f"Dropping old turns would help: {how}TrimOldest()."
@@ -275,9 +272,23 @@ def _advise_pins(overflow: TooLarge, trial: Trial) -> str | None:
     if not pinned or (unpinned if bill is None else bill.bound(unpinned)) > overflow.available:
         return None
     named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
-    cut = plan.trimmed.cut.first_kept >= begins  # else no policy drops the turns once they are unpinned
-    drops = "" if cut else ", and end on_overflow with TrimOldest()"
+    drops = "" if _drops_turns(overflow, begins) else ", and end on_overflow with TrimOldest()"
     return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them{drops}."
+
+
+def _may_drop_more(plan: Planned) -> bool:
+    """Whether a turn before the newest stays that is not pinned."""
+    first, pinned = plan.trimmed.cut.first_kept, dict(plan.ledger.pinned_turns())
+    while first in pinned:
+        first = pinned[first]
+    return first < plan.ledger.newest_turns(1)
+
+
+def _drops_turns(overflow: TooLarge, begins: int) -> bool:
+    """Whether a policy drops all turns before `begins`, as far as they are not pinned."""
+    ledger, most = overflow.plan.ledger, max(_left(overflow), 0)
+    cutting = (rung for rung in map(stand_in, overflow.plan.settings.rungs) if isinstance(rung, CuttingRung))
+    return any(rung.policy.cut(ledger, most).first_kept >= begins for rung in cutting)
 
 
 def _newest_beside_notes(plan: Planned, begins: int) -> Tokens:

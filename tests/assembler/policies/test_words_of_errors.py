@@ -191,6 +191,13 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         NEWEST.format(79, 60) + "end on_overflow with TrimOldest(), TrimSteps(). Or choose a context_window of 109.",
     ),
     (
+        [{"role": "user", "content": "p" * 10, "pinned": True}, *talk("r" * 20, "r" * 20, "r" * 20)],
+        [Truncate(500), TrimOldest()],  # neither has anything to do: the only older turn is pinned
+        {"context_window": 70},
+        {},
+        NEWEST.format(79, 70) + "end on_overflow with TrimSteps(). Or choose a context_window of 89.",
+    ),
+    (
         turns(100),
         Truncate(50),  # which would leave the text as long if the caller's were 90
         {"context_window": 40},
