@@ -1,0 +1,14 @@
+"""What was built before is built the same again: `recorded.py` draws the conversations and writes the lines anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.assembler.recorded import SCENARIOS, Scenario, lines, recorded
+
+
+@pytest.mark.parametrize("number", range(SCENARIOS))
+def test_builds_say_what_is_recorded(number: int) -> None:
+    if Scenario.api_of(number).dialect.startswith("template"):
+        pytest.importorskip("transformers")
+    assert list(lines(number)) == recorded()[number]
