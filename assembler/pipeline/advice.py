@@ -47,18 +47,23 @@ def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
 
 
 def _of_smallest_choice(overflow: TooLarge, found: Smallest | None, trial: Trial) -> TooLarge:
-    """The overflow of the smallest request that the strategy can make; a chunk may cost less than no chunk."""
-    plan = overflow.plan if found is None else found.plan
-    chooses = plan.measured.choice is not None and overflow.region is None
-    if not chooses or not overflow.available < plan.count.upper < overflow.required:
+    """The overflow of the smallest request that the strategy can make; a chunk may cost less than no chunk.
+
+    The strategy chooses it once so many tokens are left as the smallest window adds, or shorter texts leave.
+    """
+    if found is None or found.plan.measured.choice is None or overflow.region is not None:
         return overflow
+    plan, lacking = found.plan, found.window - trial.budget.context_window + overflow.lacking - overflow.excess
+    if lacking >= overflow.lacking:
+        return overflow
+    smaller = overflow.available < plan.count.upper < overflow.required
     return TooLarge(
-        plan,
+        plan if smaller else overflow.plan,
         trial.budget,
-        required=plan.count.upper,
+        required=plan.count.upper if smaller else overflow.required,
         available=overflow.available,
-        costs=plan.costs,
-        changed=plan.count.upper + overflow.lacking - overflow.excess,
+        costs=plan.costs if smaller else overflow.costs,
+        changed=overflow.available + lacking,
         remark=overflow.advice,
     )
 

@@ -15,6 +15,7 @@ from assembler.errors import ConversationError
 from assembler.pipeline.build import measure_now
 from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.draft import Draft
+from assembler.pipeline.gather import gather
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.last_decision import (
     GLANCE,
@@ -342,3 +343,17 @@ def test_a_forks_state_holds_the_summary_of_the_messages_that_it_has() -> None:
     assembler.add_message(messages[6]).add_message(messages[7]).build()
     assert told == [6]
     assert [len(one.build().state()["policies"]) for one in (five, six, assembler)] == [0, 1, 1]
+
+
+def test_a_decision_is_gathered_again_while_the_regions_are_the_same() -> None:
+    assembler, _ = trimmed()
+    assert gather(*assembler.inside).last is last_decision(assembler)
+    assert gather(*assembler.set_instruction("another").inside).last is None
+
+
+def test_what_a_kept_decision_costs_is_carried_and_not_added_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    assembler, _ = trimmed()
+    before = assembler.build().count
+    monkeypatch.setattr(Ledger, "kept", None)  # it adds up what stays
+    assert assembler.build().count == before
+    assert assembler.add_message(("user", "1234")).build().count == before + Count(4)

@@ -139,3 +139,25 @@ def test_a_step_that_is_sent_again_is_not_priced_again(before: str, now: str, pr
     alone = price_request(dialect, pricer, request(now), None)
     assert (found.starts, found.entries, found.head) == (alone.starts, alone.entries, alone.head)
     assert [step.price for step in found.steps] == [step.price for step in alone.steps]
+
+
+def test_a_step_that_forgot_its_reasoning_remembers_it_once_the_question_has_gone() -> None:
+    def thought(number: int) -> dict[str, Any]:
+        thinking = {"type": "thinking", "thinking": "long and deep " * 9, "signature": "c2ln"}
+        call = {"type": "tool_use", "id": f"c{number}", "name": "search", "input": {}}
+        return {"role": "assistant", "content": [thinking, call]}
+
+    def answer(number: int) -> dict[str, Any]:
+        return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{number}", "content": "found"}]}
+
+    begun = [{"role": "user", "content": "q"}, thought(0), answer(0), thought(1), answer(1)]
+    asked = [*begun, {"role": "assistant", "content": "a"}, {"role": "user", "content": "then?"}]
+    dialect = DIALECTS["anthropic"]
+    pricer = dialect.pricer("claude-sonnet-4-5", len)
+    assert isinstance(pricer, MergingPricer)
+    known, costs = None, list[int]()
+    for messages in (begun, asked, begun, asked):
+        known = price_request(dialect, pricer, {"messages": messages}, known)
+        assert known.count == priced_request(pricer, dialect.parse({"messages": messages}))
+        costs.append(known.count.tokens)
+    assert costs[0] == costs[2] > costs[1] == costs[3]

@@ -256,3 +256,22 @@ def test_words_that_a_policy_has_shortened_already_are_not_to_be_shortened_again
     error = Case("bedrock", [asked], [TrimOldest(), Truncate(50)], 2_851, {}).fails()
     assert error is not None
     assert "send fewer or smaller files, by" in error.advice
+
+
+def test_a_file_in_a_tool_result_is_told_how_long_it_may_be() -> None:
+    dialect, file = "openai_responses", FILES["openai_responses"][1]
+
+    def refused(part: Dict) -> ContextLengthError | None:
+        call = {"type": "function_call", "call_id": "a", "name": "fetch", "arguments": "{}"}
+        found = [part, {"type": "input_text", "text": "a " * 400}]
+        answer = {"type": "function_call_output", "call_id": "a", "output": found, "pinned": True}
+        return Case(dialect, [spoken(dialect, "user", 5), call, answer], [Refuse()], 40_000, {}).fails()
+
+    error = refused(file)
+    assert error is not None
+    most = re.search(r"it fits up to (\d+)\.", error.advice)
+    assert most is not None
+    assert refused({**file, "pages": int(most.group(1))}) is None
+    larger = refused({**file, "pages": int(most.group(1)) + 1})
+    assert larger is not None
+    assert "send fewer or smaller files, by" in larger.advice
