@@ -59,10 +59,12 @@ def plan_anchored(
 
 
 def _begins_anew(settings: Settings, kept: Planned | None) -> bool:
-    """True if no request begins as the one before: the prompt of a template, and one whose knowledge stands around the
-    newest question. The cut of the billed request still applies.
+    """True if a request may not begin as the one before: the prompt of a template, one whose knowledge stands around
+    the newest question, and one of an API that joins the next question to the last. The cut of the billed request still
+    applies.
     """
-    return settings.whole is not None or (kept is not None and kept.measured.host is not None)
+    joins = settings.whole is not None or settings.merging is not None
+    return joins or (kept is not None and kept.measured.host is not None)
 
 
 def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:

@@ -34,11 +34,13 @@ FIRST, CHECKED_FROM = 1, LENGTH - 3
 """Behind the first message and before the newest dropped turn, where the two newest turns of 8 tokens fit into 20."""
 
 
-def trimmed(kind: Any = dict, builds: int = 1, policy: Any = None) -> tuple[Assembler[Any], list[Any]]:
-    messages = [kind(role="user", content=f"{place:08}") for place in range(LENGTH)]
+def trimmed(
+    kind: Any = dict, builds: int = 1, policy: Any = None, length: int = LENGTH
+) -> tuple[Assembler[Any], list[Any]]:
+    messages = [kind(role="user", content=f"{place:08}") for place in range(length)]
     assembler = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=policy or TrimOldest())
     assembler.add_messages(messages)
-    assembler.inside[0].history.view().messages(0, LENGTH)  # as if an earlier build had read them all
+    assembler.inside[0].history.view().messages(0, length)  # as if an earlier build had read them all
     for _ in range(builds):
         assembler.build()
     return assembler, messages
@@ -117,6 +119,16 @@ def test_a_new_decision_depends_on_what_its_policies_may_have_read(kind: Any, po
         before, fields["content"] = fields["content"], "edited"
         assert first_changed(plan, None) == (place if place in depends else None)
         fields["content"] = before
+
+
+@pytest.mark.parametrize("between", [GLANCE - 1, GLANCE, GLANCE + 1])
+def test_dropped_messages_are_compared_as_long_as_they_are_no_more_than_a_glance(between: int) -> None:
+    assembler, messages = trimmed(length=FIRST + between + 3)
+    plan = assembler.plan().inside
+    for place in range(FIRST, FIRST + between):
+        before, messages[place]["content"] = messages[place]["content"], "edited"
+        assert first_changed(plan, None) == (place if between <= GLANCE else None)
+        messages[place]["content"] = before
 
 
 def test_a_decision_after_an_outgrown_one_depends_on_what_that_one_depended_on() -> None:

@@ -20,6 +20,7 @@ from assembler import (
     TrimOldest,
 )
 from assembler.dialects import openai_chat, openai_responses, plain
+from assembler.pipeline.choose import Limits
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Needs, Rendered
 from budgets import Budget, BudgetError, Limit
@@ -224,3 +225,34 @@ def test_the_error_for_a_limit_that_selects_no_tool_beside_calls_says_to_keep_on
         made.add_message(message)
     with pytest.raises(ConversationError, match="keep one where a limit selects"):
         made.build()
+
+
+@pytest.mark.parametrize(
+    ("limit", "left"),
+    [
+        ({}, 100 - 10 - 20 - 30),
+        ({"capability": Limit(floor=50)}, 100 - 10 - 20 - 30),
+        ({"conversation": Limit(floor=25)}, 100 - 10 - 20 - 30 - 5),
+        ({"conversation": Limit(floor=3)}, 100 - 10 - 20 - 30 - 3),
+        ({"knowledge": Limit(cap=7)}, 7),
+    ],
+)
+def test_knowledge_may_cost_what_the_other_regions_need_no_more(limit: dict[str, Limit], left: int) -> None:
+    assert Limits(100, limit, demand=5).of_knowledge(20, 30, 10) == left
+
+
+def test_selected_tools_make_way_for_the_smallest_conversation() -> None:
+    def fitting(items: Sequence[Any], tokens: Sequence[int], room: int) -> Iterable[int]:
+        return [place for place, end in enumerate(itertools.accumulate(tokens)) if end <= room]
+
+    def built(window: int, **limit: Any) -> list[Any]:
+        budget = Budget(window, counter=len, limits={"capability": Limit(**limit)})
+        made = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_capability(TOOLS)
+        return made.add_messages([("user", "x" * 100)]).build().tool_classes
+
+    each = Assembler(Budget(1_000, counter=len), dialect=plain).add_capability(TOOLS[:1]).costs().capability
+    assert built(100 + 3 * each, select=fitting) == TOOLS
+    assert built(100 + 3 * each - 1, select=fitting) == TOOLS[:2]
+    assert built(100 + each, select=fitting) == TOOLS[:1]
+    with pytest.raises(ContextLengthError):
+        built(100 + 3 * each - 1, floor=1)

@@ -560,3 +560,19 @@ def test_a_newest_turn_that_fits_by_rule_is_not_blamed_under_a_bill() -> None:
     with pytest.raises(ContextLengthError) as raised:
         made.build()
     assert raised.value.advice.startswith("What cannot be dropped is too large: shorten its messages by ")
+
+
+@pytest.mark.parametrize("briefest", [None, TrimOldest(), Refuse()])
+def test_no_window_is_the_smallest_if_only_a_model_knows_how_brief_it_can_be(briefest: Any) -> None:
+    class Asking:
+        traits = Traits(unasked=Refuse(), briefest=briefest)
+
+        def cut(self, turns: Any, tokens_left: int) -> Cut:
+            return Cut(turns.first, "the model was asked in vain")
+
+    budget = Budget(25, counter=len)
+    with pytest.raises(ContextLengthError) as caught:
+        assembler_of(turns(10, 10, 10), budget, Asking(), {}).build()
+    named = caught.value.smallest_window == 30
+    assert named is isinstance(briefest, Refuse)
+    assert ("A context_window of 30 works without a new summary" in caught.value.advice) is not named
