@@ -186,7 +186,9 @@ def test_the_state_holds_no_text_but_the_summary_and_stays_small() -> None:
     assembler = new(600, [ClearToolResults(), Truncate(30), Summarize(lambda *_: "told", 2), TrimOldest(0.5)])
     for message in history:
         context = assembler.add_message(message).build()
-    text = json.dumps(context.state(700))
+    state = context.state(700)
+    text = json.dumps(state)
+    assert json.loads(text) == state  # lists, no tuples
     assert "xx" not in text
     assert "told" in text
     assert len(text) < 2_000
