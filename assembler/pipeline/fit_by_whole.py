@@ -104,7 +104,7 @@ def _tightened(
         kept = relieve(max(tokens_left, 0))
         count = weigh(kept)
     while count.upper > limit and tokens_left > 0:
-        fewer = min(tokens_left, kept.count(ledger).upper) - max(count.upper - limit, 1)
+        fewer = min(tokens_left, kept.count(ledger).upper) - (count.upper - limit)
         found = _next_answer(kept, max(fewer, 0), relieve)
         if found is None:
             break

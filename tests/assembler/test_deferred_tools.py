@@ -142,3 +142,20 @@ def test_the_best_match_shares_the_rarest_words() -> None:
 def test_a_threshold_is_tokens_or_a_share(threshold: Any) -> None:
     with pytest.raises(BudgetError, match="threshold"):
         Defer(threshold)
+
+
+def test_the_report_names_each_tool_that_waits_and_says_why() -> None:
+    rows = bot("anthropic", Defer(100)).build().report.rows
+    gone = {row.name: row.reason for row in rows if row.reason.startswith("defer")}
+    assert gone == {tool["name"]: "deferred until it is found" for tool in TOOLS}
+
+
+def test_documents_keep_within_their_cap_beside_deferred_tools() -> None:
+    limits = {"capability": Limit(select=Defer(100)), "knowledge": Limit(cap=160)}
+    budget = Budget(60_000, model="claude-sonnet-4-5", limits=limits)
+    assembler = Assembler(budget, dialect="anthropic", on_overflow=TrimOldest()).add_capability(TOOLS)
+    for number in range(4):
+        assembler.add_knowledge(f"Fact {number}. " * 8, type="rag", source=f"d{number}", score=number)
+    context = assembler.add_message(("user", "Hello")).build()
+    assert 80 < context.costs.knowledge <= 160
+    assert waiting(context.request()) == {tool["name"] for tool in TOOLS}
