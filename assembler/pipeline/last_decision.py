@@ -187,7 +187,7 @@ def continue_decision(gathered: Gathered) -> Planned | None:
             pins = pinned_messages(view, settings.pins, start)
             ledger = attrs.evolve(ledger, pins=pins)
     plan = Planned(gathered.draft, settings, view, known.measured, ledger, trimmed, last_length=start)
-    found: dict[str, object] = {"decided": decided, "conversation": conversation}
+    found: dict[str, object] = {"conversation": conversation}
     if decided.decided_by_session is not None:
         found["decided_by_session"] = decided.decided_by_session
     if not known.trimmed.changed:

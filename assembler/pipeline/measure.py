@@ -79,7 +79,7 @@ def measure(gathered: Gathered, choice: Choice | None) -> Measured:
     if choice is None and gathered.last is not None:
         return gathered.last.before_limits
     view, settings, regions = gathered.view, gathered.settings.by_rule, gathered.draft.regions
-    head = tuple(view.messages(0, view.head)) if view.length else ()
+    head = tuple(view.messages(0, view.head))
     found = regions.memory.measured_by(settings.pricer)
     if found is not None and are_the_same(found.head, head) and found.choice == choice:
         return found

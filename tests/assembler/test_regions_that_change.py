@@ -9,8 +9,10 @@ import pytest
 from assembler import Assembler, CitedSources, ContextLengthError, Placement, TrimOldest, calibrate
 from assembler.dialects import DIALECTS
 from budgets import Budget
+from tests.assembler.dialects import test_chat_template as templates
 
 MODELS = {"anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro", "openai_chat": "gpt-4o"}
+EVERY = {**{name: DIALECTS[name] for name in MODELS}, "chatml": templates.DIALECTS["chatml"]}
 TOOL = {"name": "search", "description": "Finds it.", "parameters": {"type": "object", "properties": {}}}
 SAID = [("user", "one " * 9), ("assistant", "two " * 9), ("user", "three")]
 
@@ -24,9 +26,9 @@ def changed(assembler: Assembler, how: str) -> Assembler:
 
 
 def assembler_at(dialect: str, window: int, placement: Placement) -> Assembler:
-    budget = Budget(window, model=MODELS[dialect])
+    budget = Budget(window, model=MODELS.get(dialect))
     strategy = CitedSources(placement=placement)
-    made = Assembler(budget, dialect=DIALECTS[dialect], on_overflow=TrimOldest(), strategy=strategy)
+    made = Assembler(budget, dialect=EVERY[dialect], on_overflow=TrimOldest(), strategy=strategy)
     for number in range(5):
         made.add_knowledge(f"Fact {number} is this. " * (number + 1), type="rag", source=f"d{number}", score=number)
     return made.set_instruction("Be brief.").add_messages(SAID)
@@ -41,7 +43,7 @@ def answer(assembler: Assembler) -> Any:
 
 @pytest.mark.parametrize("how", ["instruction", "tools", "system message"])
 @pytest.mark.parametrize("placement", [Placement.SYSTEM, Placement.QUESTION])
-@pytest.mark.parametrize("dialect", MODELS)
+@pytest.mark.parametrize("dialect", EVERY)
 def test_a_changed_region_is_laid_out_as_in_a_fresh_assembler(dialect: str, placement: Placement, how: str) -> None:
     whole = changed(assembler_at(dialect, 100_000, placement), how).build().count.upper
     for window in [*range(whole - 3, whole + 2), *range(whole // 2, whole, 7)]:

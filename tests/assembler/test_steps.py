@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ContextLengthError, TrimOldest, first_user
+from assembler import Assembler, BudgetError, ContextLengthError, TrimOldest, first_user
 from assembler.dialects import plain
 from budgets import Budget, Limit
 from tests.typing.a_policy import NewestTurns
 
+from . import by_hand
 from .drawn import histories, words
 
 policies = st.sampled_from(
@@ -112,3 +113,36 @@ def test_a_dropped_film_that_has_no_price_is_in_no_step(policy: Any) -> None:
     steps = assembler.build().report.steps()
     assert [(step.context_window, step.left_out) for step in steps][:2] == [(47, 4), (81, 3)]
     assert all(step.first_kept > 1 for step in steps)
+
+
+@pytest.mark.parametrize("reserved", [{}, {"max_output_tokens": 7}, {"overhead": 3, "safety_margin": 2}], ids=str)
+@pytest.mark.parametrize(
+    "policy",
+    [TrimOldest(), NewestTurns(), [TrimOldest(keep_turns=2), TrimOldest()]],
+    ids=lambda policy: type(policy).__name__,
+)
+def test_a_step_counts_what_a_budget_keeps_free(policy: Any, reserved: dict[str, int]) -> None:
+    history = by_hand.talk("a" * 9, "b" * 9, "c" * 9, "d" * 9, "e" * 5)
+
+    def built(window: int) -> tuple[int, int] | None:
+        made = Assembler(Budget(window, counter=len, **reserved), dialect=plain, on_overflow=policy)
+        try:
+            context = made.add_instruction("rules").add_messages(history).build()
+        except (ContextLengthError, BudgetError):
+            return None
+        return sum(item.outcome == "dropped" for item in context.dropped), context.count.upper
+
+    steps = (
+        Assembler(Budget(1_000, counter=len, **reserved), dialect=plain, on_overflow=policy)
+        .add_instruction("rules")
+        .add_messages(history)
+        .plan()
+        .report.steps()
+    )
+    assert len(steps) > 2
+    before = None
+    for step in steps:
+        window = step.context_window
+        assert built(window) == (step.left_out, step.tokens)
+        assert built(window - 1) == before
+        before = (step.left_out, step.tokens)

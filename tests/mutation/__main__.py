@@ -96,9 +96,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("rooms", nargs="*", default=list(ROOMS))
     parser.add_argument("--sample", type=int, help="mutants a package; all of them where it is not given")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--most", type=float, default=20.0, help="seconds of tests a mutant, as long as each took watched"
-    )
+    parser.add_argument("--most", type=float, default=20.0, help="seconds of tests for each mutant")
     parser.add_argument("--again", action="store_true", help="try those again that no test has seen yet")
     parser.add_argument("--kept", type=Path, default=KEPT)
     return parser.parse_args()

@@ -3,8 +3,8 @@
 The tests are collected once. Which of them reach which line is measured in a fork, and kept: only tests of files that
 are new or were edited are measured again, and a line that stands elsewhere by now is found again. Each mutant is
 another fork: it puts the changed code into the function that is loaded, and runs tests of those lines for so many
-seconds of processor time at most. Those go first whose file imports the mutant's module, for they are about it; then
-the quickest.
+seconds of processor time at most. Those go first whose file imports the mutant's module or has its name, for they are
+about it; then the quickest.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ LEFT_OUT = ("test_architecture", "test_cli", "test_names", "test_terminology", "
 """Tests of the house itself; the rest of tests/assembler/test_*.py is run."""
 
 KILLED, SURVIVED, TIMED_OUT, UNTESTED = "killed", "survived", "timed out", "untested"
+WATCHED = 3
+"""About how many times as long a test takes while it is measured which lines it runs."""
 MOST_WALL = 900
 """Seconds after which a mutant is ended that is not done."""
 MOST_QUIET = 60
@@ -176,7 +178,8 @@ class Trial:
         functions, about = _loaded(), _importers(session.items)
         gc.freeze()  # a test that collects garbage would else walk over all that is known of the lines, in every fork
         for mutant in self._mutants:
-            chosen = reached.tests_of(mutant, self._most, about.get(_module_name(mutant.path), ()))
+            own = [*about.get(_module_name(mutant.path), ()), *_named_after(mutant.path, session.items)]
+            chosen = reached.tests_of(mutant, WATCHED * self._most, own)
             self._told(mutant, self._verdict(mutant, chosen, functions) if chosen else UNTESTED)
         return True
 
@@ -242,6 +245,11 @@ def _carried(by_line: dict[int, list[str]], before: str, now: str) -> dict[int, 
 
 def _module_name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _named_after(path: Path, items: list[pytest.Item]) -> list[str]:
+    """The tests whose file has the module's name in its own."""
+    return [item.nodeid for item in items if path.stem in item.path.stem]
 
 
 def _importers(items: Iterable[pytest.Item]) -> dict[str, list[str]]:
