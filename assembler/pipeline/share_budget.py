@@ -115,9 +115,8 @@ def _deferred(
 ) -> tuple[Regions, list[Omitted]]:
     tools, waiting = select.deferred(regions.tools, view.messages(0, view.length), server, regions.choice)
     priced = zip(regions.tools, measured.prices.tools, strict=True)
-    gone = [
-        Omitted(tool.name, count.upper, "deferred until it is found") for tool, count in priced if tool.name in waiting
-    ]
+    why = "deferred until it is found"
+    gone = [Omitted(tool.name, count.tokens, why, "capability") for tool, count in priced if tool.name in waiting]
     return attrs.evolve(regions, tools=tools), gone
 
 
@@ -159,7 +158,8 @@ def _chosen(
         counts = [count.upper for count in measured.prices.tools]
         spare = tokens_left - measured.prices.tooling.upper - measured.prices.output.upper
         kept = _select_places(select, [tool.raw for tool in regions.tools], counts, spare)
-        gone = [Omitted(regions.tools[i].name, counts[i], why) for i in _others(kept, counts)]
+        tools, prices = regions.tools, measured.prices.tools
+        gone = [Omitted(tools[i].name, prices[i].tokens, why, "capability") for i in _others(kept, counts)]
         return attrs.evolve(regions, tools=tuple(regions.tools[i] for i in kept)), gone
     return None
 

@@ -16,6 +16,7 @@ def figures_of(plan: Planned) -> dict[str, Value]:
     """Return the tokens by region, the budget, and what was kept and dropped. O(messages)."""
     budget, dropped = plan.settings.budget, plan.dropped
     shortened = sum(1 for one in dropped if one.outcome == "shortened")
+    omitted = [one for one in plan.measured.rendered.omitted if one.region == "knowledge"]
     found: dict[str, Value] = {
         "dialect": plan.settings.dialect.name,
         "tokens.total": plan.count.tokens,
@@ -26,7 +27,7 @@ def figures_of(plan: Planned) -> dict[str, Value]:
         "messages.shortened": shortened,
         "messages.dropped": len(dropped) - shortened,
         "documents.kept": len(plan.measured.rendered.sources),
-        "documents.dropped": len(plan.measured.rendered.omitted),
+        "documents.dropped": len(omitted),
         "tools": len(plan.measured.regions.tools),
     }
     if plan.trimmed.decisions:

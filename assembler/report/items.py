@@ -9,6 +9,7 @@ import attrs
 
 from assembler.conversation.history import Span
 from assembler.pipeline.measure import Measured
+from assembler.strategies import Omitted
 from budgets import Count, Grade, Tokens
 
 if TYPE_CHECKING:
@@ -46,18 +47,23 @@ def fixed_items(measured: Measured) -> Iterator[Item]:
     system = len(measured.rendered.pieces)
     for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):
         yield attrs.evolve(_priced(piece.region, piece.name, count, piece.text), stable=at < system)
-    for left_out in measured.rendered.omitted:
-        yield Item("knowledge", left_out.name, left_out.tokens, omitted=left_out.reason)
+    omitted = measured.rendered.omitted
+    yield from (_left_out(one) for one in omitted if one.region != "capability")
     for message, count in zip(measured.head, prices.head, strict=True):
         name = f"{message.role} message at the head"
         yield attrs.evolve(_priced("instruction", name, count, (message,)), messages=1)
     for tool, count in zip(measured.regions.tools, prices.tools, strict=True):
         yield _priced("capability", tool.name, count, tool)
+    yield from (_left_out(one) for one in omitted if one.region == "capability")
     if prices.tools:
         yield _priced("capability", "wrapping of the tools", prices.tooling)
     if (output := measured.regions.output) is not None:
         yield _priced("capability", f"output schema ({output.name})", prices.output)
     yield attrs.evolve(_priced("framing", "framing", prices.framing), stable=False)
+
+
+def _left_out(omitted: Omitted) -> Item:
+    return Item(omitted.region, omitted.name, omitted.tokens, omitted=omitted.reason)
 
 
 def _priced(region: str, name: str, count: Count, content: Content | None = None) -> Item:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 import attrs
 
 from assembler.errors import WrongTypeError
-from assembler.pricing.pricer import Piece
+from assembler.pricing.pricer import Piece, Region
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.validation import Is, wrong
@@ -63,11 +63,15 @@ class Around(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Omitted(Value):
-    """A document that was left out: its name in reports, what it would have cost if that is known, and why."""
+    """A document that was left out: its name in reports, what it would have cost if that is known, and why.
+
+    Limits also leave out tools: these are of the region "capability".
+    """
 
     name: str
     tokens: Tokens | None
     reason: str
+    region: Region = "knowledge"
 
 
 @attrs.frozen(eq=False, repr=False)

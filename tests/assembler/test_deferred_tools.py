@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, Defer, ToolError, ToolSearch, TrimOldest, verify
 from assembler.regions.tools import read_tools
+from assembler.telemetry import attributes
 from budgets import Budget, BudgetError, Limit
 
 Dict = dict[str, Any]
@@ -145,9 +146,15 @@ def test_a_threshold_is_tokens_or_a_share(threshold: Any) -> None:
 
 
 def test_the_report_names_each_tool_that_waits_and_says_why() -> None:
-    rows = bot("anthropic", Defer(100)).build().report.rows
-    gone = {row.name: row.reason for row in rows if row.reason.startswith("defer")}
+    """They were listed among the documents."""
+    context = bot("anthropic", Defer(100)).build()
+    rows = [row for row in context.report.rows if row.region == "capability"]
+    gone = {row.name: row.reason for row in rows if row.outcome == "dropped"}
     assert gone == {tool["name"]: "deferred until it is found" for tool in TOOLS}
+    whole = bot("anthropic", Defer(1.0)).build().report.rows
+    prices = {row.name: row.before for row in whole if row.region == "capability"}
+    assert all(row.before == prices[row.name] > 0 for row in rows if row.outcome == "dropped")
+    assert attributes(context)["context_assembler.documents.dropped"] == 0
 
 
 def test_documents_keep_within_their_cap_beside_deferred_tools() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from assembler import (
     Assembler,
     ChatRegions,
+    CitedSources,
     Context,
     ContextLengthError,
     ConversationError,
@@ -256,3 +257,21 @@ def test_selected_tools_make_way_for_the_smallest_conversation() -> None:
     assert built(100 + each, select=fitting) == TOOLS[:1]
     with pytest.raises(ContextLengthError):
         built(100 + 3 * each - 1, floor=1)
+
+
+@pytest.mark.parametrize("limit", [Limit(share=0.5), Limit(floor=300), Limit(floor=0.5)], ids=str)
+@pytest.mark.parametrize("placement", [Placement.SYSTEM, Placement.QUESTION])
+def test_sources_are_chosen_beside_what_the_conversation_is_promised(placement: Placement, limit: Limit) -> None:
+    def built(limits: dict[str, Limit]) -> Any:
+        strategy = CitedSources(placement=placement)
+        made = Assembler(
+            Budget(600, counter=len, limits=limits), dialect=plain, strategy=strategy, on_overflow=TrimOldest()
+        )
+        for number in range(8):
+            made.add_knowledge(f"{number} fact " * 5, type="rag", source=f"d{number}", score=number)
+        return made.add_messages([("user", "x" * 50)] * 9).build()
+
+    free, promised = built({}), built({"conversation": limit})
+    assert promised.costs.knowledge < free.costs.knowledge
+    assert len(promised.messages) >= 6 > len(free.messages)
+    assert promised.sources
