@@ -146,7 +146,7 @@ test-wheel: $(READY)
 
 PEERS := .venv-peers
 $(PEERS)/ready: pyproject.toml tests/peers/requirements-peers.txt
-	$(call environment,$(PEERS),. --requirement tests/peers/requirements-peers.txt)
+	$(call environment,$(PEERS),'.[cli]' --requirement tests/peers/requirements-peers.txt)
 
 check-fitters: $(PEERS)/ready
 	$(PEERS)/bin/python -m tests.peers.check
