@@ -7,7 +7,12 @@ import pytest
 from tests.assembler.recorded import SCENARIOS, Scenario, lines, recorded
 
 
-@pytest.mark.parametrize("number", range(SCENARIOS))
+OFTEN = 50
+"""So many run each time; the rest, which take three times as long, with the slow tests."""
+NUMBERS = [*range(OFTEN), *(pytest.param(number, marks=pytest.mark.slow) for number in range(OFTEN, SCENARIOS))]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
 def test_builds_say_what_is_recorded(number: int) -> None:
     if Scenario.api_of(number).dialect.startswith("template"):
         pytest.importorskip("transformers")
