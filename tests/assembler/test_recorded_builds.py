@@ -6,7 +6,6 @@ import pytest
 
 from tests.assembler.recorded import SCENARIOS, Scenario, lines, recorded
 
-
 OFTEN = 50
 """So many run each time; the rest, which take three times as long, with the slow tests."""
 NUMBERS = [*range(OFTEN), *(pytest.param(number, marks=pytest.mark.slow) for number in range(OFTEN, SCENARIOS))]
