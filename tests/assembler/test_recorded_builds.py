@@ -6,8 +6,8 @@ import pytest
 
 from tests.assembler.recorded import SCENARIOS, Scenario, lines, recorded
 
-OFTEN = 50
-"""So many run each time; the rest, which take three times as long, with the slow tests."""
+OFTEN = 25
+"""So many run each time; the rest, which take twenty seconds, with the slow tests."""
 NUMBERS = [*range(OFTEN), *(pytest.param(number, marks=pytest.mark.slow) for number in range(OFTEN, SCENARIOS))]
 
 
