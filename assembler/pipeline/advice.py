@@ -71,11 +71,13 @@ def _of_smallest_choice(overflow: TooLarge, found: Smallest | None, trial: Trial
 def _steps(overflow: TooLarge, trial: Trial, found: Smallest | None) -> Iterator[str]:
     unseen = unseen_lengths(overflow.plan)
     if unseen and trial.declaring is not None:
-        yield from _advise_lengths(unseen, trial.declaring, overflow, trial)
+        first = list(_advise_lengths(unseen, trial.declaring, overflow, trial))
     else:
-        yield _next_step(overflow, trial)
+        first = [_next_step(overflow, trial)]
+    yield from first
     yield overflow.advice
-    yield _advise_window(found, trial)
+    names_a_way = overflow.advice or not all(_only_describes(step, overflow) for step in first)
+    yield _advise_window(found, trial, "Or choose" if names_a_way else "Choose")
 
 
 def _advise_lengths(
@@ -127,14 +129,14 @@ def _longest(fits: Callable[[int], bool]) -> int | None:
     return low
 
 
-def _advise_window(found: Smallest | None, trial: Trial) -> str:
+def _advise_window(found: Smallest | None, trial: Trial, choose: str) -> str:
     if found is not None and found.asking:
         return (
             f"A context_window of {found.window} works without a new summary; with one, a smaller window may "
             "work, but only the summarizer can tell."
         )
     if found is not None:
-        return f"Or choose a context_window of {found.window}."
+        return f"{choose} a context_window of {found.window}."
     budget = trial.budget
     capped = [] if budget.max_input_tokens is None else [f"max_input_tokens is {budget.max_input_tokens}"]
     capped += ["the limits leave no more"] if budget.limits else []
@@ -222,6 +224,12 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
 def _lengths(left: Tokens) -> Iterator[Tokens]:
     """Limits on the cost of a text to try: three quarters of the tokens left for the turn, then a quarter of that, …"""
     return (most for most in (3 * left // 4**power for power in range(1, _LENGTHS_TRIED + 1)) if most > 0)
+
+
+def _only_describes(step: str, overflow: TooLarge) -> bool:
+    """Whether the step says what is too large, but not how to make it smaller."""
+    ledger = overflow.plan.ledger
+    return ledger.first < ledger.length and step == f"{_describe_newest(overflow)}."
 
 
 def _describe_newest(overflow: TooLarge) -> str:

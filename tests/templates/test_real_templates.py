@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
@@ -116,10 +116,19 @@ def test_the_priced_count_is_the_number_of_ids_that_transformers_renders(name: s
 @given(data=st.data())
 def test_the_bound_of_a_models_name_holds_for_what_its_template_renders(name: str, data: st.DataObject) -> None:
     history = data.draw(conversations(name))
+    asked = [message["content"] for message in history if message["role"] == "user"]
+    assume(name != "mistral_nemo" or asked.count(asked[-1]) == 1)
     tools = data.draw(st.sampled_from([None, TOOLS[:1], TOOLS]))
     body = {"messages": [_with_json_arguments(message) for message in history], **({"tools": tools} if tools else {})}
     count = count_request(body, dialect="openai_chat", model=PUBLISHED[name])
     assert count.upper >= len(applied(name, history, tools))
+
+
+def test_nemo_repeats_its_tools_before_a_question_that_equals_the_last_and_no_bound_of_its_name_includes_it() -> None:
+    history = [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "1"}]
+    once, again = [*history, {"role": "user", "content": "Next."}], [*history, history[0]]
+    assert len(applied("mistral_nemo", again, TOOLS)) > len(applied("mistral_nemo", once, TOOLS)) + 50
+    assert count_request({"messages": again, "tools": TOOLS}, dialect=DIALECTS["mistral_nemo"]).grade is Grade.EXACT
 
 
 def _with_json_arguments(message: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,21 @@ def assembler_of(messages: Any, budget: Budget, policy: Any, asked: dict[str, An
     return assembler.add_instruction("i" * asked["instruction"]) if "instruction" in asked else assembler
 
 
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a":"' + "b" * 40 + '"}'}}
+CALLED = [
+    {"role": "user", "content": "qu"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c", "content": "r"},
+]
+
 CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
+    (
+        CALLED,  # no text in it is long enough to help
+        TrimOldest(),
+        {"context_window": 1},
+        {},
+        "The newest turn alone needs 52 and 1 are left for it. Choose a context_window of 52.",
+    ),
     (
         turns(10, 10, 10),
         Refuse(),
