@@ -13,20 +13,23 @@ from budgets.numbers import part_of
 _FREE = Limit()
 
 
-def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping[str, Limit]) -> dict[str, Tokens]:
-    """What each region may cost: at most its demand, and all together at most `available` tokens. O(regions).
+def allotments(
+    available: Tokens, input_limit: Tokens, demands: Mapping[str, Tokens], limits: Mapping[str, Limit]
+) -> dict[str, Tokens]:
+    """What each region may cost: at most its demand, and beyond the floors at most `available` tokens. O(regions).
 
-    Three rounds: every region gets its floor, then, by priority, its share of all tokens, then, by priority, up to its
-    cap. Tokens that a region does not demand go to the next. Regions of equal priority are served in their fixed order,
-    so that without limits the conversation gets what the fixed regions leave.
+    Three rounds: every region gets its floor, then, by priority, its share, then, by priority, up to its cap. Shares
+    are of `input_limit`, of which the format of the request has taken all but what is `available`. Tokens that a region
+    does not demand go to the next. Regions of equal priority are served in their fixed order, so that without limits
+    the conversation gets what the fixed regions leave.
     """
     of = {region: limits.get(region, _FREE) for region in REGIONS}
-    given = {region: min(demands.get(region, 0), tokens_of(of[region].floor, available)) for region in REGIONS}
+    given = {region: min(demands.get(region, 0), tokens_of(of[region].floor, input_limit)) for region in REGIONS}
     left = available - sum(given.values())
     order = sorted(REGIONS, key=lambda region: -of[region].priority)
     for ceiling in (_share, _cap):
         for region in order:
-            more = min(demands.get(region, 0), ceiling(of[region], available)) - given[region]
+            more = min(demands.get(region, 0), ceiling(of[region], input_limit)) - given[region]
             granted = max(0, min(left, more))
             given[region] += granted
             left -= granted
@@ -34,7 +37,12 @@ def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping
 
 
 def most_for(
-    region: str, available: Tokens, demands: Mapping[str, Tokens], fixed: Sequence[str], limits: Mapping[str, Limit]
+    region: str,
+    available: Tokens,
+    input_limit: Tokens,
+    demands: Mapping[str, Tokens],
+    fixed: Sequence[str],
+    limits: Mapping[str, Limit],
 ) -> Tokens:
     """The most that a region may demand so that it and the `fixed` regions get all they demand; 0 if nothing does.
 
@@ -43,7 +51,7 @@ def most_for(
 
     def holds(demand: Tokens) -> bool:
         asked = {**demands, region: demand}
-        given = allotments(available, asked, limits)
+        given = allotments(available, input_limit, asked, limits)
         return all(given[each] >= asked.get(each, 0) for each in (region, *fixed))
 
     return bisect_left(range(1, available + 1), True, key=lambda demand: not holds(demand))
@@ -114,14 +122,14 @@ def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
     return available
 
 
-def tokens_of(amount: Amount, available: Tokens) -> Tokens:
-    """The tokens of a cap or a floor: a share is a part of what is available, rounded down."""
-    return part_of(amount, available) if isinstance(amount, float) else amount
+def tokens_of(amount: Amount, input_limit: Tokens) -> Tokens:
+    """The tokens of a cap or a floor: a share is a part of the input limit, rounded down."""
+    return part_of(amount, input_limit) if isinstance(amount, float) else amount
 
 
-def _share(limit: Limit, available: Tokens) -> Tokens:
-    return 0 if limit.share is None else min(part_of(limit.share, available), _cap(limit, available))
+def _share(limit: Limit, input_limit: Tokens) -> Tokens:
+    return 0 if limit.share is None else min(part_of(limit.share, input_limit), _cap(limit, input_limit))
 
 
-def _cap(limit: Limit, available: Tokens) -> Tokens:
-    return available if limit.cap is None else tokens_of(limit.cap, available)
+def _cap(limit: Limit, input_limit: Tokens) -> Tokens:
+    return input_limit if limit.cap is None else tokens_of(limit.cap, input_limit)

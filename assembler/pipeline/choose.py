@@ -58,7 +58,7 @@ class Limits(Value):
     """The budget's limits on knowledge and the conversation, for a choice."""
 
     input_limit: Tokens
-    """Shares are of this, less the framing."""
+    """Shares are of this."""
     by_region: Mapping[str, Limit]
     demand: Tokens
     """What the whole conversation costs, at most `input_limit` + 1; 0 if no limit reserves anything for it."""
@@ -66,7 +66,8 @@ class Limits(Value):
     def of_knowledge(self, instruction: Tokens, capability: Tokens, framing: Tokens) -> Tokens:
         """The most that knowledge may cost beside an instruction, tools and framing of this size."""
         demands = {"instruction": instruction, "capability": capability, "conversation": self.demand}
-        return most_for("knowledge", self.input_limit - framing, demands, ("instruction", "capability"), self.by_region)
+        fixed, available = ("instruction", "capability"), self.input_limit - framing
+        return most_for("knowledge", available, self.input_limit, demands, fixed, self.by_region)
 
 
 def choose(gathered: Gathered) -> Choice | None:

@@ -74,8 +74,7 @@ def _documents_that_go(overflow: TooLarge, less: Mapping[str, Tokens], budget: B
         return 0
     if limit.select is not None:
         return 0
-    available = max(0, budget.input_limit - measured.prices.framing.upper)
-    return max(0, measured.knowledge.upper - tokens_of(limit.floor, available))
+    return max(0, measured.knowledge.upper - tokens_of(limit.floor, budget.input_limit))
 
 
 def wider_limits(region: str, trial: Trial) -> str | None:

@@ -41,12 +41,12 @@ class Deferring(Protocol):
         ...
 
 
-def _make_way(given: dict[str, Tokens], short: Tokens, budget: Budget, limit: Tokens) -> None:
+def _make_way(given: dict[str, Tokens], short: Tokens, budget: Budget) -> None:
     """Take the tokens that the turns lack from documents, then from selected tools, down to their floors."""
     for region in ("knowledge", "capability"):
         own = budget.limits.get(region, Limit())
         if region == "knowledge" or own.select is not None:
-            taken = max(0, min(short, given[region] - tokens_of(own.floor, limit)))
+            taken = max(0, min(short, given[region] - tokens_of(own.floor, budget.input_limit)))
             given[region] -= taken
             short -= taken
 
@@ -74,15 +74,15 @@ def share_out(
 
     The turns get `reserved` tokens first, as far as the floors of documents and selected tools allow.
     """
-    limit = budget.input_limit - measured.prices.framing.upper
+    available = max(0, budget.input_limit - measured.prices.framing.upper)
     demands = {
         "instruction": measured.instruction.upper,
         "capability": measured.capability.upper,
         "knowledge": measured.knowledge.upper,
-        "conversation": demand_of(ledger, limit),
+        "conversation": demand_of(ledger, available),
     }
-    given = allotments(max(limit, 0), demands, budget.limits)
-    _make_way(given, reserved - given["conversation"], budget, limit)
+    given = allotments(available, budget.input_limit, demands, budget.limits)
+    _make_way(given, reserved - given["conversation"], budget)
     regions, omitted, over = draft.regions, list[Omitted](), list[OverLimit]()
     for region in ("instruction", "capability", "knowledge"):
         select = budget.limits[region].select if region in budget.limits else None

@@ -183,6 +183,16 @@ def test_if_the_server_holds_more_than_the_window_no_region_gets_a_token() -> No
         made.hold(60).build()
 
 
+@pytest.mark.parametrize("held", [0, 1_500, 2_900])
+def test_a_share_is_of_the_input_limit_whatever_the_format_of_the_request_takes(held: int) -> None:
+    """Knowledge once got a share of what the format and the server left, and the conversation one of all."""
+    budget = Budget(6_100, max_output_tokens=100, model="gpt-4o", limits={"knowledge": Limit(cap=0.5)})
+    made = Assembler(budget, dialect=openai_responses).hold(held).add_message(("user", "q"))
+    for number in range(400):
+        made.add_knowledge(f"Fact {number}. " + "word " * 20, type="rag", score=number / 1_000)
+    assert 3_000 - 60 < made.build().costs.knowledge <= 3_000
+
+
 @pytest.mark.parametrize("placement", Placement)
 @pytest.mark.parametrize("model", ["gpt-4o", "some/unknown"])
 def test_a_document_gives_way_at_every_window_in_which_the_rest_fits(model: str, placement: Placement) -> None:

@@ -204,7 +204,7 @@ def test_each_region_gets_what_dealing_out_each_token_gives_it(
 ) -> None:
     if not refused(window, drawn):
         limits = {region: wish.limit() for region, wish in drawn.items()}
-        assert allotments(window, asked, limits) == dealt(window, asked, drawn)
+        assert allotments(window, window, asked, limits) == dealt(window, asked, drawn)
 
 
 CAP = {"knowledge": Wish(cap=0.5)}

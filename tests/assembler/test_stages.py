@@ -341,13 +341,13 @@ def test_documents_shrink_before_selected_tools_each_down_to_its_floor(
 ) -> None:
     given_out = {"instruction": 9, "capability": 20, "knowledge": 10, "conversation": 1}
     limits = {"knowledge": Limit(floor=3), "capability": Limit(floor=0.5, select=lambda *_: [])}
-    _make_way(given_out, short, Budget(1_000, counter=len, limits=limits), 10)
+    _make_way(given_out, short, Budget(10, counter=len, limits=limits))
     assert given_out == {"instruction": 9, "capability": capability, "knowledge": knowledge, "conversation": 1}
 
 
 def test_tools_without_a_selection_are_not_reduced() -> None:
     given_out = {"capability": 20, "knowledge": 10}
-    _make_way(given_out, 15, Budget(1_000, counter=len, limits={"capability": Limit(cap=30)}), 100)
+    _make_way(given_out, 15, Budget(1_000, counter=len, limits={"capability": Limit(cap=30)}))
     assert given_out == {"capability": 20, "knowledge": 0}
 
 

@@ -49,7 +49,7 @@ def cases(draw: st.DrawFn) -> Case:
 @given(cases())
 def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_together_get_at_most_the_limit(case: Case) -> None:
     room, asked, chosen = case
-    given_out = allotments(room, asked, chosen)
+    given_out = allotments(room, room, asked, chosen)
     assert sum(given_out.values()) <= room
     for region in REGIONS:
         assert 0 <= given_out[region] <= min(asked[region], caps(chosen, room)[region])
@@ -58,7 +58,7 @@ def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_together_get_at
 @given(cases())
 def test_floors_are_kept_and_only_tokens_that_no_region_needs_are_left(case: Case) -> None:
     room, asked, chosen = case
-    given_out = allotments(room, asked, chosen)
+    given_out = allotments(room, room, asked, chosen)
     for region, limit in chosen.items():
         assert given_out[region] >= min(asked[region], limit.floor)
     left = room - sum(given_out.values())
@@ -68,17 +68,17 @@ def test_floors_are_kept_and_only_tokens_that_no_region_needs_are_left(case: Cas
 
 @given(ROOM, demands)
 def test_without_limits_the_conversation_gets_what_the_fixed_regions_leave(room: int, asked: dict[str, int]) -> None:
-    given_out = allotments(room, asked, {})
+    given_out = allotments(room, room, asked, {})
     fixed = asked["instruction"] + asked["capability"] + asked["knowledge"]
     assert given_out["conversation"] == min(asked["conversation"], max(0, room - fixed))
 
 
 def test_priority_goes_before_order_and_a_share_before_the_rest() -> None:
     asked = {"knowledge": 100, "conversation": 100}
-    assert allotments(100, asked, {"conversation": Limit(priority=1)})["conversation"] == 100
-    shared = allotments(100, asked, {"conversation": Limit(share=0.7)})
+    assert allotments(100, 100, asked, {"conversation": Limit(priority=1)})["conversation"] == 100
+    shared = allotments(100, 100, asked, {"conversation": Limit(share=0.7)})
     assert (shared["conversation"], shared["knowledge"]) == (70, 30)
-    flowing = allotments(100, {"knowledge": 20, "conversation": 100}, {"knowledge": Limit(floor=60)})
+    flowing = allotments(100, 100, {"knowledge": 20, "conversation": 100}, {"knowledge": Limit(floor=60)})
     assert (flowing["knowledge"], flowing["conversation"]) == (20, 80)
 
 
@@ -90,7 +90,7 @@ def test_the_most_tokens_are_the_last_at_which_a_share_is_within_its_cap(share: 
 
 
 def test_a_region_that_asks_for_nothing_gets_nothing_though_it_has_a_floor() -> None:
-    assert allotments(100, {}, {"knowledge": Limit(floor=10)}) == dict.fromkeys(REGIONS, 0)
+    assert allotments(100, 100, {}, {"knowledge": Limit(floor=10)}) == dict.fromkeys(REGIONS, 0)
 
 
 def test_the_smallest_window_holds_the_floors_and_the_answer() -> None:
