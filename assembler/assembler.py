@@ -181,7 +181,10 @@ class Assembler(Generic[Longest]):
         `ConversationError` for anything but a list of messages, and for a history that an API would refuse.
         """
         if type(cast(object, messages)) is not list:
-            _refuse_context(messages)
+            from assembler.context import Context  # no list is one
+
+            if isinstance(messages, Context):
+                raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
         self._draft = self._draft.with_messages(messages, self._settings.dialect.api.shape)
         return self
 
@@ -331,9 +334,13 @@ class Assembler(Generic[Longest]):
         pipeline.emit(plan)
         return context_of(plan)
 
-    def fork(self) -> Assembler[Longest]:
-        """An independent copy, made in O(1). Neither of the two sees what the other adds."""
-        return Assembler.around(self._draft, self._settings)
+    def fork(self) -> Self:
+        """An independent copy of the same class, made in O(1). Neither of the two sees what the other adds."""
+        own, slots = cast("tuple[dict[str, Any] | None, dict[str, Any]]", self.__getstate__())
+        made = object.__new__(type(self))
+        for name, value in {**(own or {}), **slots}.items():
+            object.__setattr__(made, name, value)
+        return made
 
     @staticmethod
     def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str | None = None) -> str:
@@ -371,9 +378,9 @@ class Assembler(Generic[Longest]):
     def __reduce__(self) -> tuple[Any, ...]:
         draft, settings = self.inside
         draft.history.current()  # forgets what policies remember of messages that have changed
-        return _rebuild, (draft, settings, pipeline.held_decision(draft, settings))
+        return _rebuild, (draft, settings, pipeline.held_decision(draft, settings), type(self)), self.__getstate__()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Assembler[Any]:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.fork()
 
     __copy__ = fork
@@ -387,14 +394,7 @@ class Assembler(Generic[Longest]):
         )
 
 
-def _rebuild(draft: Draft, settings: pipeline.Settings, held: tuple[int, pipeline.Trimmed] | None) -> Assembler[Any]:
+def _rebuild(draft: Draft, settings: pipeline.Settings, held: Any, kind: type[Assembler[Any]]) -> Assembler[Any]:
     """Unpickle an assembler."""
     pipeline.restore_decision(draft, settings, held)
-    return Assembler.around(draft, settings)
-
-
-def _refuse_context(messages: object) -> None:
-    from assembler.context import Context  # no list is one
-
-    if isinstance(messages, Context):
-        raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
+    return kind.around(draft, settings)

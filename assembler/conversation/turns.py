@@ -217,8 +217,16 @@ def unanswered_error(open_calls: OpenCalls | tuple[Call, ...], index: int | None
     )
 
 
-def unasked_error(result: Result, index: int) -> ConversationError:
-    """The error for a result that answers no open call."""
+def unasked_error(result: Result, open_calls: OpenCalls, index: int) -> ConversationError:
+    """The error for a result that answers none of the open calls."""
+    nameless = next((call for call in open_calls if call.id is None), None)
+    if nameless is not None and result.call_id is not None:
+        return ConversationError(
+            f"result for call {result.call_id!r} answers no open call: the open call of {nameless.name!r} has no id; "
+            f"answer it by its name: {{'role': 'function', 'name': {nameless.name!r}, 'content': text}}",
+            index=index,
+            call_id=result.call_id,
+        )
     return ConversationError(
         f"result for call {result.call_id or result.name!r} answers no open call: "
         "its call is missing, already has a result, or is too far back; "
@@ -242,7 +250,7 @@ def _take_answers(open_calls: OpenCalls, results: list[Result], index: int) -> O
     for result in results:
         rest = open_calls.without(result)
         if rest is None:
-            raise unasked_error(result, index)
+            raise unasked_error(result, open_calls, index)
         open_calls = rest
     return open_calls
 

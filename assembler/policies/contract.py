@@ -51,17 +51,28 @@ def read_changes(policy: RewritingPolicy, passage: PassageView) -> Iterator[Chan
     if not isinstance(answer, Iterable):
         raise PlanError(type(policy).__name__, f"answers rewrites() with {name_of_value(answer)}; yield Change values")
     for change in cast("Iterable[object]", answer):
-        if not (isinstance(change, Change) and isinstance(change.reason, str) and _is_by_index(change.messages)):
-            kind = name_of_value(change)
-            raise PlanError(type(policy).__name__, f"proposes {kind}; yield Change({{index: message or None}}, reason)")
+        if not isinstance(change, Change) or not isinstance(change.messages, Mapping):
+            proposed = name_of_value(change.messages if isinstance(change, Change) else change)
+            raise PlanError(type(policy).__name__, f"proposes {proposed}; {_YIELD}")
+        if not isinstance(change.reason, str):
+            raise PlanError(type(policy).__name__, f"gives {name_of_value(change.reason)} as its reason; {_YIELD}")
+        if (wrong := _wrongly_proposed(cast("Mapping[object, object]", change.messages))) is not None:
+            raise PlanError(type(policy).__name__, wrong)
         yield change
 
 
-def _is_by_index(messages: object) -> bool:
-    if not isinstance(messages, Mapping):
-        return False
-    found = cast("Mapping[object, object]", messages)
-    return all(type(index) is int and isinstance(one, Message | None) for index, one in found.items())
+_YIELD = "yield Change({index: message or None}, reason)"
+
+
+def _wrongly_proposed(messages: Mapping[object, object]) -> str | None:
+    """What is wrong with the messages of a change, and what to write instead; None if each has an index."""
+    for index, message in messages.items():
+        if type(index) is not int:
+            return f"proposes a message for {name_of_value(index)}, which is no index; {_YIELD}"
+        if not isinstance(message, Message | None):
+            kind = name_of_value(message)
+            return f"proposes {kind} for message {index}; make the message with edited(message, parts), or pass None"
+    return None
 
 
 def refuse_unlawful(policy: object, passage: PassageView, change: Change) -> None:

@@ -52,6 +52,8 @@ CALL = {
     "content": None,
     "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
 }
+NAMELESS = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]}
+CONVERSED: dict[str, Any] = {"output": {"message": {"role": "assistant", "content": [{"text": "Shipped."}]}}}
 
 
 class BatchEncoding(dict[str, Any]):
@@ -199,6 +201,8 @@ MISTAKES: dict[str, Callable[[], object]] = {
         {"choices": [{"index": 0, "delta": {"content": "a"}}]}
     ),
     "a response of Responses as message": lambda: Assembler().add_message(Response()),
+    "a response of Bedrock as message": lambda: Assembler().add_message(CONVERSED),
+    "the items of Responses as message": lambda: Assembler().add_message(Answered.output),
     "a Gemini response as message": lambda: Assembler().add_message(GenerateContentResponse()),
     "a choice as message": lambda: Assembler().add_message(ChatCompletion.choices[0]),
     "a coroutine as message": waiting,
@@ -215,6 +219,9 @@ MISTAKES: dict[str, Callable[[], object]] = {
         {"role": "tool", "tool_call_id": "c1", "content": {"a": 1}}
     ),
     "a pair the wrong way round": lambda: Assembler().add_message(("Hello", "user")),
+    "a result with an id for a call without": lambda: built(
+        [USER, NAMELESS, {"role": "tool", "tool_call_id": "f", "content": "x"}]
+    ),
     "a result without its call": lambda: built([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}]),
     "a call without its result": lambda: built([USER, CALL, USER]),
     "a window as model": lambda: Budget("gpt-4o"),  # type: ignore[arg-type]
@@ -372,6 +379,8 @@ FOLLOWED: dict[str, Callable[[], object]] = {
         [USER, {"role": "assistant", "content": deltas([ChatCompletionChunk().model_dump()])}, USER]
     ),
     "a response of Responses as message": lambda: [Assembler().add_message(item) for item in Answered.output],
+    "a response of Bedrock as message": lambda: Assembler().add_message(CONVERSED["output"]["message"]),
+    "the items of Responses as message": lambda: [Assembler().add_message(item) for item in Answered.output],
     "a Gemini response as message": lambda: kept([Generated.candidates[0].content], dialect="gemini"),
     "a choice as message": lambda: Assembler().add_message(ChatCompletion.choices[0].message),
     "a coroutine as message": lambda: Assembler().add_message(asyncio.run(speaking())),
@@ -388,6 +397,9 @@ FOLLOWED: dict[str, Callable[[], object]] = {
         [USER, CALL, {"role": "tool", "tool_call_id": "c1", "content": json.dumps({"a": 1})}]
     ),
     "a pair the wrong way round": lambda: kept([("user", "Hello")]),
+    "a result with an id for a call without": lambda: kept(
+        [USER, NAMELESS, {"role": "function", "name": "f", "content": "x"}]
+    ),
     "a result without its call": lambda: kept(
         repair([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}])[0]
     ),

@@ -269,13 +269,11 @@ def test_a_plain_count_has_the_grade_of_its_counter() -> None:
 
 
 @pytest.mark.parametrize("window", range(300, 308))
-def test_a_share_for_knowledge_is_of_what_framing_leaves_for_choosing_strategies_too(window: int) -> None:
+def test_a_share_for_knowledge_is_of_the_input_limit_for_choosing_strategies_too(window: int) -> None:
     budget = Budget(window, counter=len, limits={"knowledge": Limit(cap=0.25)})
     context = assembled(budget, QuestionChunks(), ["a"] * 200, asked([], "What?"), openai_chat).build()
-    # Without a model the frame alone has a bound, and shares are of what that leaves.
-    framing = context.costs.framing + context.count.upper - context.count.tokens
-    most = int(0.25 * (window - framing))
-    assert framing > 1
+    most = int(0.25 * window)
+    assert context.costs.framing > 1
     assert most - 2 < context.costs.knowledge <= most
 
 

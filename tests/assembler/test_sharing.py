@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 import os
+import pickle
 import pkgutil
 import signal
 import sys
@@ -12,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -119,6 +121,41 @@ class Stuck:
             self.entered.set()
             self.free.wait()
         return len(text)
+
+
+class Tenants(Assembler):
+    """A user's own assembler, with an attribute of its own."""
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(Budget(1_000, counter=len))
+        self.tenant = tenant
+
+
+class Slotted(Tenants):
+    __slots__ = ("__note",)
+
+    def note(self, text: str | None = None) -> str:
+        if text is not None:
+            self.__note = text
+        return self.__note
+
+
+def unpickled(assembler: Slotted) -> Slotted:
+    return cast(Slotted, pickle.loads(pickle.dumps(assembler)))
+
+
+COPIERS: list[Callable[[Slotted], Slotted]] = [Slotted.fork, copy.copy, copy.deepcopy, unpickled]
+
+
+@pytest.mark.parametrize("copied", COPIERS)
+def test_a_copy_of_a_subclass_is_of_that_class_and_has_its_attributes(copied: Callable[[Slotted], Slotted]) -> None:
+    assembler = Slotted("a").add_message(("user", "q"))
+    assembler.note("of a")
+    other = copied(assembler)
+    assert (type(other), other.tenant, other.note(), other) == (Slotted, "a", "of a", assembler)
+    other.tenant = "b"
+    other.add_message(("assistant", "x"))
+    assert (assembler.tenant, assembler.messages) == ("a", [("user", "q")])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")

@@ -99,8 +99,12 @@ def user_message(text: str) -> Message:
 
 
 def _read_pair(raw: tuple[object, ...], index: int) -> Message:
-    if raw and all(isinstance(item, Mapping) and "role" in item for item in raw):
-        raise MessageTypeError("expected a message, got several; pass the list to set_messages(messages)", index=index)
+    if raw and not any(isinstance(item, str) for item in raw):
+        raise MessageTypeError(
+            f"expected a message, got a list of {len(raw)}; for message in messages: add_message(message), "
+            "or set_messages(messages) for a whole conversation",
+            index=index,
+        )
     if len(raw) != 2 or not isinstance(raw[0], str):
         raise MessageTypeError(f"expected a pair (role, content), got {len(raw)} items", index=index)
     if raw[0] not in ROLES and raw[1] in ROLES:
@@ -173,6 +177,8 @@ def _step(raw: object) -> str:
             return "put the part into a content: {'role': 'user', 'parts': [part]}; 'model' for what the model said"
         if fields.get("type") in _OF_ANTHROPIC:
             return "put the block into a message: {'role': 'user', 'content': [block]}"
+        if "output" in fields and isinstance(fields["output"], Mapping):
+            return "pass the message of the response: response['output']['message']"
         return next((step for name, step in _HOLDS_THE_MESSAGE.items() if name in fields), "")
     return next((step for name, step in _HOLDS_THE_MESSAGE.items() if _has(raw, name)), "")
 

@@ -121,6 +121,20 @@ def test_the_error_for_a_wrong_change_names_the_type_that_came() -> None:
             built(Rewrites([proposed]), Cuts(Cut(10, "the newest turn")))
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change({0: "short"}, "x"), "proposes str for message 0; make the message with edited"),
+        (Change({"0": None}, "x"), "proposes a message for str, which is no index; yield Change"),
+        (Change([None], "x"), "proposes list; yield Change"),
+        (Change({0: None}, None), "gives NoneType as its reason; yield Change"),
+    ],
+)
+def test_the_error_for_a_wrong_change_says_which_part_of_it_is_wrong(change: Any, said: str) -> None:
+    with pytest.raises(PlanError, match=f"^policy Rewrites {said}"):
+        built(Rewrites([change]), Cuts(Cut(10, "the newest turn")))
+
+
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 STEP: list[Any] = [
     {"role": "user", "content": "older"},
