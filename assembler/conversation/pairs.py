@@ -14,6 +14,7 @@ import attrs
 from assembler.conversation.call_queue import NEXT, CallQueue, Key, answer_to, asked_by, by_id
 from assembler.conversation.messages import Call, Message, Result
 from assembler.conversation.turns import may_come_between
+from assembler.text.fields import fields_of
 
 
 @attrs.define(eq=False)
@@ -33,7 +34,14 @@ class LooseResult:
     result: Result
     place: int
     part: int
+    alone: bool
+    """Whether it is a message of its own in Chat's form, which can be told another call."""
     asked: PendingCall | None = None
+
+    @property
+    def is_misdirected(self) -> bool:
+        """Whether it gets a call that it does not name as the call is named: by id, or, without one, by name."""
+        return self.asked is not None and (self.result.call_id is None) != (self.asked.call.id is None)
 
 
 @attrs.define
@@ -74,7 +82,8 @@ class Pairs:
             if message.role != "assistant" and waiting.answered(part.call_id, part.name) is not None:
                 answered = True
             else:
-                self.loose.setdefault(place, []).append(LooseResult(part, place, number))
+                alone = message.role == "tool" and fields_of(message.seen) is not None
+                self.loose.setdefault(place, []).append(LooseResult(part, place, number, alone))
         return answered
 
     def _give(self) -> None:
@@ -90,6 +99,18 @@ class Pairs:
         for key, named in results.items():
             _match(named, calls.get(key, []))
         _match(nameless, [asked for asked in calls.get(NEXT, []) if asked.answer is None])
+        self._give_misdirected()
+
+    def _give_misdirected(self) -> None:
+        """Match the rest: an answer by name with a call that has an id, and an answer by id with one that has none."""
+        calls: dict[str, list[PendingCall]] = {}
+        for asked in (asked for step in self.unanswered.values() for asked in step if asked.answer is None):
+            calls.setdefault("" if asked.call.id is None else asked.call.name, []).append(asked)
+        results: dict[str, list[LooseResult]] = {}
+        for given in (given for loose in self.loose.values() for given in loose if given.alone and given.asked is None):
+            results.setdefault(given.result.name or "" if given.result.call_id is None else "", []).append(given)
+        for name, named in results.items():
+            _match(named, calls.get(name, []))
 
 
 def _match(results: Sequence[LooseResult], calls: Sequence[PendingCall]) -> None:

@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.intake import listed_messages
 from assembler.conversation.messages import Call, Message, read_message
-from assembler.conversation.messages.edit import edited, failed_answer, of_the_user, write_like
+from assembler.conversation.messages.edit import answering, edited, failed_answer, of_the_user, write_like
 from assembler.conversation.pairs import LooseResult, Pairs, PendingCall
 from assembler.errors import ConversationError, MarkupError
 
@@ -32,10 +32,11 @@ def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair
     Moved: a result away from its call goes to the other results of its step. It is found by its id, or by its name and
     order, before or after the call. A result in a message of the model becomes the user's. Dropped: anything that is
     not a message, a result without a call, and a second result. Edited, in a copy: a message with such a result, or
-    with a call that repeats an id, beside other parts. Added: a result with the text `NO_RESULT` for a call that has
-    none, in the same form as the call: a dict, or an object made by the writer of its class (`register_reader`). All
-    other messages are your own objects. None means an empty conversation. Raises `MessageTypeError` unless it gets a
-    list of messages. O(parts).
+    with a call that repeats an id, beside other parts; and an answer in Chat's form, by name to a call that has an id,
+    or by id to one that has none. Added: a result with the text `NO_RESULT` for a call that has none, in the same form
+    as the call: a dict, or an object made by the writer of its class (`register_reader`). All other messages are your
+    own objects. None means an empty conversation. Raises `MessageTypeError` unless it gets a list of messages.
+    O(parts).
     """
     changes: list[Repair] = []
     raws = enumerate(() if messages is None else listed_messages(messages))
@@ -123,6 +124,11 @@ class _Mending:
 
     def _move(self, source: int, results: Sequence[LooseResult]) -> None:
         index, message = self.messages[source]
+        given = results[0]
+        if given.asked is not None and given.is_misdirected:
+            self.kept.append(answering(message, given.asked.call))
+            self.changes.append(Repair(index, "edited", "its call is known by another name"))
+            return
         if len(results) < len(message.parts):
             message = _with(message, [given.part for given in results])
         self.kept.append(of_the_user(message) if message.role == "assistant" else message.raw)

@@ -223,9 +223,15 @@ def unasked_error(result: Result, open_calls: OpenCalls, index: int) -> Conversa
     if nameless is not None and result.call_id is not None:
         return ConversationError(
             f"result for call {result.call_id!r} answers no open call: the open call of {nameless.name!r} has no id; "
-            f"answer it by its name: {{'role': 'function', 'name': {nameless.name!r}, 'content': text}}",
+            f"answer it by its name: {{'role': 'tool', 'name': {nameless.name!r}, 'content': text}}",
             index=index,
             call_id=result.call_id,
+        )
+    if open_calls and result.call_id is None:
+        return ConversationError(
+            f"result of {result.name!r} answers no open call, as these have ids; "
+            f"pass the id of its call, such as tool_call_id={next(iter(open_calls)).id!r}",
+            index=index,
         )
     return ConversationError(
         f"result for call {result.call_id or result.name!r} answers no open call: "

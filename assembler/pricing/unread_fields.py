@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from assembler.conversation.messages.dicts import PIN
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Message, Opaque, Part, Result
 from assembler.conversation.messages.parts import NEUTRAL
@@ -101,7 +102,7 @@ class _Search:
     def _look_at(self, fields: Mapping[str, Any], known: Known) -> None:
         for key, held in fields.items():
             if key not in known:
-                if UNSENT not in known:
+                if UNSENT not in known and key != PIN:  # our own mark is never sent
                     self._found.append(held)
                 continue
             inner = known[key]

@@ -54,6 +54,10 @@ _BOTH: Dict = {
 }
 
 
+_NAMELESS: Dict = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]}
+_BY_NAME: Dict = {"role": "tool", "name": "f", "content": "1"}
+
+
 def _response(role: str, name: str) -> Dict:
     response = {"id": name, "name": "f", "response": {"output": name}}
     return {"role": role, "parts": [{"function_response": response}]}
@@ -62,6 +66,40 @@ def _response(role: str, name: str) -> Dict:
 _SAID: Dict = {"role": "user", "parts": [{"text": "q"}]}
 
 CASES = (
+    Case(
+        "an answer by name to a call with an id",
+        [ASK, _call("a"), ASK, _BY_NAME],
+        [ASK, _call("a"), {**_BY_NAME, "tool_call_id": "a"}, ASK],
+        [(3, "edited")],
+    ),
+    Case(
+        "answers by name to some of the calls that have ids",
+        [
+            ASK,
+            {**_call("a"), "tool_calls": [*_call("a")["tool_calls"], *_call("b")["tool_calls"]]},
+            _BY_NAME,
+            _answer("a"),
+        ],
+        [
+            ASK,
+            {**_call("a"), "tool_calls": [*_call("a")["tool_calls"], *_call("b")["tool_calls"]]},
+            _answer("a"),
+            {**_BY_NAME, "tool_call_id": "b"},
+        ],
+        [(2, "edited")],
+    ),
+    Case(
+        "an answer by an id to a call without one",
+        [ASK, _NAMELESS, {"role": "tool", "tool_call_id": "made up", "content": "1"}],
+        [ASK, _NAMELESS, {"role": "tool", "content": "1", "name": "f"}],
+        [(2, "edited")],
+    ),
+    Case(
+        "an answer by the name of another tool",
+        [ASK, _call("a"), {**_BY_NAME, "name": "g"}],
+        [ASK, _call("a"), {"role": "tool", "tool_call_id": "a", "content": "no result was recorded"}],
+        [(2, "dropped"), (3, "added")],
+    ),
     Case(
         "a result in a message of the model's",
         [ASK, _USE, {"role": "assistant", "content": [_RIGHT]}],

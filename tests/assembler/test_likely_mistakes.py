@@ -398,7 +398,7 @@ FOLLOWED: dict[str, Callable[[], object]] = {
     ),
     "a pair the wrong way round": lambda: kept([("user", "Hello")]),
     "a result with an id for a call without": lambda: kept(
-        [USER, NAMELESS, {"role": "function", "name": "f", "content": "x"}]
+        [USER, NAMELESS, {"role": "tool", "name": "f", "content": "x"}]
     ),
     "a result without its call": lambda: kept(
         repair([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}])[0]

@@ -245,7 +245,7 @@ def _is_answer(raw: Raw) -> bool:
 
 _ANSWERS = (
     "pass the id of the call. A call without an id is answered by its name: "
-    "{'role': 'user', 'parts': [{'function_response': {'name': name, 'response': {'output': text}}}]}"
+    "{'role': 'tool', 'name': name, 'content': text}"
 )
 
 
@@ -253,7 +253,7 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     if seen.get("content") is None:
         raise ConversationError("tool message without content; give it the tool's answer", index=index)
     call_id = seen.get("tool_call_id")
-    if seen["role"] == "tool" and not isinstance(call_id, str):
+    if seen["role"] == "tool" and not isinstance(call_id, str) and not _is_named(seen):
         raise ConversationError(f"tool message without tool_call_id; {_ANSWERS}", index=index)
     if seen.get("tool_calls"):
         raise ConversationError("a tool message cannot call tools; leave its tool_calls out", index=index)
@@ -265,6 +265,12 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE and MARK_KEYS.isdisjoint(seen)
     pinned, extra = seen.get(PIN) is True, unread(seen)
     return Message("tool", (result,), source, "openai", seen, pinned=pinned, shallow=shallow, extra_fields=extra)
+
+
+def _is_named(seen: Raw) -> bool:
+    """Whether an answer without an id has the name of its call."""
+    name = seen.get("name")
+    return seen.get("tool_call_id") is None and isinstance(name, str) and bool(name)
 
 
 def _is_accepted_as_named(seen: Raw) -> bool:

@@ -112,9 +112,18 @@ def failed_answer(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
         return spelling.answer(call, asked_in, text)
     if (failed_block := SHAPES[asked_in.shape].failed_block) is not None:
         return {"role": "user", "content": [failed_block(call.id, text)]}
-    if call.id is None:
-        return {"role": "function", "name": call.name, "content": text}
-    return {"role": "tool", "tool_call_id": call.id, "content": text}
+    if call.id is not None:
+        return {"role": "tool", "tool_call_id": call.id, "content": text}
+    role = "function" if fields_in(asked_in.seen).get("function_call") else "tool"
+    return {"role": role, "name": call.name, "content": text}
+
+
+def answering(message: Message, call: Call) -> object:
+    """An answer in Chat's form as one to this call: by its id, or, without one, by its name."""
+    fields = private_copy(message.seen) | {"role": "tool"}
+    fields.pop("tool_call_id", None)
+    fields |= {"name": call.name} if call.id is None else {"tool_call_id": call.id}
+    return write_like(message.raw, fields)
 
 
 def write_like(raw: object, fields: dict[str, Any]) -> object:

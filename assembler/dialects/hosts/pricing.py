@@ -18,6 +18,7 @@ from assembler.conversation.messages.message import Call, Media, Message, Opaque
 from assembler.dialects.hosts.families import Definitions, Family, price_texts
 from assembler.dialects.hosts.harmony import declaration, declare_tools
 from assembler.dialects.openai.framing import OpenAIApi
+from assembler.dialects.openai.wire import legal_name
 from assembler.pricing.media import read_media
 from assembler.pricing.media.open_models import price_medium
 from assembler.pricing.opaque import add_words
@@ -125,10 +126,11 @@ def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
             return NOTHING
         case Call() if family.definitions is Definitions.DECLARED:
             # The result is a separate message from the tool to the assistant.
-            texts += (f" to=functions.{part.name}", part.arguments, f"functions.{part.name} to=assistant")
+            name = legal_name(part.name)
+            texts += (f" to=functions.{name}", part.arguments, f"functions.{name} to=assistant")
             return family.call
         case Call():
-            texts.extend((part.name, part.arguments))
+            texts.extend((legal_name(part.name), part.arguments))
             return family.call + _price_argument_tags(part, family)
         case Result():
             said = _quoted_texts(part.parts) if family.quotes_results else part.parts

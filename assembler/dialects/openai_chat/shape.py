@@ -36,8 +36,8 @@ SHAPE = declare_shape(
             "video": known(video=known("data url")),
             "input_audio": known(input_audio=known("data")),
             "file": known(file=known("file_data")),
-            "function": known(function=known("name arguments")),
-            "custom": known(custom=known("name input")),
+            "function": known("id", function=known("name arguments")),
+            "custom": known("id", custom=known("name input")),
         },
     )
 )
