@@ -42,6 +42,30 @@ def test_the_bound_for_an_unknown_model_holds_a_vocabulary_of_more_than_twice_as
     assert context.count.tokens == texts
 
 
+GENERATIONS = {
+    "llama": ["llama-2-70b-chat", "llama-3-8b", "llama-3.1-8b", "llama-3.3-70b", "llama-4-scout"],
+    "qwen": ["qwen2.5-7b", "qwen3-32b", "qwq-32b"],
+    "deepseek": ["deepseek-chat", "deepseek-v3", "deepseek-v3.1", "deepseek-v4-pro"],
+}
+TOOL = {"type": "function", "function": {"name": "f", "description": "Finds.", "parameters": {"type": "object"}}}
+
+
+@pytest.mark.parametrize("family", GENERATIONS)
+@pytest.mark.parametrize("text", ["How are you?", "Привет, как дела? ", "今日はいい天気です。"])
+@pytest.mark.parametrize("tools", [[], [TOOL]])
+def test_a_name_without_a_generation_is_estimated_and_its_bound_holds_for_each(
+    family: str, text: str, tools: list[Any]
+) -> None:
+    """`my-qwen` was bounded as Qwen 3, and `my-llama` by the vocabulary of Llama 3."""
+    body = {"messages": [{"role": "user", "content": text * 20}], "tools": tools}
+    generations = [count_request(body, dialect=openai_chat, model=model) for model in GENERATIONS[family]]
+    for name in (family, f"my-{family}", f"acme/{family}-prod"):
+        count = count_request(body, dialect=openai_chat, model=name)
+        assert count.grade is Grade.ESTIMATED
+        assert count.upper >= max(generation.tokens for generation in generations)
+        assert count.upper > 1.15 * count.tokens
+
+
 def test_without_a_model_texts_are_counted_exactly_by_the_vocabulary_that_was_asked_for() -> None:
     context = Assembler(Budget(8_192)).add_message(QUESTION).build()
     assert (context.dialect, context.count.grade) == ("plain", Grade.EXACT)
