@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
 import attrs
 
@@ -12,6 +12,8 @@ from assembler.conversation.messages import Call, Message, read_message
 from assembler.conversation.messages.edit import answering, edited, failed_answer, of_the_user, write_like
 from assembler.conversation.pairs import LooseResult, Pairs, PendingCall
 from assembler.errors import ConversationError, MarkupError
+
+M = TypeVar("M")
 
 NO_RESULT = "no result was recorded"
 """The text of an added result."""
@@ -26,7 +28,7 @@ class Repair:
     why: str
 
 
-def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair]]:
+def repair(messages: Iterable[M] | None) -> tuple[list[M | dict[str, Any]], list[Repair]]:
     """A history in which calls and results pair up, and a list of the changes, empty if nothing was wrong.
 
     Moved: a result away from its call goes to the other results of its step. It is found by its id, or by its name and
@@ -47,7 +49,7 @@ def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair
         mending.close(place)
         mending.keep(place)
     mending.close(len(read))
-    return mending.kept, sorted(changes, key=lambda change: change.index)
+    return cast(list[M | dict[str, Any]], mending.kept), sorted(changes, key=lambda change: change.index)
 
 
 def _read(raw: object, index: int, changes: list[Repair]) -> tuple[int, Message] | None:

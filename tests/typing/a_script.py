@@ -136,3 +136,13 @@ def in_a_framework(history: list[Bubble], body: dict[str, Any], state: dict[str,
     assert_type(count_request(body), Count)
     assert_type(verify(body, model="gpt-4o"), list[Violation])
     return fit_request(body, assembler=base)
+
+
+class Kept(Assembler):
+    """A user's own assembler: what returns the assembler returns this class."""
+
+
+def of_ones_own_class(history: list[dict[str, Any]], bot: Kept) -> list[dict[str, Any]]:
+    history, _ = repair(history)
+    assert_type(bot.fork().set_messages(history), Kept)
+    return history
