@@ -374,6 +374,7 @@ def no_texts_alone(request: Mapping[str, Any]) -> list[str]:
     return ["the first message is the user's"] if request["messages"][0]["role"] != "system" else []
 
 
+@pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_seeded_fault_of_a_dialect_is_found(fault: str) -> None:
     said, dialect = FAULTS[fault]
@@ -398,6 +399,7 @@ def each_call_apart(layout: Layout, emission: Emission) -> Emission:
     return with_messages(emission, lambda _: apart)
 
 
+@pytest.mark.usefixtures("unshrunk")
 def test_calls_that_come_item_by_item_are_held_to_the_rules() -> None:
     """An API that wants the results right after the calls was sent one call, another call, and two results."""
     with pytest.raises(ContractError, match="item by item: O2"):
@@ -406,6 +408,7 @@ def test_calls_that_come_item_by_item_are_held_to_the_rules() -> None:
         )
 
 
+@pytest.mark.usefixtures("unshrunk")
 def test_an_invalid_request_is_found_by_the_rules_that_are_given() -> None:
     passages = Api(shape="openai", sources=Passages("passage"))
     check_dialect(Odd(api=passages), max_examples=2)
@@ -434,6 +437,7 @@ class Mute(Odd):
         raise UnsupportedContentError("nothing can be said", kind="text")
 
 
+@pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize(("dialect", "said"), [(Lost(), "ConversationError"), (Mute(), "ordinary conversation")])
 def test_a_dialect_that_fails_differently_or_returns_nothing_is_found(dialect: Dialect, said: str) -> None:
     with pytest.raises(ContractError, match=said):
@@ -585,6 +589,7 @@ def test_a_class_in_place_of_its_object_is_refused() -> None:
         check_dialect(Odd)  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize(
     "given", [{"texts": ["%% x"]}, {"histories": [[("user", "%% x")]]}], ids=["texts", "histories"]
 )

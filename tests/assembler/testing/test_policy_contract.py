@@ -15,7 +15,7 @@ from assembler.policies import Change, Cut, KeepsAll, KeepsChosen, KeepsNewest, 
 from assembler.pricing.ledger import Ledger
 from assembler.testing import ContractError, check_policy
 from budgets import BudgetError
-from tests.assembler.policies.examples import EVERY, HISTORIES
+from tests.assembler.policies.examples import EVERY, HISTORIES, examples_of
 
 ticks = itertools.count()
 UNSAID = Traits()
@@ -219,6 +219,7 @@ QUICK = (
 """Found by few examples; the others are looked for by `make slow`."""
 
 
+@pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize(
     "fault", [*QUICK, *(pytest.param(each, marks=pytest.mark.slow) for each in FAULTS if each not in QUICK)]
 )
@@ -229,7 +230,14 @@ def test_a_seeded_fault_of_a_policy_is_found(fault: str) -> None:
     assert raised.value.subject in {"Odd", "Editor", "Remembering"}
 
 
-@pytest.mark.parametrize("policy", EVERY, ids=lambda policy: type(policy).__name__)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(policy, marks=pytest.mark.slow) if policy in examples_of(type(policy))[1:] else policy
+        for policy in EVERY
+    ],
+    ids=lambda policy: type(policy).__name__,
+)
 def test_the_library_s_own_policies_keep_the_contract(policy: Policy) -> None:
     check_policy(policy, histories=HISTORIES.get(type(policy), ()), max_examples=5)
 
@@ -268,6 +276,7 @@ TABLE = "%% " + "cell | " * 9
 TALK = [("user", "Show it."), ("assistant", TABLE), ("user", "Thanks. Again, please.")]
 
 
+@pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize("given", [{"texts": [TABLE]}, {"histories": [TALK]}], ids=lambda given: next(iter(given)))
 def test_a_fault_with_texts_of_a_form_is_found_in_those_that_are_given(given: dict[str, Any]) -> None:
     with pytest.raises(ContractError, match="nothing was checked"):

@@ -252,6 +252,7 @@ class OneMore:
         return None if left is None else left + 1
 
 
+@pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_seeded_fault_of_a_strategy_is_found(fault: str) -> None:
     said, strategy = FAULTS[fault]
@@ -310,6 +311,7 @@ class OfTables:
 TABLES = ["| one |", "| two |", "| three |"]
 
 
+@pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize(
     "given",
     [{"texts": TABLES}, {"documents": [Document(text, type="rag") for text in TABLES]}],
