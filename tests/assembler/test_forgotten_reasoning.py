@@ -115,7 +115,7 @@ MARKED: list[Policy | tuple[Policy, ...]] = [
 ]
 
 
-@scaled(0.2)
+@scaled(0.1)
 @given(
     api=st.sampled_from(CLAUDE),
     ladder=st.sampled_from(MARKED),

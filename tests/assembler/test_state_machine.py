@@ -39,6 +39,7 @@ from assembler import (
 from assembler.dialects import DIALECTS
 from budgets import Budget, TokenCountError
 from tests.assembler.by_hand import waiting_in
+from tests.scaled import examples
 
 Message = dict[str, Any]
 
@@ -477,7 +478,7 @@ class Life(RuleBasedStateMachine):
 
 
 TestLifeOfAssemblers = Life.TestCase
-TestLifeOfAssemblers.settings = settings(stateful_step_count=12)
+TestLifeOfAssemblers.settings = settings(max_examples=examples(0.5), stateful_step_count=12)
 
 ONE: list[tuple[str, bool, bool]] = [("aaaa", False, False)]
 """A turn of ten characters."""
