@@ -84,20 +84,20 @@ def decide_plan(gathered: Gathered, measured: Measured) -> Planned:
         if gathered.settings.adds_up:
             raise
         # The request must be spelled to be counted, and it cannot be spelled yet. The sum of its parts has to do.
-        return attrs.evolve(_by_parts(_everything(gathered, measured)), settings=gathered.settings)
+        return attrs.evolve(_plan_by_sum(_everything(gathered, measured)), settings=gathered.settings)
 
 
 def _decide(gathered: Gathered, measured: Measured) -> Planned:
     everything = _everything(gathered, measured)
     if gathered.settings.calibration is None:
-        return _by_rule(everything)
+        return _plan_by_rule(everything)
     from assembler.pipeline.anchored import plan_anchored  # for anchored assemblers alone
 
     return plan_anchored(
         gathered.settings,
         gathered.settings.calibration,
-        lambda recipe: _from(everything, recipe),
-        lambda start: _by_rule(everything, start),
+        lambda recipe: _continue_from(everything, recipe),
+        lambda start: _plan_by_rule(everything, start),
     )
 
 
@@ -109,21 +109,21 @@ def _everything(gathered: Gathered, measured: Measured) -> Planned:
     return Planned(gathered.draft, settings, view, measured, ledger, kept, refused=refused, last_length=length)
 
 
-def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
+def _plan_by_rule(everything: Planned, start: Known | None = None) -> Planned:
     """The plan by our own prices. `start` is kept if it fits; without it, everything is.
 
     If the smallest conversation does not fit under the budget's limits, documents and tools give way: more of them
     while it is still too large, since estimates of the rest are rounded up again.
     """
     try:
-        return _within_limits(everything, start, 0)
+        return _plan_within_limits(everything, start, 0)
     except TooLarge as overflow:
         last, reserved = overflow, overflow.required - overflow.plan.fixed.upper
     for _ in range(_ROUNDS_OF_LIMITS):
         if not _may_make_way(everything, last):
             break
         try:
-            return attrs.evolve(_within_limits(everything, start, reserved), unsettled=True)
+            return attrs.evolve(_plan_within_limits(everything, start, reserved), unsettled=True)
         except TooLarge as overflow:
             last, reserved = overflow, reserved + overflow.excess
     raise last
@@ -141,20 +141,20 @@ def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:
     return selected or (bool(regions.documents) and has_a_piece_for_each(everything.measured))
 
 
-def _within_limits(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
+def _plan_within_limits(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
     """The plan under the budget's limits, with `reserved` tokens guaranteed to the turns."""
     pricer = everything.settings.whole
     if pricer is not None:
-        return _sealed(everything, pricer, start, reserved)
+        return _plan_by_whole(everything, pricer, start, reserved)
     try:
-        return _by_parts(everything, start, reserved)
+        return _plan_by_sum(everything, start, reserved)
     except UnsupportedContentError:
         if everything.settings.budget is None:
             raise
-        return _without_unpriced(everything, start, reserved)
+        return _plan_without_unpriced(everything, start, reserved)
 
 
-def _without_unpriced(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
+def _plan_without_unpriced(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
     """The plan, if the policies drop each message without a price even though it is counted as nothing.
 
     Raises `UnsupportedContentError` for one that stays.
@@ -162,7 +162,7 @@ def _without_unpriced(everything: Planned, start: Known | None, reserved: Tokens
     strict, settings = everything.ledger, everything.settings.with_unpriced_as_free
     ledger = Ledger.of(everything.view, settings.pricer, strict.first)
     try:
-        plan = _by_parts(attrs.evolve(everything, settings=settings, ledger=ledger), start, reserved)
+        plan = _plan_by_sum(attrs.evolve(everything, settings=settings, ledger=ledger), start, reserved)
     except TooLarge as overflow:
         _refuse_unpriced(overflow.plan, strict)
         raise
@@ -176,7 +176,7 @@ def _refuse_unpriced(plan: Planned, strict: Ledger) -> None:
         _ = strict.price(message) if index in plan.trimmed.changed else strict.message(index)
 
 
-def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
+def _plan_by_sum(everything: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
     """The plan by the sum of the parts."""
     settings, fixed, ledger = everything.settings, everything.fixed, everything.ledger
     if settings.budget is None:
@@ -187,18 +187,18 @@ def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens 
         everything, tokens_left = _share_out(everything, settings.budget, reserved)
     if start is None and _everything_fits(everything, tokens_left):
         return everything
-    ledger = _with_pins(everything)
+    ledger = _ledger_with_pins(everything)
     choice = everything.measured.choice
     asked = tokens_left if choice is None else tokens_left + choice.saved  # knowledge was given what merging saves
     plan = everything.leaving(trim(ledger, settings, max(asked, 0), start), ledger)
     if plan.merges:
-        return _as_sent(_widen(plan, tokens_left, start), tokens_left, asked, start)
+        return _cut_until_sent_fits(_widen(plan, tokens_left, start), tokens_left, asked, start)
     if (least := plan.trimmed.count(ledger)).upper > tokens_left:
         raise _overflow(plan, settings.budget, least, tokens_left)
     return plan
 
 
-def _as_sent(plan: Planned, tokens_left: Tokens, asked: Tokens, start: Known | None) -> Planned:
+def _cut_until_sent_fits(plan: Planned, tokens_left: Tokens, asked: Tokens, start: Known | None) -> Planned:
     """The plan, cut further until it fits as it is sent: that may cost a token or two more than the sum."""
     asked, settings = max(asked, 0), plan.settings
     for _ in range(_ROUNDS):
@@ -213,7 +213,7 @@ def _as_sent(plan: Planned, tokens_left: Tokens, asked: Tokens, start: Known | N
     raise _overflow(plan, cast(Budget, settings.budget), (plan.by_rule - plan.fixed).alone(), tokens_left)
 
 
-def _from(everything: Planned, recipe: Recipe) -> Planned | None:
+def _continue_from(everything: Planned, recipe: Recipe) -> Planned | None:
     """The plan that keeps what an earlier request kept, and the messages since.
 
     None if those messages are gone, other policies decide now, or it exceeds the cap of the conversation.
@@ -224,7 +224,7 @@ def _from(everything: Planned, recipe: Recipe) -> Planned | None:
             everything, _ = _share_out(everything, settings.budget)
         except ContextLengthError:
             return None
-    ledger = _with_pins(everything) if recipe.decisions else everything.ledger
+    ledger = _ledger_with_pins(everything) if recipe.decisions else everything.ledger
     kept = as_before(ledger, settings, recipe)
     if kept is None or _is_over_its_cap(kept.count(ledger), settings.budget):
         return None
@@ -251,7 +251,7 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
 
     server = plan.settings.dialect.api.search
     found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.view, server, reserved)
-    smaller = plan if found.regions is plan.draft.regions else _reduced(plan, found)
+    smaller = plan if found.regions is plan.draft.regions else _reduce_regions(plan, found)
     if found.over:
         region, needed, left = found.over[0]
         least = plan.ledger.since(plan.ledger.newest_turns(1))
@@ -263,7 +263,7 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
     return smaller, min(conversation_cap(budget), budget.input_limit - smaller.fixed.upper)
 
 
-def _reduced(plan: Planned, shared: Shared) -> Planned:
+def _reduce_regions(plan: Planned, shared: Shared) -> Planned:
     """The plan with the fixed regions that are left. They are remembered, so that they are priced once."""
     draft = attrs.evolve(plan.draft, regions=plan.draft.regions.memory.once(shared.regions))
     measured = measure(Gathered(draft, plan.settings, plan.view), plan.measured.choice)
@@ -271,7 +271,7 @@ def _reduced(plan: Planned, shared: Shared) -> Planned:
     return attrs.evolve(plan, measured=attrs.evolve(measured, rendered=rendered))  # the draft stays what was gathered
 
 
-def _with_pins(plan: Planned) -> Ledger:
+def _ledger_with_pins(plan: Planned) -> Ledger:
     """The ledger with the messages that no policy may drop: pins, the host of knowledge, results a server waits for."""
     view = plan.view
     pins = staying(view, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
@@ -287,7 +287,7 @@ def _with_pins(plan: Planned) -> Ledger:
     return attrs.evolve(plan.ledger, pins=with_host(view.length), pins_until=with_host)
 
 
-def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
+def _plan_by_whole(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
     """The plan if only the count of the whole request decides. Policies with a low-water mark continue from `start`."""
     from assembler.pipeline.fit_by_whole import fit_by_whole  # for dialects that are counted whole alone
 
@@ -298,7 +298,7 @@ def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reser
     if settings.budget.limits:  # estimates share out the limits; the count of the whole decides whether it fits
         everything, tokens_left = _share_out(everything, settings.budget, reserved)
         limit = min(limit, everything.fixed.upper + tokens_left)
-    plan = attrs.evolve(everything, ledger=_with_pins(everything))
+    plan = attrs.evolve(everything, ledger=_ledger_with_pins(everything))
     plan, count = fit_by_whole(plan, pricer, limit, start)
     if count.upper > limit:
         raise _overflow(plan, settings.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
@@ -352,7 +352,7 @@ def _widen(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
     first = plan.first
     while trimmer is not None and oldest < first:
         first = max(ledger.turn_start(first - 1), oldest)
-        wider = plan.leaving(_all_from(plan, first), ledger)
+        wider = plan.leaving(_keep_from(plan, first), ledger)
         if wider.fits(tokens_left):
             plan = wider
         elif not _is_blank(ledger.reading(first)):
@@ -364,7 +364,7 @@ def _is_blank(message: Message) -> bool:
     return all(isinstance(part, str) and not part.strip() for part in message.parts)
 
 
-def _all_from(plan: Planned, first: int) -> Trimmed:
+def _keep_from(plan: Planned, first: int) -> Trimmed:
     if first <= plan.ledger.first:
         return keep_all(plan.ledger)
     return attrs.evolve(plan.trimmed, cut=attrs.evolve(plan.trimmed.cut, first_kept=first))

@@ -71,9 +71,9 @@ def fit_by_whole(
         kept = keep_all(ledger) if start is None else start[1].grown_to(ledger)
         everything = None if overfull or not _may_fit(kept, ledger, tokens_left + limit) else (kept, weigh(kept))
         overfull = overfull or (everything is not None and everything[1].upper > limit)
-        kept, count = _tightened(ledger, tokens_left, limit, weigh, relieve, everything)
+        kept, count = _ask_for_less(ledger, tokens_left, limit, weigh, relieve, everything)
         if start is None and not any(rung.traits.low_water or asks(rung) for rung in plan.settings.active_rungs):
-            kept, count = _loosened(ledger, plan.fixed.upper, limit, weigh, relieve, (kept, count))
+            kept, count = _ask_for_more(ledger, plan.fixed.upper, limit, weigh, relieve, (kept, count))
     if start is None:
         last.sealed = Sealed(prices, ledger.length, kept, count, weighed, overfull)
     return attrs.evolve(plan, trimmed=kept, sealed=count), count
@@ -86,7 +86,7 @@ def _may_fit(everything: Trimmed, ledger: Ledger, most: Tokens) -> bool:
     return most >= 0 and ledger.fits(most)
 
 
-def _tightened(
+def _ask_for_less(
     ledger: Ledger,
     tokens_left: Tokens,
     limit: Tokens,
@@ -113,7 +113,7 @@ def _tightened(
     return kept, count
 
 
-def _loosened(
+def _ask_for_more(
     ledger: Ledger,
     beside: Tokens,
     limit: Tokens,

@@ -35,7 +35,7 @@ def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
             regions, head, settings, lambda pricer: price_fixed(pricer, settings.dialect, (), head, regions)
         )
         bare = known.bare = Measured(draft.regions, Rendered(), head, prices)
-    return _sealed(Planned(draft, settings, view, bare, ledger, Trimmed(cut)))
+    return _count_whole(Planned(draft, settings, view, bare, ledger, Trimmed(cut)))
 
 
 def smallest_as_sent(
@@ -47,10 +47,10 @@ def smallest_as_sent(
     pins = staying(view, settings.pins, settings.dialect.api.shape)
     ledger = Ledger.of(view, settings.pricer, floor_of(view, settings)[0], pins)
     measured = measured_with(gathered, head, choice, rendered, prices)
-    return _sealed(Planned(gathered.draft, settings, view, measured, ledger, Trimmed(choice.cut))).by_rule
+    return _count_whole(Planned(gathered.draft, settings, view, measured, ledger, Trimmed(choice.cut))).by_rule
 
 
-def _sealed(plan: Planned) -> Planned:
+def _count_whole(plan: Planned) -> Planned:
     """The plan with the count of its whole, if only that decides; by its parts if it cannot be written yet."""
     pricer = plan.settings.whole
     if pricer is None:

@@ -17,7 +17,7 @@ from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import demand_of, price_fixed
 from assembler.pipeline.failing_part import _may_forget, _texts_counted  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.fit_by_whole import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.fit_by_whole import _ask_for_less, _next_answer  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Decision, Made, Trimmed, brought_down, keep_all, trim_by_rungs
 from assembler.pipeline.newest_turns import Weighed, keep_most_turns
 from assembler.pipeline.overflow import TooLarge, Trial, smallest
@@ -212,7 +212,7 @@ def test_a_whole_that_weighs_more_than_its_parts_is_tightened_only_as_far_as_nee
         return kept.count(ledger) + Count(beside)
 
     everything = keep_all(ledger)
-    kept, count = _tightened(
+    kept, count = _ask_for_less(
         ledger,
         limit,
         limit,
@@ -241,7 +241,7 @@ def test_policies_are_asked_for_at_least_nothing_and_not_at_all_if_all_fits(
         return kept_at(1)
 
     everything = None if weight is None else (keep_all(ledger), Count(weight))
-    _tightened(ledger, left, limit, lambda kept: kept.count(ledger), relieve, everything)
+    _ask_for_less(ledger, left, limit, lambda kept: kept.count(ledger), relieve, everything)
     assert heard == asked
 
 
