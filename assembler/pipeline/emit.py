@@ -30,7 +30,7 @@ def emit(plan: Planned) -> Emission | None:
         if plan.layout.messages:
             raise
         return None
-    plan.decided_by_session.emitted = emitted
+    plan.session_memory.emitted = emitted
     return emitted.emission
 
 
@@ -68,7 +68,7 @@ def make_request(
         emission = emission_for(plan, dialect)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
-        return plan.decided_by_session.copiers.fresh(emission.request)
+        return plan.session_memory.copiers.fresh(emission.request)
     from assembler.dialects.caching.marks import marked  # most requests carry none
 
     target = plan.settings.dialect if dialect is None else read_dialect(dialect)

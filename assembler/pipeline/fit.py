@@ -61,8 +61,8 @@ def fit(gathered: Gathered, measured: Measured) -> Planned:
     if changed is not None:
         raise ChangedError(changed)
     plan.check()
-    plan.decided.last_decision = last_decision_of(plan, measured, last)
-    plan.decided.decided_by_session = plan.decided_by_session
+    plan.memory.last_decision = last_decision_of(plan, measured, last)
+    plan.memory.session_memory = plan.session_memory
     return plan
 
 

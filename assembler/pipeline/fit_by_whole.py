@@ -11,7 +11,7 @@ from math import ceil
 
 import attrs
 
-from assembler.pipeline.decisions import decisions_of
+from assembler.pipeline.build_memory import memory_of
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
 from assembler.pipeline.newest_turns import Weighed, keep_most_turns
 from assembler.pipeline.planned import Planned
@@ -48,7 +48,7 @@ def fit_by_whole(
     of the billed request.
     """
     ledger, prices = plan.ledger, plan.measured.prices
-    last, trimmer = decisions_of(plan.settings, ledger), trimming(plan.settings.active_rungs)
+    last, trimmer = memory_of(plan.settings, ledger), trimming(plan.settings.active_rungs)
     start = start if trimmer is None else None  # the search for the newest turns that fit does not need it
     known = last.sealed if start is None else None
     if known is not None and (known.prices is not prices or known.length > ledger.length):

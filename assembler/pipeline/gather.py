@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from assembler.conversation.history import HistoryView
-from assembler.pipeline.decisions import Decided
+from assembler.pipeline.build_memory import BuildMemory
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.last_decision import LastDecision, still_holds
 from assembler.pipeline.settings import Settings
@@ -23,8 +23,8 @@ class Gathered:
     """The last decision, if no message that it depends on has changed."""
     prices: Prices | None = None
     """The known prices of the history."""
-    decided: Decided | None = None
-    """The last decisions under these settings."""
+    memory: BuildMemory | None = None
+    """What builds with these settings remember of the history."""
 
     def without(self, changed: int) -> Gathered:
         """The same draft, with the message at `changed` and all that follow to be read again."""
@@ -37,11 +37,11 @@ def gather(draft: Draft, settings: Settings) -> Gathered:
         settings = settings.priced_for(draft.regions)
     view = draft.history.view()
     prices = Prices.known(view.readings.prices, settings.pricer)
-    if prices is None or prices.decisions is None:
+    if prices is None or prices.memories is None:
         return Gathered(draft, settings, view)
-    decided = prices.decisions.known(settings)
-    last = None if decided is None else decided.last_decision
+    memory = prices.memories.known(settings)
+    last = None if memory is None else memory.last_decision
     if last is None or last.before_limits.regions is not draft.regions or not still_holds(last, view):
         return Gathered(draft, settings, view)
     prices.stretch(view.length)
-    return Gathered(draft, settings, view, last, prices, decided)
+    return Gathered(draft, settings, view, last, prices, memory)

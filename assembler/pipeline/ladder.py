@@ -27,7 +27,7 @@ _MOST_ACTS_NAMED = 3
 
 
 @attrs.frozen(eq=False, repr=False)
-class Decision(Value):
+class RungDecision(Value):
     """What one policy did, and how many tokens that saved; 0 if it could not help."""
 
     policy: str
@@ -63,12 +63,12 @@ class Decision(Value):
             acts = f"{acts} or other changes"
         return f"{self.policy}: {times} × {acts}" if acts else self.policy
 
-    def again(self, later: Decision) -> Decision:
+    def again(self, later: RungDecision) -> RungDecision:
         """This decision merged with a later one of the same policy: numbers add up, the rest is the later one's."""
         times = {what: number for what, number in self.done if number}
         for what, number in later.done:
             times[what] = times.get(what, 0) + number
-        return Decision(self.policy, self.saved + later.saved, tuple(times.items()))
+        return RungDecision(self.policy, self.saved + later.saved, tuple(times.items()))
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -97,7 +97,7 @@ class Trimmed:
     changed: Mapping[int, Message | None] = _UNCHANGED
     savings: Mapping[int, Difference] = _NO_SAVINGS
     """What `changed` saves in each turn, by the index where the turn begins. Negative."""
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[RungDecision, ...] = ()
     """One for each policy that was asked, in the order of the ladder. None if everything fits."""
     failures: tuple[AssemblyError, ...] = ()
     """Failures of policies that did not stop the build."""
@@ -125,7 +125,7 @@ class Trimmed:
         return "; ".join(one.in_turn(times[label]) for label, one in helped if label in times)
 
     @functools.cached_property
-    def idle(self) -> tuple[Decision, ...]:
+    def idle(self) -> tuple[RungDecision, ...]:
         """The policies that could not help."""
         return tuple(decision for decision in self.decisions if not decision.saved)
 
@@ -152,13 +152,13 @@ Known: TypeAlias = tuple[int, Trimmed]
 """A length of the history, and what stayed of it then."""
 
 
-def labelled(decisions: Sequence[Decision]) -> Iterator[tuple[Label, Decision]]:
+def labelled(decisions: Sequence[RungDecision]) -> Iterator[tuple[Label, RungDecision]]:
     """Each decision with the label of the policy that made it."""
     for place, one in enumerate(decisions):
         yield (one.policy, sum(before.policy == one.policy for before in decisions[:place])), one
 
 
-def _note_decision(decisions: tuple[Decision, ...], new: Decision, label: Label) -> tuple[Decision, ...]:
+def _note_decision(decisions: tuple[RungDecision, ...], new: RungDecision, label: Label) -> tuple[RungDecision, ...]:
     """The decisions with a new one. Each policy has one entry, however often it was asked."""
     known = [*labelled(decisions)]
     if label not in [each for each, _ in known]:
@@ -268,7 +268,7 @@ def _ask_to_cut(
     if cut.summary is None or summary is not None:  # only a policy that knows of the summary may replace it
         cut = attrs.evolve(cut, summary=kept.cut.summary)
     saved = used - seen.kept(cut).upper
-    decisions = _note_decision(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)), label)
+    decisions = _note_decision(kept.decisions, RungDecision(rung.name, max(saved, 0), ((cut.reason, 0),)), label)
     failures = kept.failures if cut.failure is None else (*kept.failures, cut.failure)
     cut, wanted = attrs.evolve(cut, wanted=None) if cut.wanted else cut, kept.wanted or cut.wanted
     cut = cut if saved > 0 else kept.cut
@@ -293,7 +293,7 @@ def _ask_to_rewrite(
         reasons[change.reason] = reasons.get(change.reason, 0) + 1
         if saved >= excess:
             break
-    decision = Decision(rung.name, saved, tuple(reasons.items()))
+    decision = RungDecision(rung.name, saved, tuple(reasons.items()))
     made = (*kept.made, Made(ledger.length, place, kept.cut.first_kept, tuple(indexes))) if indexes else kept.made
     decisions = _note_decision(kept.decisions, decision, label)
     return attrs.evolve(kept, changed=changed, savings=savings, made=made, decisions=decisions, length=ledger.length)

@@ -161,8 +161,8 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     O(new messages).
     """
     settings, view, known = gathered.settings, gathered.view, gathered.last
-    prices, decided = gathered.prices, gathered.decided
-    if known is None or prices is None or decided is None:
+    prices, memory = gathered.prices, gathered.memory
+    if known is None or prices is None or memory is None:
         return None
     start, length, pins = known.length, view.length, known.pins
     conversation, open_calls, trimmed = known.conversation, known.open_calls, known.trimmed
@@ -188,8 +188,8 @@ def continue_decision(gathered: Gathered) -> Planned | None:
             ledger = attrs.evolve(ledger, pins=pins)
     plan = Planned(gathered.draft, settings, view, known.measured, ledger, trimmed, last_length=start)
     found: dict[str, object] = {"conversation": conversation}
-    if decided.decided_by_session is not None:
-        found["decided_by_session"] = decided.decided_by_session
+    if memory.session_memory is not None:
+        found["session_memory"] = memory.session_memory
     if not known.trimmed.changed:
         found["open_calls"] = open_calls
     keep(plan, **found)
@@ -197,7 +197,7 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     # by side cost more.
     if known.tokens_left is not None and plan.merges and not plan.fits(known.tokens_left):
         return None
-    decided.last_decision = known.later(length, trimmed, conversation, open_calls, pins)
+    memory.last_decision = known.later(length, trimmed, conversation, open_calls, pins)
     return plan
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from assembler.pipeline.ladder import Decision, Trimmed, keep_all
+from assembler.pipeline.ladder import RungDecision, Trimmed, keep_all
 from assembler.policies.traits import CuttingRung, KeepsNewest
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
 from assembler.pricing.pricer import WholePricer
@@ -154,7 +154,7 @@ class _Search:
         if start <= self.turns.all_stay:
             return keep_all(ledger)
         verdict = self.rung.policy.cut(ledger, 0)  # for its reason and note; this search finds where to cut
-        decision = Decision(self.rung.name, 0, ((verdict.reason, 0),))
+        decision = RungDecision(self.rung.name, 0, ((verdict.reason, 0),))
         return Trimmed(Cut(start, verdict.reason, verdict.summary), decisions=(decision,))
 
 

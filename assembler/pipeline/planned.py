@@ -16,7 +16,7 @@ from assembler.dialects import Emission
 from assembler.dialects.writing.emit import emit_added, emit_layout
 from assembler.dialects.writing.partly_sent import sent_at_all, sent_whole
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.pipeline.decisions import Decided, decisions_of
+from assembler.pipeline.build_memory import BuildMemory, memory_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.found_once import found_once, keep
 from assembler.pipeline.ladder import Trimmed
@@ -59,7 +59,7 @@ class Emitted:
 
 
 _SAME_UNDER_ANY_BILL = frozenset(
-    ["by_rule", "decided_by_session", "emitted", "kept_messages", "layout", "open_calls", "sent", "sent_messages"]
+    ["by_rule", "session_memory", "emitted", "kept_messages", "layout", "open_calls", "sent", "sent_messages"]
 )
 """Cached properties of a plan that no bill changes."""
 
@@ -227,7 +227,7 @@ class Planned:
     @found_once
     def emitted(self) -> Emitted:
         """The request, O(new messages) if it extends the last one and the dialect can do that, else O(messages)."""
-        dialect, last = self.settings.dialect, self.decided_by_session.emitted
+        dialect, last = self.settings.dialect, self.session_memory.emitted
         added = None if last is None or last.measured is not self.measured else self._added_to(last)
         if last is not None and added is not None:
             grown = emit_added(dialect, last.emission, added)
@@ -245,14 +245,14 @@ class Planned:
         return messages[known:] if begins else None
 
     @found_once
-    def decided_by_session(self) -> Decided:
+    def session_memory(self) -> BuildMemory:
         """What the session remembers of this history, under any bill."""
-        return decisions_of(self.settings.session, self.ledger)
+        return memory_of(self.settings.session, self.ledger)
 
     @found_once
-    def decided(self) -> Decided:
+    def memory(self) -> BuildMemory:
         """What these settings remember of this history."""
-        return decisions_of(self.settings, self.ledger)
+        return memory_of(self.settings, self.ledger)
 
     @found_once
     def notes(self) -> tuple[str, ...]:
@@ -307,7 +307,7 @@ class Planned:
         if pricer is not None and self.can_be_sent:
             from assembler.pipeline.price_as_sent import count_as_sent
 
-            sent, known = self.emission.request, self.decided_by_session
+            sent, known = self.emission.request, self.session_memory
             count = count_as_sent(self.settings.dialect, pricer, sent, self.sent_messages, known)
             return count if self.measured.regions.held is None else count + self.measured.regions.held
         if self.ledger.overpriced or (self.trimmed.changed and self._changed_the_sum):

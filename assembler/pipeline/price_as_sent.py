@@ -18,7 +18,7 @@ from assembler.conversation.compaction import without_compacted_parts
 from assembler.conversation.messages import Media, Message, Opaque, Result
 from assembler.dialects import Dialect
 from assembler.dialects.writing.media_in_results import adapt_with_media
-from assembler.pipeline.decisions import Decided
+from assembler.pipeline.build_memory import BuildMemory
 from assembler.pricing.media.reading import GIVEN
 from assembler.pricing.opaque import is_measured
 from assembler.pricing.pricer import MergingPricer, price_beginning, price_sent, priced_layout, priced_request
@@ -85,12 +85,12 @@ class PricedRequest:
 
 
 def count_as_sent(
-    dialect: Dialect, pricer: MergingPricer, request: dict[str, Any], messages: Sequence[Message], decided: Decided
+    dialect: Dialect, pricer: MergingPricer, request: dict[str, Any], messages: Sequence[Message], memory: BuildMemory
 ) -> Count:
     """The count of a request that the dialect wrote of these messages. O(what the last such request did not hold)."""
     if has_sizes(messages):
         return priced_request(pricer, with_declared_sizes(dialect.parse(request), messages, dialect.api.shape))
-    decided.sent = sent = price_request(dialect, pricer, request, decided.sent)
+    memory.sent = sent = price_request(dialect, pricer, request, memory.sent)
     return sent.count
 
 

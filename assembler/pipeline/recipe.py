@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.conversation.messages import user_message
-from assembler.pipeline.ladder import Decision, Made, Trimmed, changes, take
+from assembler.pipeline.ladder import Made, RungDecision, Trimmed, changes, take
 from assembler.policies.traits import RewritingRung, Rung
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError
@@ -22,7 +22,7 @@ class Recipe:
     reason: str
     summary: str | None = attrs.field(repr=False)
     made: tuple[Made, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[RungDecision, ...] = ()
     failures: tuple[AssemblyError, ...] = attrs.field(default=(), eq=False)
 
     @classmethod

@@ -9,8 +9,8 @@ import attrs
 from assembler.conversation.messages import Message
 from assembler.conversation.pins import staying
 from assembler.errors import ConversationError
+from assembler.pipeline.build_memory import memory_of
 from assembler.pipeline.choose import floor_of, naming_part, price_fixed
-from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured, measured_with
 from assembler.pipeline.planned import Planned
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
     """The plan of what a cut keeps, without knowledge. It continues from the last such plan, apart from all others."""
     view, settings, draft = gathered.view, gathered.settings.by_rule.with_own_session, gathered.draft
-    head, known = tuple(view.messages(0, view.head)), decisions_of(settings.session, ledger)
+    head, known = tuple(view.messages(0, view.head)), memory_of(settings.session, ledger)
     bare = known.bare
     if bare is None or bare.regions is not draft.regions or bare.head != head:
         regions = draft.regions

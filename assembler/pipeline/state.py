@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from assembler.conversation.digests import digests
 from assembler.conversation.history import HistoryView
 from assembler.errors import StateError, SummaryError
-from assembler.pipeline.decisions import decisions_of
-from assembler.pipeline.ladder import Decision, Made
+from assembler.pipeline.build_memory import memory_of
+from assembler.pipeline.ladder import Made, RungDecision
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
@@ -157,7 +157,7 @@ def restore_settings(
     if found.held is not None:
         same = found.held.policies == _names(settings)
         if same and known.get(found.held.stop) == found.held.sha256:
-            decisions_of(settings.session, Ledger.of(view, settings.pricer)).restored = _recipe_from(found.held)
+            memory_of(settings.session, Ledger.of(view, settings.pricer)).restored = _recipe_from(found.held)
         else:
             ignored("the last decision of the policies", _CHANGED if same else "the policies have changed")
     if found.anchor is not None:
@@ -204,7 +204,7 @@ def _remember(part: _Keepsake, view: HistoryView, settings: Settings) -> str | N
 
 
 def _recipe(plan: Planned) -> Recipe | None:
-    known = decisions_of(plan.settings.session, plan.ledger)
+    known = memory_of(plan.settings.session, plan.ledger)
     if known.held is None:
         return known.restored
     length, kept = known.held
@@ -242,7 +242,7 @@ def _recipe_from(held: _Recipe) -> Recipe:
         held.reason,
         held.summary,
         tuple(Made(length, place, first, tuple(map(tuple, indexes))) for length, place, first, indexes in held.made),
-        tuple(Decision(policy, saved, tuple(done)) for policy, saved, done in held.decisions),
+        tuple(RungDecision(policy, saved, tuple(done)) for policy, saved, done in held.decisions),
         tuple(SummaryError(one.says, raised=one.raised) for one in held.failures),
     )
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import attrs
 
 from assembler.conversation.policy_memory import read_remembered
-from assembler.pipeline.decisions import decisions_of
+from assembler.pipeline.build_memory import memory_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import (
-    Decision,
     Known,
     Replayed,
+    RungDecision,
     Trimmed,
     brought_down,
     keep_all,
@@ -48,7 +48,7 @@ def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known |
         cut = verify_cut(rung.policy, rung.policy.cut(ledger, tokens_left), ledger)
         failures = () if cut.failure is None else (cut.failure,)
         return Trimmed(
-            cut, decisions=(Decision(rung.name, 0, ((cut.reason, 0),)),), failures=failures, wanted=cut.wanted
+            cut, decisions=(RungDecision(rung.name, 0, ((cut.reason, 0),)),), failures=failures, wanted=cut.wanted
         )
     low = _low_water(rungs)
     if low is None:
@@ -56,7 +56,7 @@ def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known |
     without_marks = tuple(map(without_mark, rungs))
     if any(map(asks, rungs)):
         return _hold_or_trim(ledger, settings, without_marks, tokens_left, part_of(low, tokens_left))
-    last = decisions_of(settings, ledger)
+    last = memory_of(settings, ledger)
     known = last.replayed
     since = known[1] if known is not None and known[0] == tokens_left and known[1].leads_to(ledger) else None
     reached, kept = replay_ladder(ledger, without_marks, tokens_left, part_of(low, tokens_left), since)
@@ -103,7 +103,7 @@ def _hold_or_trim(
     For ladders that ask a model. A replay would ask for every summary of the past, so here only builds that overflow
     ask.
     """
-    last = decisions_of(settings.session, ledger)
+    last = memory_of(settings.session, ledger)
     if last.restored is not None:
         last.held, last.restored = last.restored.made_again(ledger, without_marks), None
     before = None
@@ -119,7 +119,7 @@ def _hold_or_trim(
 
 def held_decision(draft: Draft, settings: Settings) -> Known | None:
     """The last decision of a ladder with a low-water mark, and the length of the history then."""
-    return decisions_of(settings.session, Ledger.of(draft.history.view(), settings.pricer)).held
+    return memory_of(settings.session, Ledger.of(draft.history.view(), settings.pricer)).held
 
 
 def restore_decision(draft: Draft, settings: Settings, held: Known | None) -> None:
@@ -128,7 +128,7 @@ def restore_decision(draft: Draft, settings: Settings, held: Known | None) -> No
     """
     read_remembered(draft.history.view())
     if held is not None:
-        decisions_of(settings.session, Ledger.of(draft.history.view(), settings.pricer)).held = held
+        memory_of(settings.session, Ledger.of(draft.history.view(), settings.pricer)).held = held
 
 
 def _low_water(rungs: Sequence[Rung]) -> float | None:

@@ -15,7 +15,7 @@ from assembler.pricing.timeline import BilledReasoning, Replays, Rewritten, Sums
 from budgets import Count, Tokens
 
 if TYPE_CHECKING:
-    from assembler.pipeline.decisions import Decisions
+    from assembler.pipeline.build_memory import BuildMemories
 
 
 PRICERS = 4
@@ -31,7 +31,6 @@ class Prices:
     __slots__ = (
         "adding_up",
         "beyond",
-        "decisions",
         "everything",
         "fitting",
         "forgetting",
@@ -39,6 +38,7 @@ class Prices:
         "last_run",
         "long_runs",
         "lost",
+        "memories",
         "messages",
         "most_reasoning",
         "overpriced",
@@ -99,8 +99,8 @@ class Prices:
         """Where policies' replays of the history ended. Forgotten when a message changes."""
         self.rewritten = Rewritten()
         """What policies wrote in place of old messages. Forgotten when a message changes."""
-        self.decisions: Decisions | None = None
-        """The last decisions, for `pipeline`. Forgotten when a message changes."""
+        self.memories: BuildMemories | None = None
+        """What builds remember, for `pipeline`. Forgotten when a message changes."""
 
     @classmethod
     def of(cls, view: HistoryView, pricer: Pricer) -> Prices:
@@ -144,7 +144,7 @@ class Prices:
         self.tail, self.beyond, self.fitting = other.tail, other.beyond, other.fitting
         self.everything, self.hopeless = other.everything, other.hopeless
         self.replays, self.rewritten = other.replays.copy(), other.rewritten.copy()
-        self.decisions = None if other.decisions is None else other.decisions.copy()
+        self.memories = None if other.memories is None else other.memories.copy()
 
     def stretch(self, length: int) -> None:
         """Make entries for `length` messages, or more if two threads do it at once."""

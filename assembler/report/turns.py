@@ -84,7 +84,7 @@ def turns_of(plan: Planned) -> Turns:
 
     It is stored with the decisions, and so forgotten when a message changes. Every thread would compute the same.
     """
-    last, length = plan.decided_by_session.turn_rows, plan.view.length
+    last, length = plan.session_memory.turn_rows, plan.view.length
     if last is not None and last.ended.trimmed is plan.trimmed and plan.last_length and last.ended.stop < length:
         known, read, turns = last.ended, last.newest, plan.turns_since(last.ended.stop)
     else:
@@ -93,7 +93,7 @@ def turns_of(plan: Planned) -> Turns:
     facts = _facts(plan, turns, {turn.start: turn for turn in read})
     ended = len(facts) - (bool(turns) and turns[-1][1] == length)
     known, newest = known.and_then(plan, facts[:ended]), facts[ended:]
-    plan.decided_by_session.turn_rows = TurnRows(known, newest)
+    plan.session_memory.turn_rows = TurnRows(known, newest)
     return known.and_then(plan, newest)
 
 

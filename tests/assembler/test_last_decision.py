@@ -13,7 +13,7 @@ from assembler.conversation.history import History
 from assembler.dialects import plain
 from assembler.errors import ConversationError
 from assembler.pipeline.build import measure_now
-from assembler.pipeline.decisions import decisions_of
+from assembler.pipeline.build_memory import memory_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.gather import gather
 from assembler.pipeline.ladder import Trimmed
@@ -48,7 +48,7 @@ def trimmed(
 
 def last_decision(assembler: Assembler[Any]) -> LastDecision:
     draft, settings = assembler.inside
-    found = decisions_of(settings, Ledger.of(draft.history.view(), settings.pricer)).last_decision
+    found = memory_of(settings, Ledger.of(draft.history.view(), settings.pricer)).last_decision
     assert found is not None
     return found
 

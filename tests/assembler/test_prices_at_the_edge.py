@@ -20,7 +20,7 @@ from assembler.conversation.messages import Media, Opaque, user_message
 from assembler.dialects import DIALECTS, anthropic, openai_responses, plain
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock import nova
-from assembler.pipeline.decisions import decisions_of
+from assembler.pipeline.build_memory import memory_of
 from assembler.policies.passage import Change, PassageView
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 from assembler.pricing.hosted import TABLE, fixed_with_hosted, price_beside_tools, price_hosted, row_of
@@ -284,7 +284,7 @@ def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
     policy.cut(ledger, 100)
     facts = cast(Any, object())
     ledger.prices.rewritten.once(policy, "key", facts, lambda: "made")
-    decided = decisions_of(policy, ledger)
+    memory = memory_of(policy, ledger)
     known = ledger.prices.known_until(20)
     known.take_over(ledger.prices)
     assert (known.tail, known.beyond, known.fitting) == (
@@ -302,8 +302,8 @@ def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
     assert known.rewritten.once(policy, "key", facts, lambda: "made anew") == "made"
     assert known.rewritten.once(policy, "other", facts, lambda: "made anew") == "made anew"
     assert ledger.prices.rewritten.once(policy, "other", facts, lambda: "made apart") == "made apart"
-    assert known.decisions is not None
-    assert known.decisions.known(policy) not in (None, decided)
+    assert known.memories is not None
+    assert known.memories.known(policy) not in (None, memory)
 
 
 def test_of_two_threads_that_make_the_prices_of_a_pricer_both_take_those_of_the_first() -> None:

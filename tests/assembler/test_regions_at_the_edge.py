@@ -11,7 +11,7 @@ from assembler import Assembler, CacheMarks, ClearToolResults, Defer, Refuse, Tr
 from assembler.conversation.messages import user_message
 from assembler.dialects import anthropic, bedrock, gemini, openai_chat, openai_responses, plain
 from assembler.errors import ConversationError
-from assembler.pipeline.decisions import Decided, Decisions, decisions_of
+from assembler.pipeline.build_memory import BuildMemories, BuildMemory, memory_of
 from assembler.pipeline.last_decision import GLANCE, one_turn_more
 from assembler.pipeline.share_budget import (
     _highest_scores,  # pyright: ignore[reportPrivateUsage]
@@ -92,28 +92,28 @@ def test_each_owner_finds_its_own_decision_and_those_that_are_gone_are_forgotten
     class Owner:
         pass
 
-    decisions, owners = Decisions(), [Owner() for _ in range(16)]
-    found = [decisions.of(owner) for owner in owners]
-    assert [decisions.of(owner) for owner in owners] == found
-    assert decisions.known(Owner()) is None
+    memories, owners = BuildMemories(), [Owner() for _ in range(16)]
+    found = [memories.of(owner) for owner in owners]
+    assert [memories.of(owner) for owner in owners] == found
+    assert memories.known(Owner()) is None
     del owners[1:]
     last = Owner()
-    assert decisions.of(last) is decisions.known(last)
-    assert (decisions.known(owners[0]), len(decisions._entries)) == (found[0], 2)  # pyright: ignore[reportPrivateUsage]
+    assert memories.of(last) is memories.known(last)
+    assert (memories.known(owners[0]), len(memories._entries)) == (found[0], 2)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_copy_of_decisions_is_independent_from_then_on() -> None:
     class Owner:
         pass
 
-    owner, decisions = Owner(), Decisions()
-    mine = decisions.of(owner)
-    copied = [name for name in Decided.__slots__ if name not in ("owner", "decided_by_session")]
+    owner, memories = Owner(), BuildMemories()
+    mine = memories.of(owner)
+    copied = [name for name in BuildMemory.__slots__ if name not in ("owner", "session_memory")]
     for name in copied:
         setattr(mine, name, object())
-    theirs = decisions.copy().of(owner)
+    theirs = memories.copy().of(owner)
     assert theirs is not mine
-    assert theirs.decided_by_session is None
+    assert theirs.session_memory is None
     for name in copied:
         assert getattr(theirs, name) is getattr(mine, name), name
     mine.held = None
@@ -141,10 +141,10 @@ def test_a_decision_depends_on_what_stays_and_one_turn_more() -> None:
 )
 def test_a_cut_stays_in_force_if_only_an_overflow_may_change_it(policy: Any, stands: bool) -> None:
     settings_plan = plan_of([10] * 3, 35, policy).inside
-    assert decisions_of(settings_plan.settings, settings_plan.ledger).last_decision is not None  # everything fits
+    assert memory_of(settings_plan.settings, settings_plan.ledger).last_decision is not None  # everything fits
     if not isinstance(policy, Refuse):
         cut = plan_of([10] * 9, 35, policy).inside
-        assert (decisions_of(cut.settings, cut.ledger).last_decision is not None) is stands
+        assert (memory_of(cut.settings, cut.ledger).last_decision is not None) is stands
 
 
 def test_a_decision_stands_with_the_tokens_that_the_turns_may_cost() -> None:
@@ -152,7 +152,7 @@ def test_a_decision_stands_with_the_tokens_that_the_turns_may_cost() -> None:
         budget = Budget(100, counter=len, limits=limits)
         assembler = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_instruction("i" * 5)
         plan = assembler.add_messages([{"role": "user", "content": "x" * 9}] * 3).plan().inside
-        standing = decisions_of(plan.settings, plan.ledger).last_decision
+        standing = memory_of(plan.settings, plan.ledger).last_decision
         assert standing is not None
         assert (standing.tokens_left, standing.length, standing.first, standing.head) == (left, 3, 0, 0)
         assert (standing.front, standing.checked_from, standing.glance, standing.conversation.upper) == (1, 1, 1, 27)
@@ -165,7 +165,7 @@ def test_each_build_checks_the_next_of_the_dropped_messages() -> None:
     plan = assembler.build().inside
     looked = []
     for _ in range(5):
-        standing = decisions_of(plan.settings, plan.ledger).last_decision
+        standing = memory_of(plan.settings, plan.ledger).last_decision
         assert standing is not None
         looked.append(standing.glance)
         assert standing.checked_until() == (looked[-1] + GLANCE if looked[-1] + GLANCE < standing.checked_from else 1)
@@ -209,7 +209,7 @@ def test_a_request_is_remembered_with_the_decision_that_it_was_spelled_for() -> 
     assembler = Assembler(Budget(1_000, counter=len), dialect=openai_chat, on_overflow=TrimOldest())
     for length in (1, 3, 5):
         plan = assembler.add_message({"role": "user", "content": "x"}).build().inside
-        spelled = decisions_of(plan.settings.session, plan.ledger).emitted
+        spelled = memory_of(plan.settings.session, plan.ledger).emitted
         assert spelled is not None
         assert (spelled.trimmed, spelled.measured, spelled.length) == (plan.trimmed, plan.measured, length)
         assert spelled.emission.request == {**plan.emission.request}

@@ -18,7 +18,7 @@ from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import demand_of, price_fixed
 from assembler.pipeline.failing_part import _may_forget, _texts_counted  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.fit_by_whole import _ask_for_less, _next_answer  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.ladder import Decision, Made, Trimmed, brought_down, keep_all, trim_by_rungs
+from assembler.pipeline.ladder import Made, RungDecision, Trimmed, brought_down, keep_all, trim_by_rungs
 from assembler.pipeline.newest_turns import Weighed, keep_most_turns
 from assembler.pipeline.overflow import TooLarge, Trial, smallest
 from assembler.pipeline.recipe import Recipe
@@ -55,11 +55,11 @@ def ledger_of(*sizes: int) -> Ledger:
 
 
 TOOL = {"name": "g", "description": "d", "parameters": {"type": "object", "properties": {}}}
-SHORTENED = Decision("R", 5, (("shortened", 2),))
-DROPPED = Decision("T", 7, (("old", 0),))
-BOTH = Decision("B", 3, (("shortened", 2), ("cleared", 1)))
-IDLE = Decision("I", 0, (("could not", 0),))
-NOTHING = Decision("N", 0)
+SHORTENED = RungDecision("R", 5, (("shortened", 2),))
+DROPPED = RungDecision("T", 7, (("old", 0),))
+BOTH = RungDecision("B", 3, (("shortened", 2), ("cleared", 1)))
+IDLE = RungDecision("I", 0, (("could not", 0),))
+NOTHING = RungDecision("N", 0)
 
 
 def test_a_decision_says_what_it_did_and_how_often_if_that_means_something() -> None:
@@ -91,15 +91,15 @@ def test_a_decision_says_what_it_did_and_how_often_if_that_means_something() -> 
 
 def test_a_decision_names_at_most_three_of_the_things_that_it_did_in_a_turn() -> None:
     acts = [(f"{size} results moved", 1) for size in range(2, 6)]
-    assert Decision("M", 3, tuple(acts)).in_turn(2) == (
+    assert RungDecision("M", 3, tuple(acts)).in_turn(2) == (
         "M: 2 × 2 results moved or 3 results moved or 4 results moved or other changes"
     )
-    assert Decision("M", 3, tuple(acts[:3])).in_turn(2).endswith("or 4 results moved")
+    assert RungDecision("M", 3, tuple(acts[:3])).in_turn(2).endswith("or 4 results moved")
 
 
 def test_two_decisions_of_one_policy_add_their_numbers_and_take_the_newer_words() -> None:
-    again = Decision("B", 3, (("cleared", 2), ("new", 4), ("as far", 0)))
-    assert Decision("B", 5, (("old words", 0), ("cleared", 1))).again(again) == Decision(
+    again = RungDecision("B", 3, (("cleared", 2), ("new", 4), ("as far", 0)))
+    assert RungDecision("B", 5, (("old words", 0), ("cleared", 1))).again(again) == RungDecision(
         "B", 8, (("cleared", 3), ("new", 4), ("as far", 0))
     )
 

@@ -1,6 +1,6 @@
-"""Remembers the last decisions about a history, so that later builds can continue from them.
+"""Remembers what the last builds of a history found, so that later builds can continue from it.
 
-There is one entry an owner. The owner is the settings, or their session for what stays valid under a new bill.
+There is one memory an owner. The owner is the settings, or their session for what stays valid under a new bill.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ if TYPE_CHECKING:
     from budgets import Tokens
 
 _CROWDED = 16
-"""From this many entries on, those whose owner is gone are removed."""
+"""From this many memories on, those whose owner is gone are removed."""
 
 
-class Decided:
-    """The last decisions of one owner. Each field records the length of the history then: a fork may be shorter."""
+class BuildMemory:
+    """What the builds of one owner found. Each field records the length of the history then: a fork may be shorter."""
 
     __slots__ = (
         "bare",
         "copiers",
-        "decided_by_session",
         "emitted",
         "held",
         "last_decision",
@@ -41,6 +40,7 @@ class Decided:
         "restored",
         "sealed",
         "sent",
+        "session_memory",
         "turn_rows",
     )
 
@@ -62,57 +62,57 @@ class Decided:
         """The last request that was priced as it is sent."""
         self.last_decision: LastDecision | None = None
         """The decision that a build keeps while it fits."""
-        self.decided_by_session: Decided | None = None
-        """The entry of the settings' session, once it was looked up."""
+        self.session_memory: BuildMemory | None = None
+        """The memory of the settings' session, once it was looked up."""
         self.emitted: Emitted | None = None
         """The last request, for the next one to extend."""
         self.turn_rows: TurnRows | None = None
         """What the last report said of the turns that had ended, for the next one to extend."""
 
-    def copy(self, owner: object) -> Decided:
+    def copy(self, owner: object) -> BuildMemory:
         """A copy for another owner. From here on the two decide independently."""
-        copy = Decided(owner)
+        copy = BuildMemory(owner)
         copy.restored, copy.bare, copy.last_decision = self.restored, self.bare, self.last_decision
         copy.replayed, copy.held, copy.sealed = self.replayed, self.held, self.sealed
         copy.copiers, copy.emitted, copy.sent, copy.turn_rows = self.copiers, self.emitted, self.sent, self.turn_rows
         return copy
 
 
-class Decisions:
-    """The decisions about one history under one pricer. Threads share it, as they share the `Prices` that hold it."""
+class BuildMemories:
+    """What each owner remembers of one history under one pricer. Threads share it, as they share the `Prices`."""
 
     __slots__ = ("_entries",)
 
     def __init__(self) -> None:
-        self._entries: list[Decided] = []
+        self._entries: list[BuildMemory] = []
 
-    def of(self, owner: object) -> Decided:
-        """The entry of this owner, made if there is none. O(living owners)."""
+    def of(self, owner: object) -> BuildMemory:
+        """The memory of this owner, made if there is none. O(living owners)."""
         found = self.known(owner)
         if found is None:
             if len(self._entries) >= _CROWDED:
                 self._entries = [entry for entry in self._entries if entry.owner() is not None]
-            self._entries.append(mine := Decided(owner))
+            self._entries.append(mine := BuildMemory(owner))
             found = self.known(owner) or mine  # another thread's, if that was first
         return found
 
-    def copy(self) -> Decisions:
-        """A copy of the decisions, for another history with the same messages."""
-        copy = Decisions()
+    def copy(self) -> BuildMemories:
+        """A copy of the memories, for another history with the same messages."""
+        copy = BuildMemories()
         copy._entries = [entry.copy(owner) for entry in self._entries if (owner := entry.owner()) is not None]
         return copy
 
-    def known(self, owner: object) -> Decided | None:
-        """The entry of this owner, or None."""
+    def known(self, owner: object) -> BuildMemory | None:
+        """The memory of this owner, or None."""
         for entry in self._entries:
             if entry.owner() is owner:
                 return entry
         return None
 
 
-def decisions_of(owner: object, ledger: Ledger) -> Decided:
-    """The entry of an owner for the history of a ledger, made if there is none."""
+def memory_of(owner: object, ledger: Ledger) -> BuildMemory:
+    """The memory of an owner for the history of a ledger, made if there is none."""
     prices = ledger.prices
-    if prices.decisions is None:
-        prices.decisions = Decisions()
-    return prices.decisions.of(owner)
+    if prices.memories is None:
+        prices.memories = BuildMemories()
+    return prices.memories.of(owner)
