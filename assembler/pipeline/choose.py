@@ -145,9 +145,9 @@ def _least_conversation(ledger: Ledger, settings: Settings) -> tuple[Tokens, Cut
     costs = [ledger.kept(cut).upper for cut in left]
     most = max(costs)
     cut = left[costs.index(most)]
-    everything = Cut(ledger.first, "")
-    if _note_costs_more(ledger, cut) and (whole := ledger.kept(everything).upper) <= most:
-        return whole, everything
+    no_cut = Cut(ledger.first, "")
+    if _note_costs_more(ledger, cut) and (whole := ledger.kept(no_cut).upper) <= most:
+        return whole, no_cut
     return most, cut
 
 

@@ -84,24 +84,24 @@ def decide_plan(gathered: Gathered, measured: Measured) -> Planned:
         if gathered.settings.adds_up:
             raise
         # The request must be spelled to be counted, and it cannot be spelled yet. The sum of its parts has to do.
-        return attrs.evolve(_plan_by_sum(_everything(gathered, measured)), settings=gathered.settings)
+        return attrs.evolve(_plan_by_sum(_plan_uncut(gathered, measured)), settings=gathered.settings)
 
 
 def _decide(gathered: Gathered, measured: Measured) -> Planned:
-    everything = _everything(gathered, measured)
+    uncut = _plan_uncut(gathered, measured)
     if gathered.settings.calibration is None:
-        return _plan_by_rule(everything)
+        return _plan_by_rule(uncut)
     from assembler.pipeline.anchored import plan_anchored  # for anchored assemblers alone
 
     return plan_anchored(
         gathered.settings,
         gathered.settings.calibration,
-        lambda recipe: _continue_from(everything, recipe),
-        lambda start: _plan_by_rule(everything, start),
+        lambda recipe: _continue_from(uncut, recipe),
+        lambda start: _plan_by_rule(uncut, start),
     )
 
 
-def _everything(gathered: Gathered, measured: Measured) -> Planned:
+def _plan_uncut(gathered: Gathered, measured: Measured) -> Planned:
     settings, view = gathered.settings.by_rule, gathered.view
     floor, refused = floor_of(view, settings)
     ledger, length = Ledger.of(view, settings.pricer, floor), 0 if gathered.last is None else gathered.last.length
@@ -109,65 +109,65 @@ def _everything(gathered: Gathered, measured: Measured) -> Planned:
     return Planned(gathered.draft, settings, view, measured, ledger, kept, refused=refused, last_length=length)
 
 
-def _plan_by_rule(everything: Planned, start: Known | None = None) -> Planned:
+def _plan_by_rule(uncut: Planned, start: Known | None = None) -> Planned:
     """The plan by our own prices. `start` is kept if it fits; without it, everything is.
 
     If the smallest conversation does not fit under the budget's limits, documents and tools give way: more of them
     while it is still too large, since estimates of the rest are rounded up again.
     """
     try:
-        return _plan_within_limits(everything, start, 0)
+        return _plan_within_limits(uncut, start, 0)
     except TooLarge as overflow:
         last, reserved = overflow, overflow.required - overflow.plan.fixed.upper
     for _ in range(_ROUNDS_OF_LIMITS):
-        if not _may_make_way(everything, last):
+        if not _may_make_way(uncut, last):
             break
         try:
-            return attrs.evolve(_plan_within_limits(everything, start, reserved), unsettled=True)
+            return attrs.evolve(_plan_within_limits(uncut, start, reserved), unsettled=True)
         except TooLarge as overflow:
             last, reserved = overflow, reserved + overflow.excess
     raise last
 
 
-def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:
+def _may_make_way(uncut: Planned, overflow: TooLarge) -> bool:
     """Whether documents or tools may give up tokens so that the smallest conversation fits."""
-    limits, regions = overflow.budget.limits, everything.draft.regions
+    limits, regions = overflow.budget.limits, uncut.draft.regions
     if not limits or overflow.region is not None:
         return False
     from assembler.pipeline.share_budget import has_a_piece_for_each  # for budgets with limits alone
 
     capability = limits.get("capability")
     selected = capability is not None and capability.select is not None and bool(regions.tools)
-    return selected or (bool(regions.documents) and has_a_piece_for_each(everything.measured))
+    return selected or (bool(regions.documents) and has_a_piece_for_each(uncut.measured))
 
 
-def _plan_within_limits(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
+def _plan_within_limits(uncut: Planned, start: Known | None, reserved: Tokens) -> Planned:
     """The plan under the budget's limits, with `reserved` tokens guaranteed to the turns."""
-    pricer = everything.settings.whole
+    pricer = uncut.settings.whole
     if pricer is not None:
-        return _plan_by_whole(everything, pricer, start, reserved)
+        return _plan_by_whole(uncut, pricer, start, reserved)
     try:
-        return _plan_by_sum(everything, start, reserved)
+        return _plan_by_sum(uncut, start, reserved)
     except UnsupportedContentError:
-        if everything.settings.budget is None:
+        if uncut.settings.budget is None:
             raise
-        return _plan_without_unpriced(everything, start, reserved)
+        return _plan_without_unpriced(uncut, start, reserved)
 
 
-def _plan_without_unpriced(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
+def _plan_without_unpriced(uncut: Planned, start: Known | None, reserved: Tokens) -> Planned:
     """The plan, if the policies drop each message without a price even though it is counted as nothing.
 
     Raises `UnsupportedContentError` for one that stays.
     """
-    strict, settings = everything.ledger, everything.settings.with_unpriced_as_free
-    ledger = Ledger.of(everything.view, settings.pricer, strict.first)
+    strict, settings = uncut.ledger, uncut.settings.with_unpriced_as_free
+    ledger = Ledger.of(uncut.view, settings.pricer, strict.first)
     try:
-        plan = _plan_by_sum(attrs.evolve(everything, settings=settings, ledger=ledger), start, reserved)
+        plan = _plan_by_sum(attrs.evolve(uncut, settings=settings, ledger=ledger), start, reserved)
     except TooLarge as overflow:
         _refuse_unpriced(overflow.plan, strict)
         raise
     _refuse_unpriced(plan, strict)
-    return attrs.evolve(plan, settings=everything.settings)
+    return attrs.evolve(plan, settings=uncut.settings)
 
 
 def _refuse_unpriced(plan: Planned, strict: Ledger) -> None:
@@ -176,21 +176,21 @@ def _refuse_unpriced(plan: Planned, strict: Ledger) -> None:
         _ = strict.price(message) if index in plan.trimmed.changed else strict.message(index)
 
 
-def _plan_by_sum(everything: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
+def _plan_by_sum(uncut: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
     """The plan by the sum of the parts."""
-    settings, fixed, ledger = everything.settings, everything.fixed, everything.ledger
+    settings, fixed, ledger = uncut.settings, uncut.fixed, uncut.ledger
     if settings.budget is None:
         ledger.since(ledger.first)  # raise now for a part without a price, not when the caller reads the count
-        return everything
+        return uncut
     tokens_left = settings.budget.input_limit - fixed.upper
     if settings.budget.limits:
-        everything, tokens_left = _share_out(everything, settings.budget, reserved)
-    if start is None and _everything_fits(everything, tokens_left):
-        return everything
-    ledger = _ledger_with_pins(everything)
-    choice = everything.measured.choice
+        uncut, tokens_left = _share_out(uncut, settings.budget, reserved)
+    if start is None and _all_turns_fit(uncut, tokens_left):
+        return uncut
+    ledger = _ledger_with_pins(uncut)
+    choice = uncut.measured.choice
     asked = tokens_left if choice is None else tokens_left + choice.saved  # knowledge was given what merging saves
-    plan = everything.leaving(trim(ledger, settings, max(asked, 0), start), ledger)
+    plan = uncut.leaving(trim(ledger, settings, max(asked, 0), start), ledger)
     if plan.merges:
         return _cut_until_sent_fits(_widen(plan, tokens_left, start), tokens_left, asked, start)
     if (least := plan.trimmed.count(ledger)).upper > tokens_left:
@@ -213,22 +213,22 @@ def _cut_until_sent_fits(plan: Planned, tokens_left: Tokens, asked: Tokens, star
     raise _overflow(plan, cast(Budget, settings.budget), (plan.by_rule - plan.fixed).alone(), tokens_left)
 
 
-def _continue_from(everything: Planned, recipe: Recipe) -> Planned | None:
+def _continue_from(uncut: Planned, recipe: Recipe) -> Planned | None:
     """The plan that keeps what an earlier request kept, and the messages since.
 
     None if those messages are gone, other policies decide now, or it exceeds the cap of the conversation.
     """
-    settings = everything.settings
+    settings = uncut.settings
     if settings.budget is not None and settings.budget.limits:
         try:
-            everything, _ = _share_out(everything, settings.budget)
+            uncut, _ = _share_out(uncut, settings.budget)
         except ContextLengthError:
             return None
-    ledger = _ledger_with_pins(everything) if recipe.decisions else everything.ledger
+    ledger = _ledger_with_pins(uncut) if recipe.decisions else uncut.ledger
     kept = as_before(ledger, settings, recipe)
     if kept is None or _is_over_its_cap(kept.count(ledger), settings.budget):
         return None
-    plan = everything.leaving(kept, ledger)
+    plan = uncut.leaving(kept, ledger)
     return plan if settings.whole is None else attrs.evolve(plan, sealed=settings.whole.whole(plan.layout))
 
 
@@ -287,18 +287,18 @@ def _ledger_with_pins(plan: Planned) -> Ledger:
     return attrs.evolve(plan.ledger, pins=with_host(view.length), pins_until=with_host)
 
 
-def _plan_by_whole(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
+def _plan_by_whole(uncut: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
     """The plan if only the count of the whole request decides. Policies with a low-water mark continue from `start`."""
     from assembler.pipeline.fit_by_whole import fit_by_whole  # for dialects that are counted whole alone
 
-    settings = everything.settings
+    settings = uncut.settings
     if settings.budget is None:
-        return attrs.evolve(everything, sealed=pricer.whole(everything.layout))
+        return attrs.evolve(uncut, sealed=pricer.whole(uncut.layout))
     limit = settings.budget.input_limit
     if settings.budget.limits:  # estimates share out the limits; the count of the whole decides whether it fits
-        everything, tokens_left = _share_out(everything, settings.budget, reserved)
-        limit = min(limit, everything.fixed.upper + tokens_left)
-    plan = attrs.evolve(everything, ledger=_ledger_with_pins(everything))
+        uncut, tokens_left = _share_out(uncut, settings.budget, reserved)
+        limit = min(limit, uncut.fixed.upper + tokens_left)
+    plan = attrs.evolve(uncut, ledger=_ledger_with_pins(uncut))
     plan, count = fit_by_whole(plan, pricer, limit, start)
     if count.upper > limit:
         raise _overflow(plan, settings.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
@@ -316,7 +316,7 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -
     return overflow
 
 
-def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
+def _all_turns_fit(plan: Planned, tokens_left: Tokens) -> bool:
     """Whether all turns fit into `tokens_left` as they are sent. O(history), less if it is far too long.
 
     Spelling a long history is slow, so it is counted as it is sent only if it might fit.

@@ -69,9 +69,9 @@ def fit_by_whole(
         kept, count, weighed = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, weighed)
     else:
         kept = keep_all(ledger) if start is None else start[1].grown_to(ledger)
-        everything = None if overfull or not _may_fit(kept, ledger, tokens_left + limit) else (kept, weigh(kept))
-        overfull = overfull or (everything is not None and everything[1].upper > limit)
-        kept, count = _ask_for_less(ledger, tokens_left, limit, weigh, relieve, everything)
+        first_try = None if overfull or not _may_fit(kept, ledger, tokens_left + limit) else (kept, weigh(kept))
+        overfull = overfull or (first_try is not None and first_try[1].upper > limit)
+        kept, count = _ask_for_less(ledger, tokens_left, limit, weigh, relieve, first_try)
         if start is None and not any(rung.traits.low_water or asks(rung) for rung in plan.settings.active_rungs):
             kept, count = _ask_for_more(ledger, plan.fixed.upper, limit, weigh, relieve, (kept, count))
     if start is None:
@@ -79,10 +79,10 @@ def fit_by_whole(
     return attrs.evolve(plan, trimmed=kept, sealed=count), count
 
 
-def _may_fit(everything: Trimmed, ledger: Ledger, most: Tokens) -> bool:
+def _may_fit(kept: Trimmed, ledger: Ledger, most: Tokens) -> bool:
     """Whether what stays costs at most `most` by its estimates, which may be off by a factor of two."""
-    if everything.cut.first_kept > ledger.first or everything.changed:
-        return everything.count(ledger).upper <= most
+    if kept.cut.first_kept > ledger.first or kept.changed:
+        return kept.count(ledger).upper <= most
     return most >= 0 and ledger.fits(most)
 
 
@@ -92,14 +92,14 @@ def _ask_for_less(
     limit: Tokens,
     weigh: Callable[[Trimmed], Count],
     relieve: Callable[[Tokens], Trimmed],
-    everything: tuple[Trimmed, Count] | None,
+    first_try: tuple[Trimmed, Count] | None,
 ) -> tuple[Trimmed, Count]:
     """Ask the policies for fewer and fewer tokens until the whole fits. Counts once for each different answer.
 
-    `everything` is what stays if it fits, and its count; None if it is far too large.
+    `first_try` is what stays if it fits, and its count; None if it is far too large.
     """
-    if everything is not None and (everything[1].upper <= limit or _may_fit(everything[0], ledger, tokens_left)):
-        kept, count = everything
+    if first_try is not None and (first_try[1].upper <= limit or _may_fit(first_try[0], ledger, tokens_left)):
+        kept, count = first_try
     else:
         kept = relieve(max(tokens_left, 0))
         count = weigh(kept)

@@ -96,17 +96,17 @@ class LastDecision:
 def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision | None) -> LastDecision | None:
     """What the next build needs to keep this decision; None if it must decide again. `last` is the one before."""
     settings, ledger, trimmed = plan.settings, plan.ledger, plan.trimmed
-    budget, everything = settings.budget, not trimmed.decisions
+    budget, all_fits = settings.budget, not trimmed.decisions
     if not settings.adds_up or plan.refused is not None or plan.measured.host is not None:
         return None
     if plan.unsettled or trimmed.passing:
         return None
-    if budget is not None and not (everything or cuts_only_on_overflow(settings.active_rungs)):
+    if budget is not None and not (all_fits or cuts_only_on_overflow(settings.active_rungs)):
         return None
     tokens_left = None if budget is None else _tokens_left(plan, budget, before_limits)
     if budget is not None and tokens_left is None:
         return None
-    if settings.merging is not None and not everything and not plan.can_be_sent:
+    if settings.merging is not None and not all_fits and not plan.can_be_sent:
         return None  # counted by the sum of its parts: more may fit once it can be sent
     if ledger.first >= plan.view.length:
         return None  # no turn yet: the next message may be a greeting, which costs nothing, or the first turn
@@ -136,8 +136,8 @@ def _tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Toke
         return tokens_left
     from assembler.pipeline.share_budget import asks_for_all, conversation_cap, sends_used_tools  # for limits alone
 
-    everything = not plan.trimmed.decisions and plan.measured is before_limits
-    if sends_used_tools(budget) or not (everything or asks_for_all(before_limits, plan.ledger, budget)):
+    nothing_gave_way = not plan.trimmed.decisions and plan.measured is before_limits
+    if sends_used_tools(budget) or not (nothing_gave_way or asks_for_all(before_limits, plan.ledger, budget)):
         return None
     return min(conversation_cap(budget), tokens_left)
 
@@ -166,7 +166,7 @@ def continue_decision(gathered: Gathered) -> Planned | None:
         return None
     start, length, pins = known.length, view.length, known.pins
     conversation, open_calls, trimmed = known.conversation, known.open_calls, known.trimmed
-    everything = not trimmed.decisions
+    all_fits = not trimmed.decisions
     ledger = Ledger(view, settings.pricer, prices, known.first, pins)
     if length > start:
         try:
@@ -183,7 +183,7 @@ def continue_decision(gathered: Gathered) -> Planned | None:
             return None
         if known.tokens_left is not None and conversation.upper > known.tokens_left:
             return None
-        if not everything and (settings.pins or pinned_among(view.readings.raws(start, length))):
+        if not all_fits and (settings.pins or pinned_among(view.readings.raws(start, length))):
             pins = pinned_messages(view, settings.pins, start)
             ledger = attrs.evolve(ledger, pins=pins)
     plan = Planned(gathered.draft, settings, view, known.measured, ledger, trimmed, last_length=start)

@@ -192,7 +192,7 @@ def keep_most_turns(
         else:
             too_large = number
     number = max(fitting, least)
-    if (everything := search.all_turns(number)) is not None and search.fits(everything):
-        number = everything
+    if (all_turns := search.all_turns(number)) is not None and search.fits(all_turns):
+        number = all_turns
     kept, count = search.found[number]
     return kept, count, search.weighed(number)

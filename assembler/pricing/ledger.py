@@ -169,7 +169,7 @@ class Ledger(Priced):
         Continues from the last call: O(messages added and dropped since).
         """
         all_of_it = first == self.first
-        known = self.prices.everything if all_of_it else self.prices.tail
+        known = self.prices.all_turns if all_of_it else self.prices.tail
         if known is not None and known[0] <= first <= known[1] <= self.length:
             whole = known[2] if known[0] == first else self._without(known, first)
             if known[1] < self.length:
@@ -177,7 +177,7 @@ class Ledger(Priced):
         else:
             whole = total(self.between(first, self.length))
         if all_of_it:
-            self.prices.everything = (first, self.length, whole)
+            self.prices.all_turns = (first, self.length, whole)
         else:
             self.prices.tail = (first, self.length, whole)
         if self.prices.forgetting is not None:
@@ -213,7 +213,7 @@ class Ledger(Priced):
         beyond = self.prices.beyond
         if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > tokens_left:
             return False
-        known = self.prices.everything
+        known = self.prices.all_turns
         grows = known is not None and known[0] == self.first and not self._savings
         if grows and self.since(self.first).upper - reasoning <= tokens_left:
             return True

@@ -30,8 +30,8 @@ class Prices:
 
     __slots__ = (
         "adding_up",
+        "all_turns",
         "beyond",
-        "everything",
         "fitting",
         "forgetting",
         "hopeless",
@@ -87,7 +87,7 @@ class Prices:
         """Open calls after the first n messages."""
         self.tail: tuple[int, int, Count] | None = None
         """The last sum over the turns that stay: start, stop and price. The next build continues from it."""
-        self.everything: tuple[int, int, Count] | None = None
+        self.all_turns: tuple[int, int, Count] | None = None
         """The same for all turns. A build may need both."""
         self.beyond: tuple[int, int, Tokens] | None = None
         """The newest turns that did not fit once: start, stop, upper price."""
@@ -142,7 +142,7 @@ class Prices:
     def take_over(self, other: Prices) -> None:
         """Take over the results of other prices, whose history has the same content."""
         self.tail, self.beyond, self.fitting = other.tail, other.beyond, other.fitting
-        self.everything, self.hopeless = other.everything, other.hopeless
+        self.all_turns, self.hopeless = other.all_turns, other.hopeless
         self.replays, self.rewritten = other.replays.copy(), other.rewritten.copy()
         self.memories = None if other.memories is None else other.memories.copy()
 

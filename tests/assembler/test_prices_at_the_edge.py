@@ -126,7 +126,7 @@ def test_as_many_turns_fit_after_the_history_has_grown_by_turns_of_any_size() ->
 def test_the_cost_of_all_turns_is_remembered_apart_from_that_of_the_newest() -> None:
     ledger = ledger_of(5, 2, 3)
     assert [ledger.since(first) for first in (0, 1, 0, 2)] == [Count(10), Count(5), Count(10), Count(3)]
-    assert (ledger.prices.everything, ledger.prices.tail) == ((0, 3, Count(10)), (2, 3, Count(3)))
+    assert (ledger.prices.all_turns, ledger.prices.tail) == ((0, 3, Count(10)), (2, 3, Count(3)))
 
 
 def test_pinned_turns_stay_beside_a_cut_and_are_listed_up_to_a_place() -> None:
@@ -293,8 +293,8 @@ def test_prices_of_an_equal_history_are_shared_and_then_grow_apart() -> None:
         ledger.prices.fitting,
     )
     assert known.tail is not None
-    assert (known.everything, known.hopeless) == (ledger.prices.everything, ledger.prices.hopeless)
-    assert known.everything is not None
+    assert (known.all_turns, known.hopeless) == (ledger.prices.all_turns, ledger.prices.hopeless)
+    assert known.all_turns is not None
     assert known.hopeless is not None
     assert known.beyond is not None
     assert known.fitting == (50, 15, 20)

@@ -211,14 +211,14 @@ def test_a_whole_that_weighs_more_than_its_parts_is_tightened_only_as_far_as_nee
         weighed.append(kept.cut.first_kept)
         return kept.count(ledger) + Count(beside)
 
-    everything = keep_all(ledger)
+    first_try = keep_all(ledger)
     kept, count = _ask_for_less(
         ledger,
         limit,
         limit,
         weigh,
         lambda tokens: kept_at(TrimOldest().cut(ledger, tokens).first_kept),
-        (everything, weigh(everything)),
+        (first_try, weigh(first_try)),
     )
     assert (kept.cut.first_kept, count.upper) == (first, (4 - first) * 10 + beside)
     assert len(weighed) == len(set(weighed))
@@ -240,8 +240,8 @@ def test_policies_are_asked_for_at_least_nothing_and_not_at_all_if_all_fits(
         heard.append(tokens)
         return kept_at(1)
 
-    everything = None if weight is None else (keep_all(ledger), Count(weight))
-    _ask_for_less(ledger, left, limit, lambda kept: kept.count(ledger), relieve, everything)
+    first_try = None if weight is None else (keep_all(ledger), Count(weight))
+    _ask_for_less(ledger, left, limit, lambda kept: kept.count(ledger), relieve, first_try)
     assert heard == asked
 
 
