@@ -15,7 +15,7 @@ from assembler.report.page.texts import Texts
 from assembler.report.report import Report
 from assembler.validation import as_tuple, finite, finite_numbers, iterates, must_be, wrong
 from budgets import BudgetError, Tokens
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 _SMOOTHED = 20
 """The share that a cache serves is drawn as the mean of so many calls, because single values jump."""
@@ -95,7 +95,7 @@ def _in_pairs(contexts: Iterable[Context[Any]]) -> Iterator[tuple[Context, Conte
 
 def smoothed(values: Sequence[float], window: int = _SMOOTHED) -> list[float]:
     """At each value, the mean of the last `window` values. Raises `BudgetError` if `window` is not 1 or more."""
-    numbers, window = finite_numbers("values", values), whole(window, "window")
+    numbers, window = finite_numbers("values", values), as_whole_number(window, "window")
     if window < 1:
         raise BudgetError(f"window is {window}: a mean needs at least 1 value")
     sums = [0.0]

@@ -9,7 +9,7 @@ import attrs
 
 from budgets.count import Tokens
 from budgets.errors import BudgetError, OfTheCaller
-from budgets.numbers import LONGEST_WORD, share, whole, whole_tokens
+from budgets.numbers import LONGEST_WORD, as_whole_number, share, whole_tokens
 from budgets.value import Value
 
 REGIONS = ("instruction", "capability", "knowledge", "conversation")
@@ -53,7 +53,7 @@ class Limit(Value):
         settle(self, "cap", None if self.cap is None else _amount(self.cap, "cap"))
         settle(self, "floor", _amount(self.floor, "floor"))
         settle(self, "share", None if self.share is None else share(self.share, "share"))
-        settle(self, "priority", whole(self.priority, "priority"))
+        settle(self, "priority", as_whole_number(self.priority, "priority"))
         if isinstance(self.select, type):
             raise BudgetError(f"select is the class {self.select.__name__}: call it")
         if self.select is not None and not callable(self.select):

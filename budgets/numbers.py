@@ -34,7 +34,7 @@ def index_of(value: object) -> int | None:
     return number if -LARGEST < number < LARGEST else None
 
 
-def whole(value: object, name: str) -> int:
+def as_whole_number(value: object, name: str) -> int:
     """`value` as an int. Raises `BudgetError` for a bool, a float, a text or None."""
     number = index_of(value)
     if number is None:

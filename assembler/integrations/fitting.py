@@ -27,7 +27,7 @@ from assembler.report.report import Report
 from assembler.telemetry import note
 from budgets import BudgetError, ContextLengthError, Count
 from budgets.count import NOTHING
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 State: TypeAlias = Mapping[str, Any]
 """The value of `context.state()`."""
@@ -136,7 +136,7 @@ class Fitting:
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
         if not isinstance(assembler, Assembler):
             raise BudgetError(f"expected an Assembler, got {type(assembler).__name__}; pass Assembler(budget=…)")
-        if whole(conversations, "conversations") < 1:
+        if as_whole_number(conversations, "conversations") < 1:
             raise BudgetError(f"conversations is {conversations}; expected at least 1")
         self.assembler = assembler.fork()
         self.conversations = conversations

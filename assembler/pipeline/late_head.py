@@ -37,8 +37,8 @@ def price_with_late_head(measured: Measured, messages: Sequence[Message], settin
     if not late:
         return measured.fixed + price_messages(pricer, messages)
     pieces, regions = measured.rendered.pieces, measured.regions
-    with_it = price_fixed(pricer, dialect, pieces, (*measured.head, *late), regions).whole
-    without = price_fixed(pricer, dialect, pieces, measured.head, regions).whole
+    with_it = price_fixed(pricer, dialect, pieces, (*measured.head, *late), regions).total
+    without = price_fixed(pricer, dialect, pieces, measured.head, regions).total
     return measured.fixed + (with_it - without) + price_messages(pricer, messages[begin:])
 
 

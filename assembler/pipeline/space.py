@@ -156,7 +156,7 @@ class Chosen:
             return None
         limits = self._choice.limits
         prices = self._system(rendered) if limits is None else self.prices(rendered)
-        fixed = prices.whole
+        fixed = prices.total
         used = fixed.upper
         if limits is None and rendered.around is not None:  # then no one needs the price of each piece around it
             used += self._whole(rendered.around).upper

@@ -15,7 +15,7 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.parts import compact_json
-from assembler.pricing.pricer import IS_WHOLE, FixedPrices, Piece, Pricer, price_unread
+from assembler.pricing.pricer import IS_FULLY_READ, FixedPrices, Piece, Pricer, price_unread
 from assembler.pricing.unread_keys import price_fields_of_tool
 from assembler.regions.tools import Tool
 from assembler.regions.tools.hosted import snake
@@ -142,7 +142,7 @@ def fixed_with_hosted(
     for place, tool in enumerate(tools):
         if tool.extra:
             each[place] += price_fields_of_tool(tool, shape)
-    if not all(map(IS_WHOLE, head)):
+    if not all(map(IS_FULLY_READ, head)):
         spoken = zip(prices.head, head, strict=True)
         prices = attrs.evolve(prices, head=tuple(price + price_unread(pricer, message) for price, message in spoken))
     return attrs.evolve(prices, tools=tuple(each))

@@ -189,7 +189,7 @@ class Priced:
                 price = self._pricer.message(message if forgetting is None else forgetting.without_reasoning(message))
                 if not price.upper:  # it is not sent, so it may separate no messages of the model
                     self.prices.overpriced.add(index)
-                if not message.whole:
+                if not message.fully_read:
                     price += price_unread(self._pricer, message)
         except (TokenCountError, UnsupportedContentError) as error:
             raise_named(error, index)
@@ -207,7 +207,7 @@ class Priced:
             self._note_long_run(index, first)
         if first == index:
             price = self._pricer.message(self._without_reasoning(message))
-            if not message.whole:
+            if not message.fully_read:
                 price += price_unread(self._pricer, message)
             self.prices.last_run = (message,), price
             return price

@@ -66,7 +66,7 @@ class FixedPrices(Value):
     framing: Count = NOTHING
 
     @property
-    def whole(self) -> Count:
+    def total(self) -> Count:
         """The price of all fixed regions together."""
         return total([*self.pieces, *self.head, *self.tools, self.tooling, self.output, self.framing])
 
@@ -236,7 +236,7 @@ def price_all(pricer: Pricer, messages: Sequence[Message]) -> Count:
 def price_each(pricer: Pricer, messages: Sequence[Message]) -> list[Count]:
     """The price of each message, as it is sent alone."""
     prices = pricer.messages(messages) if _is_listing(pricer) else list(map(pricer.message, messages))
-    if all(map(IS_WHOLE, messages)):  # as nearly always
+    if all(map(IS_FULLY_READ, messages)):  # as nearly always
         return prices
     return [price + price_unread(pricer, message) for price, message in zip(prices, messages, strict=True)]
 
@@ -244,36 +244,36 @@ def price_each(pricer: Pricer, messages: Sequence[Message]) -> list[Count]:
 def price_message(pricer: Pricer, message: Message) -> Count:
     """The price of one message, as it is sent alone."""
     price = pricer.message(message)
-    return price if message.whole else price + price_unread(pricer, message)
+    return price if message.fully_read else price + price_unread(pricer, message)
 
 
-IS_WHOLE = operator.attrgetter("whole")
+IS_FULLY_READ = operator.attrgetter("fully_read")
 """Whether a message is known to hold no field beside its parts. Called in C."""
 
 
 def price_unread(pricer: Pricer, message: Message) -> Count:
     """What the fields of a message may cost that no one reads; nothing for a pricer that does not say."""
-    if message.whole or _is_bare(message) or not _has_members(type(pricer), FieldPricer):
+    if message.fully_read or _is_bare(message) or not _has_members(type(pricer), FieldPricer):
         return NOTHING
     return cast(FieldPricer, pricer).unread(message)
 
 
 def _is_bare(message: Message) -> bool:
-    """Whether a message is a role and one text in a list, as block APIs have most. Notes that it is whole."""
+    """Whether a message is a role and one text in a list, as block APIs have most. Notes that it is fully read then."""
     seen: Any = message.seen
     if message.text is None or len(seen) != 2 or "role" not in seen:
         return False
     listed: object = seen.get("content") or seen.get("parts")
     if not isinstance(listed, list) or len(parts := cast("Sequence[Any]", listed)) != 1:
         return False
-    message.whole = len(parts[0]) == 1 + ("type" in parts[0])
-    return message.whole
+    message.fully_read = len(parts[0]) == 1 + ("type" in parts[0])
+    return message.fully_read
 
 
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
     """What neighbouring messages cost in one request. Messages that are sent merged are priced merged."""
     price = total(map(pricer.message, pricer.join(messages) if is_joining(pricer) else messages))
-    if all(map(IS_WHOLE, messages)):
+    if all(map(IS_FULLY_READ, messages)):
         return price
     return total([price_unread(pricer, message) for message in messages], price)
 

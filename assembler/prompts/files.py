@@ -18,7 +18,7 @@ import attrs
 from assembler.errors import PromptError
 from assembler.prompts.prompt import Prompt
 from assembler.validation import must_be
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 MAX_PROMPT_BYTES = 1_048_576
 """The default limit of a prompt file: a mebibyte is about 250,000 tokens of English, more than most windows."""
@@ -70,8 +70,8 @@ def _directory(root: str | os.PathLike[str]) -> Path:
     return resolved
 
 
-def _whole(_owner: object, field: attrs.Attribute[int], value: object) -> None:
-    whole(value, field.name)
+def _whole_number(_owner: object, field: attrs.Attribute[int], value: object) -> None:
+    as_whole_number(value, field.name)
 
 
 @attrs.frozen
@@ -83,7 +83,7 @@ class PromptLibrary:
     """
 
     root: Path = attrs.field(converter=_directory)
-    max_bytes: int = attrs.field(default=MAX_PROMPT_BYTES, kw_only=True, validator=_whole)
+    max_bytes: int = attrs.field(default=MAX_PROMPT_BYTES, kw_only=True, validator=_whole_number)
 
     def read(self, name: str) -> Prompt:
         """Read the prompt of this name as `read_prompt` does. Its `name` is the name, and its `source` the path.
@@ -126,7 +126,7 @@ def _confined(name: object) -> str:
 
 
 def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
-    problem, missing, max_bytes = "", False, whole(max_bytes, "max_bytes")
+    problem, missing, max_bytes = "", False, as_whole_number(max_bytes, "max_bytes")
     content = b""
     try:
         with open(os.open(path, flags), "rb") as file:

@@ -17,7 +17,7 @@ from assembler.prompts.prompt import Prompt
 from assembler.prompts.values import PlainValue, plain_values
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
 from assembler.validation import must_be
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 MAX_TEMPLATE_CHARACTERS = 1_048_576
 """The longest template: as many characters as `read_prompt` reads bytes."""
@@ -55,7 +55,7 @@ class ValidatedPromptTemplate:
 
     def __attrs_post_init__(self) -> None:
         must_be("template's name", self.name, (str,), "a text (str)", PromptError)
-        whole(self.max_characters, "max_characters")
+        as_whole_number(self.max_characters, "max_characters")
         if not isinstance(cast(object, self.prompt_template), str):
             kind = type(self.prompt_template).__name__
             raise PromptError(f"template {self.name!r}: expected a text, got {kind}; pass a str", name=self.name)

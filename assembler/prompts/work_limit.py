@@ -95,14 +95,14 @@ def multiply(allowance: Allowance, left: Any, right: Any) -> Any:
             pay_for(allowance, cast("list[object]", sequence))
             allowance.build((before - allowance.characters) * (times - 1))
     if isinstance(left, int) and isinstance(right, int):
-        _whole(left.bit_length() + right.bit_length())
+        _refuse_large(left.bit_length() + right.bit_length())
     return left * right
 
 
 def power(allowance: Allowance, left: Any, right: Any) -> Any:
     """Return `left ** right`, if its size is bounded."""
     if isinstance(left, int) and isinstance(right, int):
-        _whole(left.bit_length() * max(right, 0))
+        _refuse_large(left.bit_length() * max(right, 0))
     return left**right
 
 
@@ -113,7 +113,7 @@ def modulo(allowance: Allowance, left: Any, right: Any) -> Any:
     return left % right
 
 
-def _whole(bits: int) -> None:
+def _refuse_large(bits: int) -> None:
     if bits > MAX_BITS:
         raise ExceededError(f"computes a number of more than {MAX_BITS} bits")
 

@@ -21,7 +21,7 @@ from assembler.strategies.strategy import Placement
 from assembler.validation import must_be
 from budgets import TokenCounter, Tokens, memoised, tiktoken_counter
 from budgets.count import adds_at_seams
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 _LOG = logger("rag")
 
@@ -88,7 +88,7 @@ class ContextOptimizer:
         given = [] if retrieval_results is None else listed(retrieval_results, "retrieval results")
         documents = [as_document(result) for result in read_results(given)]
         warn_without_embeddings(self.strategy, documents)
-        space = _SourcesAlone(whole(context_budget, "context_budget"), self._counter)
+        space = _SourcesAlone(as_whole_number(context_budget, "context_budget"), self._counter)
         rendered = self.strategy.choose(Regions(documents=tuple(documents)), space)
         mine = {id(document): result for document, result in zip(documents, given, strict=True)}
         return [mine[id(source)] if id(source) in mine else _as_result(source) for source in rendered.sources]

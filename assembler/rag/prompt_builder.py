@@ -35,7 +35,7 @@ from assembler.text.checked import checked_text
 from assembler.validation import must_be
 from budgets import BudgetError, Count, Tokens
 from budgets.count import adds_at_seams, total
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 _LOG = logger("rag")
 
@@ -93,7 +93,7 @@ class PromptBuilder:
         self.token_budget_manager = TokenBudgetManager() if token_budget_manager is None else token_budget_manager
         self.context_optimizer = ContextOptimizer() if context_optimizer is None else context_optimizer
         self._template = template
-        self._preview = whole(query_preview_characters, "query_preview_characters")
+        self._preview = as_whole_number(query_preview_characters, "query_preview_characters")
         if self._preview < 0:
             raise BudgetError(f"query_preview_characters is {self._preview}: 0 or more is expected")
 
@@ -144,7 +144,7 @@ class PromptBuilder:
     def preview_prompt(prompt_components: PromptComponents, max_chars: int = 1000) -> str:
         """Return system and user prompt under headlines, at most `max_chars` characters, for people to read."""
         must_be("prompt_components", prompt_components, (PromptComponents,), "what build_prompt() returned")
-        most = whole(max_chars, "max_chars")
+        most = as_whole_number(max_chars, "max_chars")
         text = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
         return text if len(text) <= most else text[: max(most - 1, 0)] + "…" * (most > 0)
 

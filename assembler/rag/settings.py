@@ -20,7 +20,7 @@ TEMPERATURE = 0.1
 """The source system's own defaults."""
 
 
-def _whole(_owner: object, field: attrs.Attribute[Tokens], value: object) -> None:
+def _in_whole_tokens(_owner: object, field: attrs.Attribute[Tokens], value: object) -> None:
     whole_tokens(value, field.name)
 
 
@@ -35,8 +35,8 @@ class Settings:
     """The model, its window, the reserve for the answer, and the temperature, which is only passed through."""
 
     generation_model: str = attrs.field(default=MODEL, validator=A_TEXT)
-    model_max_tokens: Tokens = attrs.field(default=MODEL_MAX_TOKENS, validator=_whole)
-    max_output_tokens: Tokens = attrs.field(default=MAX_OUTPUT_TOKENS, validator=_whole)
+    model_max_tokens: Tokens = attrs.field(default=MODEL_MAX_TOKENS, validator=_in_whole_tokens)
+    max_output_tokens: Tokens = attrs.field(default=MAX_OUTPUT_TOKENS, validator=_in_whole_tokens)
     temperature: float = attrs.field(default=TEMPERATURE, validator=_warm)
 
 

@@ -10,7 +10,7 @@ from assembler.rag.result import RetrievalResult, as_document, listed, read_resu
 from assembler.regions.knowledge import Document
 from assembler.strategies.sources.layout import RULE, PlainSources
 from assembler.strategies.sources.source import of
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 _T = TypeVar("_T")
 
@@ -65,7 +65,7 @@ class SourceFormatter:
         page_number: int | str | None = None,
     ) -> str:
         """Write one source without a rule around it. None and empty values have no line."""
-        whole(source_number, "source_number")
+        as_whole_number(source_number, "source_number")
         result = RetrievalResult(
             content, document_filename=document_filename, section_title=section_title, page_number=page_number
         )

@@ -18,7 +18,7 @@ from assembler.text.checked import checked_text
 from assembler.validation import is_number, name_of_value, wrong
 from budgets import Budget, BudgetError, TokenCounter, Tokens, tiktoken_counter
 from budgets.models import encoding_of
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 ENCODING = "cl100k_base"
 """The source system's encoding, exact only for gpt-4 and gpt-3.5. For other models counts are estimates, and prompts
@@ -149,4 +149,4 @@ class TokenBudgetManager:
                 raise PromptError(f"a score is no number ({said}): give 0 where there is none")
         ranked = sorted(range(len(texts)), key=lambda at: (-scores[at], at))
         candidates = [Candidate(self.count_tokens(texts[at]), scores[at]) for at in ranked]
-        return [ranked[at] for at in Greedy().pick(candidates, whole(budget, "budget"), lambda _: 0)]
+        return [ranked[at] for at in Greedy().pick(candidates, as_whole_number(budget, "budget"), lambda _: 0)]

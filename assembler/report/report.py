@@ -27,7 +27,7 @@ from budgets.apportion import scale_down
 from budgets.counters.by_model import STAND_IN
 from budgets.models import nearly
 from budgets.models.families import model_within
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -111,7 +111,7 @@ class Report:
         """Return the table in at most `width` columns, but at least 60."""
         from assembler.report.terminal import report_text
 
-        return report_text(self, whole(width, "width"))
+        return report_text(self, as_whole_number(width, "width"))
 
     def __repr__(self) -> str:
         return f"Report(tokens={self.count.tokens}, grade={self.count.grade}, rows={len(self.rows)})"

@@ -10,7 +10,7 @@ from assembler.drawn.spelling import SPELLINGS, Request, Spelling
 from assembler.drawn.texts import texts
 from assembler.validation import wrong
 from assembler.verify import Named
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 DEFAULT = "openai_chat"
 """The default dialect."""
@@ -86,8 +86,8 @@ def _one_of(groups: list[list[dict[str, Any]]]) -> SearchStrategy[dict[str, Any]
 
 
 def _check_turns(fewest: int, most: int) -> None:
-    whole(fewest, "min_turns")
-    whole(most, "max_turns")
+    as_whole_number(fewest, "min_turns")
+    as_whole_number(most, "max_turns")
     if not 1 <= fewest <= most:
         raise ValueError(f"min_turns {fewest} and max_turns {most}: expected 1 <= min_turns <= max_turns")
 

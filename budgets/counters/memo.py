@@ -14,7 +14,7 @@ import attrs
 from budgets.count import AwaitedCounter, TokenCounter, Tokens
 from budgets.counters.guard import Fronting, no_text, total_counter
 from budgets.errors import BudgetError
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 MAX_ENTRIES = 2**16
 """The most texts to keep. An agent session of 300 turns has about a thousand."""
@@ -63,7 +63,7 @@ class _Generations:
 
 
 def _at_least_two(bound: object, name: str) -> int:
-    number = whole(bound, name)
+    number = as_whole_number(bound, name)
     if number < 2:  # one for each generation
         raise BudgetError(f"{name} is {number}: at least 2 is expected")
     return number

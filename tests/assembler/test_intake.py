@@ -385,7 +385,7 @@ def read(raw: dict[str, Any]) -> Any:
     except AssemblyError as error:
         return str(error)
     assert message.sent is None or message.sent is message.seen  # what Chat is sent, if a reader knows it already
-    known_by_one_reader = ("raw", "sent", "side_fields", "whole")
+    known_by_one_reader = ("raw", "sent", "side_fields", "fully_read")
     names = [field.name for field in attrs.fields(type(message)) if field.name not in known_by_one_reader]
     return message.parts, [getattr(message, name) for name in names]
 

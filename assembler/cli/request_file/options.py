@@ -23,14 +23,14 @@ from assembler.cli.request_file.shapes import (
     number,
     one_of,
     true_or_false,
-    whole,
+    whole_number,
 )
 from assembler.files.place import Place
 from budgets.lazy_names import homes_in
 
 _SCALARS: Mapping[object, tuple[Reader[Any], str]] = {
     bool: (true_or_false, "true or false"),
-    int: (whole, "whole numbers"),
+    int: (whole_number, "whole numbers"),
     float: (number, "numbers"),
     str: (any_text, "texts"),
 }

@@ -18,20 +18,20 @@ from assembler.cli.request_file.shapes import (
     one_of,
     table_of,
     true_or_false,
-    whole,
+    whole_number,
 )
 from assembler.dialects import DIALECTS
 from assembler.files.place import Place
 
-_LIMIT = {"cap": number, "floor": number, "share": number, "priority": whole}
+_LIMIT = {"cap": number, "floor": number, "share": number, "priority": whole_number}
 _BUDGET = {
-    "context_window": whole,
-    "max_output_tokens": whole,
-    "least_output_tokens": whole,
-    "reasoning_tokens": whole,
-    "max_input_tokens": whole,
-    "overhead": whole,
-    "safety_margin": whole,
+    "context_window": whole_number,
+    "max_output_tokens": whole_number,
+    "least_output_tokens": whole_number,
+    "reasoning_tokens": whole_number,
+    "max_input_tokens": whole_number,
+    "overhead": whole_number,
+    "safety_margin": whole_number,
     "limits": table_of(fields_of(_LIMIT), what="mapping of regions"),
 }
 _DOCUMENT = {

@@ -61,7 +61,7 @@ def true_or_false(place: Place, value: object) -> bool:
     raise place.error(f"expected true or false, got {setting(value)}")
 
 
-def whole(place: Place, value: object) -> int:
+def whole_number(place: Place, value: object) -> int:
     """Read a whole number."""
     if type(value) is int:
         return value

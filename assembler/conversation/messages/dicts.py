@@ -206,7 +206,7 @@ def _calling(raw: dict[str, Any], content: object, source: object) -> Message | 
         copies.append({**call, "function": function.copy()})
         longest = max(longest, len(call_id))
     message = Message("assistant", tuple(parts), source, "openai", {**raw, "tool_calls": copies})
-    message.side_fields, message.whole = (), True
+    message.side_fields, message.fully_read = (), True
     if longest <= CALL_ID_LIMIT:
         message.sent = message.seen
     return message

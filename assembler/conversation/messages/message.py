@@ -91,8 +91,8 @@ Part: TypeAlias = str | Call | Result | Thinking | Media | Opaque
 class Message:
     """A role, its parts, and the caller's own object (`raw`) with a private copy of what was read from it (`seen`).
 
-    Never changed, except for `sent`, `side_fields` and `whole`. Not frozen, because there are many, and a frozen value
-    takes twice as long to make. `shape` names the spelling of `seen`: a dialect with that spelling may emit it
+    Never changed, except for `sent`, `side_fields` and `fully_read`. Not frozen, because there are many, and a frozen
+    value takes twice as long to make. `shape` names the spelling of `seen`: a dialect with that spelling may emit it
     unchanged.
     """
 
@@ -112,7 +112,7 @@ class Message:
     """The Chat Completions message for it, once known, if that is a single message. All threads compute the same."""
     side_fields: Sequence[Any] | None = attrs.field(default=None, init=False, repr=False)
     """The fields beside what its parts hold, once a dialect has asked for them. All threads compute the same."""
-    whole: bool = attrs.field(init=False, repr=False)
+    fully_read: bool = attrs.field(init=False, repr=False)
     """Whether it is known to hold no field beside its parts and `extra_fields`, so that no one looks for any."""
     text: str | None = attrs.field(init=False, repr=False)
     """Its text, if that is its only part, as of most messages."""
@@ -141,7 +141,7 @@ class Message:
         self.extra_fields = extra_fields
         self.sent = None
         self.side_fields = () if shallow and not extra_fields else None
-        self.whole = shallow
+        self.fully_read = shallow
         self.text = parts[0] if len(parts) == 1 and type(parts[0]) is str else None
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:

@@ -24,7 +24,7 @@ from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_in
 from assembler.validation import Is, as_number, must_be
 from budgets.count import Tokens
-from budgets.numbers import part_of, share, whole, whole_tokens
+from budgets.numbers import as_whole_number, part_of, share, whole_tokens
 
 
 class ServerSearch(Protocol):
@@ -44,7 +44,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
 def _at_least_one(_owner: object, field: attrs.Attribute[int], value: int) -> None:
-    if whole(value, field.name) < 1:
+    if as_whole_number(value, field.name) < 1:
         raise ToolError(f"{field.name} is {value}: a search finds at least one tool", tool=None)
 
 

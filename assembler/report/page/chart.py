@@ -10,7 +10,7 @@ import attrs
 from assembler.report.page.escaping import escape_text
 from assembler.report.rows import shown_name
 from assembler.validation import A_TEXT, as_tuple, finite, finite_numbers, must_be
-from budgets.numbers import whole
+from budgets.numbers import as_whole_number
 
 _WIDTH, _PANEL, _LEFT, _RIGHT, _TOP, _GAP = 760, 96, 46, 10, 34, 30
 """Pixels: the picture, the height of a panel, the margins, and the space between panels."""
@@ -38,7 +38,7 @@ def _places(given: Sequence[float]) -> Sequence[float]:
 
 def _number_of_calls(given: int) -> int:
     finite("Ticks: calls", given)
-    return whole(given, "Ticks: calls")
+    return as_whole_number(given, "Ticks: calls")
 
 
 @attrs.frozen
