@@ -159,10 +159,10 @@ def _forget(steps: list[Step], pricer: MergingPricer) -> None:
     thinking = [place for place, step in enumerate(steps) if step.thinks]
     if not thinking:
         return
-    asked = max([place for place, step in enumerate(steps) if step.asks >= 0], default=-1)
+    last_asking = max([place for place, step in enumerate(steps) if step.asks >= 0], default=-1)
     for place in thinking:
         step = steps[place]
-        forgotten = len(step.messages) if place < asked else max(step.asks, 0)
+        forgotten = len(step.messages) if place < last_asking else max(step.asks, 0)
         if step.forgotten != forgotten:
             steps[place] = step.without(forgotten, pricer)
 

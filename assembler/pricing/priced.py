@@ -72,7 +72,7 @@ class Priced:
     def message(self, index: int) -> Count:
         """The price of one message, as it was added. Reasoning that is no longer billed costs nothing."""
         price = self.prices.messages[index] or self._priced(index)  # a count is never false
-        if self.prices.forgetting is None or index < self.billed_reasoning().asked:
+        if self.prices.forgetting is None or index < self.billed_reasoning().after_question:
             return price
         more = self._reasoning(index)
         return price if more is None else price + more
@@ -83,7 +83,7 @@ class Priced:
 
     def price_at(self, index: int, message: Message) -> Count:
         """What a message costs in place of the one at `index`."""
-        forgotten = self.prices.forgetting is not None and index < self.billed_reasoning().asked
+        forgotten = self.prices.forgetting is not None and index < self.billed_reasoning().after_question
         return self.price(self._without_reasoning(message) if forgotten else message)
 
     def between(self, start: int, stop: int) -> Iterable[Count]:
@@ -132,22 +132,24 @@ class Priced:
         message, opening = self._view.message(index), before.opening
         if message.role == "assistant":
             more = self._reasoning(index)
-            return BilledReasoning(before.asked, before.cost if more is None else before.cost + more, index + 1)
+            return BilledReasoning(
+                before.after_question, before.cost if more is None else before.cost + more, index + 1
+            )
         if forgetting.ends_reasoning(message, self._view.message(opening) if opening < index else None):
             return BilledReasoning(index + 1, Difference(), opening)
         return before
 
     def has_forgotten(self, length: int) -> bool:
         """Whether reasoning in the first `length` messages was billed then, and is not any more."""
-        return self.billed_reasoning().asked > length and self.billed_reasoning(length).cost.upper > 0
+        return self.billed_reasoning().after_question > length and self.billed_reasoning(length).cost.upper > 0
 
     def reasoning(self, start: int, stop: int) -> Difference:
         """What the reasoning from `start` to before `stop` costs that is billed."""
-        asked = self.billed_reasoning().asked
-        if stop <= asked:
+        after_question = self.billed_reasoning().after_question
+        if stop <= after_question:
             return _NO_REASONING.cost
         until = self.billed_reasoning(stop).cost
-        return until - self.billed_reasoning(start).cost if start > asked else until
+        return until - self.billed_reasoning(start).cost if start > after_question else until
 
     def _reasoning(self, index: int) -> Difference | None:
         """What the reasoning in a message costs while it is billed; None for nothing."""

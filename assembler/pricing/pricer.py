@@ -211,9 +211,9 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
         return pricer.whole(layout)
     if not is_merging(pricer):
         return priced_layout(pricer, layout)
-    asked = max((0, *(place for place, message in enumerate(layout.messages) if pricer.ends_reasoning(message))))
+    question_at = max((0, *(place for place, message in enumerate(layout.messages) if pricer.ends_reasoning(message))))
     fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=(), options={}))
-    price = fixed + price_beginning(pricer, layout.messages) + price_sent(pricer, layout.messages, asked)
+    price = fixed + price_beginning(pricer, layout.messages) + price_sent(pricer, layout.messages, question_at)
     return price + pricer.when_sent().options(layout) if layout.options else price
 
 
@@ -278,9 +278,11 @@ def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
     return total([price_unread(pricer, message) for message in messages], price)
 
 
-def price_sent(pricer: MergingPricer, messages: Sequence[Message], asked: int) -> Count:
-    """What sent messages cost, with neighbours. Reasoning before the message at `asked` may no longer be billed."""
-    kept = [*map(pricer.without_reasoning, messages[:asked]), *messages[asked:]] if asked else messages
+def price_sent(pricer: MergingPricer, messages: Sequence[Message], question_at: int) -> Count:
+    """What sent messages cost, with neighbours. Reasoning before the question's index may no longer be billed."""
+    kept = (
+        [*map(pricer.without_reasoning, messages[:question_at]), *messages[question_at:]] if question_at else messages
+    )
     price = price_messages(pricer.when_sent(), kept)
     for before, message in itertools.pairwise(kept):
         more = pricer.difference_after(message, before)

@@ -84,7 +84,7 @@ class Replays:
 class BilledReasoning(NamedTuple):
     """The reasoning that is billed in a history of so many messages."""
 
-    asked: int
+    after_question: int
     """The index after the last question. Reasoning before it is not billed."""
     cost: Difference
     """What the reasoning since then costs."""
@@ -127,7 +127,7 @@ class Timeline:
             return 0
         billed, _ = self._billed
         now, before = billed(stop), billed(start)
-        return now.cost.upper - (before.cost.upper if before.asked == now.asked else 0)
+        return now.cost.upper - (before.cost.upper if before.after_question == now.after_question else 0)
 
     def overflow(self, start: int, stop: int, tokens_left: Tokens) -> int | None:
         """The first length after `stop` at which what stays after a cut at `start` costs more than `tokens_left`, or

@@ -85,7 +85,7 @@ def test_reasoning_is_billed_from_the_last_question_on_at_every_length(seed: int
     for length in [*range(1, len(history) + 1), 3, len(history)]:
         for ledger in (whole.until(length), made(history)[0].until(length)):
             asked = hand.asked(length)
-            assert ledger.billed_reasoning().asked == asked
+            assert ledger.billed_reasoning().after_question == asked
             assert ledger.billed_reasoning().cost.upper == hand.reasoning(0, length, length)
             found = [(ledger.message(index).upper, ledger.lasting(index).upper) for index in range(length)]
             assert found == [(hand.cost(at, at + 1, length), hand.lasting[at]) for at in range(length)]
