@@ -58,10 +58,10 @@ def _counted(
     held: Tokens | Count | None,
 ) -> Count:
     model = model_in(request, dialect) if model is None else model
-    spoken, beside = dialect_for(dialect, model), held_count(held)
+    resolved, beside = dialect_for(dialect, model), held_count(held)
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
-        priced = _priced(request, spoken, model, counted, spoken.api.held if beside is None else ())
+        priced = _priced(request, resolved, model, counted, resolved.api.held if beside is None else ())
         return priced if beside is None else priced + beside
     except AssemblyError:
         raise

@@ -66,12 +66,12 @@ class ProviderRows:
             )
         if not isinstance(row.get(self.id), str):
             raise RowError(f"{self.id}: expected a text; the provider names the answer by it")
-        spoken = read_dialect(self.dialect or _dialect_by_url(row))
-        fitted = built(fit_steps(RawRequest.of(cast(Row, body), spoken), base))
+        dialect = read_dialect(self.dialect or _dialect_by_url(row))
+        fitted = built(fit_steps(RawRequest.of(cast(Row, body), dialect), base))
         budget = base.budget
         counted = count_request(
             fitted.body,
-            dialect=spoken,
+            dialect=dialect,
             model=None if budget is None else budget.model,
             counter=None if budget is None else budget.token_counter,
         )

@@ -104,8 +104,10 @@ def _spell_line(number: int, carried: Mapping[str, Any], found: Assembled | Fail
             text = f'{{"row":{number},"error":{compact({"kind": found.kind, "message": found.message})}{more}}}\n'
         case Assembled():
             count = found.count
-            told = f'"tokens":{count.tokens},"upper":{count.upper},"grade":"{count.grade!s}","dropped":{found.dropped}'
-            text = f'{{"row":{number}{more},"request":{found.request},{told}}}\n'
+            figures = (
+                f'"tokens":{count.tokens},"upper":{count.upper},"grade":"{count.grade!s}","dropped":{found.dropped}'
+            )
+            text = f'{{"row":{number}{more},"request":{found.request},{figures}}}\n'
     try:
         return text.encode()
     except UnicodeEncodeError:  # a lone surrogate in a copied field, which JSON can escape

@@ -17,7 +17,7 @@ from assembler.files.reading import STANDARD
 from budgets.counters.by_model import counter_for
 from budgets.numbers import index_of
 
-SPOKEN = {"chat": openai_chat, "responses": openai_responses}
+DIALECT_BY_API = {"chat": openai_chat, "responses": openai_responses}
 VOCABULARY_OF = "gpt-4o"
 """The model whose vocabulary replaces the unknown one."""
 
@@ -63,11 +63,11 @@ def _lines(path: Path, place: Place) -> list[tuple[Place, dict[str, object]]]:
 
 def _recorded(place: Place, line: dict[str, object]) -> Recorded:
     api = any_text(place.key("api"), line.get("api"))
-    if api not in SPOKEN:
-        raise place.key("api").error(f"expected one of {', '.join(SPOKEN)}: rows of hosts are for these")
+    if api not in DIALECT_BY_API:
+        raise place.key("api").error(f"expected one of {', '.join(DIALECT_BY_API)}: rows of hosts are for these")
     billed = index_of(line.get("input_tokens"))
     if billed is None or billed < 1:
         raise place.key("input_tokens").error("expected the number of input tokens that were billed, cached ones too")
     request = mapping(place.key("request"), line.get("request"), what="request")
     with place.key("request").answers_for():
-        return count_parts(SPOKEN[api].parse(request), billed, counter_for(VOCABULARY_OF))
+        return count_parts(DIALECT_BY_API[api].parse(request), billed, counter_for(VOCABULARY_OF))

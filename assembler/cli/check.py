@@ -42,22 +42,22 @@ def check(file: Path, /, *, model: str | None = None, dialect: str | None = None
     place = Place(str(file))
     body = mapping(place, read_json(file, place), what="request, a JSON object")
     named = model_of(COMMAND, place, model, body)
-    spoken = dialect_of(COMMAND, place, dialect, named, DIALECTS)
+    dialect_name = dialect_of(COMMAND, place, dialect, named, DIALECTS)
     with working("checking"):
-        found = verify(body, dialect=spoken, model=None if named is None else named.name)
+        found = verify(body, dialect=dialect_name, model=None if named is None else named.name)
     if as_json:
-        show_json({"dialect": spoken, "violations": [attrs.asdict(breach) for breach in found]})
+        show_json({"dialect": dialect_name, "violations": [attrs.asdict(breach) for breach in found]})
     else:
-        show("\n".join(_lines(found, spoken)))
+        show("\n".join(_lines(found, dialect_name)))
     return BROKEN if any(not breach.note for breach in found) else 0
 
 
-def _lines(found: Sequence[Violation], spoken: str) -> list[str]:
+def _lines(found: Sequence[Violation], dialect_name: str) -> list[str]:
     if not found:
-        return [f"no violations of {len(rules(spoken))} rules of {spoken}"]
+        return [f"no violations of {len(rules(dialect_name))} rules of {dialect_name}"]
     ids = max(len(breach.rule) for breach in found)
     places = max(len(_where(breach)) for breach in found)
-    lines = [_headline(found, spoken)]
+    lines = [_headline(found, dialect_name)]
     for breach in found:
         lines.append(f"{breach.rule:<{ids}}  {_where(breach):<{places}}  {one_line(breach.problem)}")
         if breach.provider_says is not None:
@@ -65,11 +65,11 @@ def _lines(found: Sequence[Violation], spoken: str) -> list[str]:
     return lines
 
 
-def _headline(found: Sequence[Violation], spoken: str) -> str:
+def _headline(found: Sequence[Violation], dialect_name: str) -> str:
     """Return the number of violations and of notes."""
     notes = sum(breach.note for breach in found)
     faults = len(found) - notes
-    verdict = f"{count_noun(faults, 'violation') if faults else 'no violations'} of the rules of {spoken}"
+    verdict = f"{count_noun(faults, 'violation') if faults else 'no violations'} of the rules of {dialect_name}"
     return f"{verdict}, {count_noun(notes, 'note')}" if notes else verdict
 
 

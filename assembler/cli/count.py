@@ -52,13 +52,13 @@ def count(
     place = Place(str(file))
     body = mapping(place, read_json(file, place), what="request, a JSON object")
     named = model_of(COMMAND, place, model, body)
-    spoken = CHAT_TEMPLATE
+    dialect_name = CHAT_TEMPLATE
     if named is not None or dialect is not None or tokenizer is None:
-        spoken = dialect_of(COMMAND, place, dialect, named, (*DIALECTS, CHAT_TEMPLATE))
+        dialect_name = dialect_of(COMMAND, place, dialect, named, (*DIALECTS, CHAT_TEMPLATE))
     if named is not None and tokenizer is None:
         named.facts()
     with working("counting"), place.answers_for():
-        priced = _priced(body, spoken, None if named is None else named.name, tokenizer, held)
+        priced = _priced(body, dialect_name, None if named is None else named.name, tokenizer, held)
     if as_json:
         show_json({"tokens": priced.tokens, "grade": str(priced.grade), "upper": priced.upper})
         return 0
@@ -66,14 +66,16 @@ def count(
     return 0
 
 
-def _priced(body: Mapping[str, Any], spoken: str, model: str | None, path: Path | None, held: int | None) -> Count:
+def _priced(
+    body: Mapping[str, Any], dialect_name: str, model: str | None, path: Path | None, held: int | None
+) -> Count:
     place = COMMAND.key("--tokenizer")
     if path is None:
-        if spoken == CHAT_TEMPLATE:
+        if dialect_name == CHAT_TEMPLATE:
             raise place.error(f"missing; {CHAT_TEMPLATE} renders the template of a local tokenizer")
-        return count_request(body, dialect=DIALECTS[spoken], model=model, held=held)
+        return count_request(body, dialect=DIALECTS[dialect_name], model=model, held=held)
     loaded = tokenizer_at(place, path)
-    if spoken == CHAT_TEMPLATE:
+    if dialect_name == CHAT_TEMPLATE:
         from assembler.dialects import chat_template
 
         with place.answers_for():
@@ -81,4 +83,6 @@ def _priced(body: Mapping[str, Any], spoken: str, model: str | None, path: Path 
         return count_request(body, dialect=template, held=held)
     from budgets import transformers_counter
 
-    return count_request(body, dialect=DIALECTS[spoken], model=model, counter=transformers_counter(loaded), held=held)
+    return count_request(
+        body, dialect=DIALECTS[dialect_name], model=model, counter=transformers_counter(loaded), held=held
+    )

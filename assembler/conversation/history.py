@@ -95,7 +95,7 @@ class History:
         It takes the list over: nobody else may change it. Shared are the same objects, and equal dicts, because many
         frameworks make new messages for each call. O(messages): an identity check or a comparison of dicts for each.
         """
-        same = self._common(listed)
+        same = self._same_until(listed)
         equal = same + self._equal(listed, same)
         if equal > same:  # equal but other objects: what is known holds for them, and they are what is sent
             return History(_Log(listed, self.readings.known_until(equal, listed)), len(listed))
@@ -106,7 +106,7 @@ class History:
             history = history.appended(raw)
         return history
 
-    def _common(self, listed: list[object]) -> int:
+    def _same_until(self, listed: list[object]) -> int:
         ours = self._log.raws
         shorter = min(self.length, len(listed))
         if all(map(operator.is_, itertools.islice(ours, shorter), listed)):

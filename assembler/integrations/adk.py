@@ -122,13 +122,13 @@ def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any
 
 def _joined(contents: Sequence[Any]) -> Iterator[Any]:
     """Join neighbouring contents of one role, as they are priced: ADK sends other agents' words separately."""
-    for (role, _), side_by_side in itertools.groupby(contents, key=_standing):
+    for (role, _), side_by_side in itertools.groupby(contents, key=_role_and_results):
         first, *others = side_by_side
         parts = [part for content in (first, *others) for part in content.parts or ()]
         yield types.Content(role=role, parts=parts) if others else first
 
 
-def _standing(content: Any) -> tuple[str | None, bool]:
+def _role_and_results(content: Any) -> tuple[str | None, bool]:
     return content.role, any(part.function_response for part in content.parts or ())
 
 

@@ -22,7 +22,7 @@ from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
 from budgets import ContextLengthError, RegionCosts
 
-Told = TypeVar("Told")
+Returned = TypeVar("Returned")
 
 STAGES = ("gather", "choose", "measure", "fit", "emit", "tell")
 
@@ -30,7 +30,7 @@ _ROUNDS = 8
 """How often to read a history again whose messages change. Once is enough for a message that was edited in place."""
 
 
-def build(draft: Draft, settings: Settings, tell: Callable[[Planned], Told]) -> Told:
+def build(draft: Draft, settings: Settings, tell: Callable[[Planned], Returned]) -> Returned:
     """Run all stages, `tell` last. Raises what `make_plan` and `emit` raise."""
     plan = make_plan(draft, settings)
     emit(plan)

@@ -225,8 +225,8 @@ def with_sizes(sent: Layout, originals: Sequence[Message]) -> Layout:
     known = _media(originals)
     if [medium.kind for medium in known] != [medium.kind for medium in _media(sent.messages)]:
         return sent
-    waiting = iter(known)
-    return attrs.evolve(sent, messages=[_sized(message, waiting) for message in sent.messages])
+    media = iter(known)
+    return attrs.evolve(sent, messages=[_sized(message, media) for message in sent.messages])
 
 
 def _media(messages: Sequence[Message]) -> list[_Medium]:
@@ -242,20 +242,20 @@ def _given(medium: _Medium) -> dict[str, Any]:
     return {key: medium.raw[key] for key in GIVEN if key in medium.raw}
 
 
-def _sized(message: Message, waiting: Any) -> Message:
+def _sized(message: Message, media: Any) -> Message:
     if not _media([message]):
         return message
     parts: list[Any] = []
     for part in message.parts:
         if isinstance(part, Result):
-            parts.append(attrs.evolve(part, parts=tuple(_with_size(held, waiting) for held in part.parts)))
+            parts.append(attrs.evolve(part, parts=tuple(_with_size(held, media) for held in part.parts)))
         else:
-            parts.append(_with_size(part, waiting))
+            parts.append(_with_size(part, media))
     return attrs.evolve(message, parts=tuple(parts))
 
 
-def _with_size(part: Any, waiting: Any) -> Any:
+def _with_size(part: Any, media: Any) -> Any:
     if not is_measured(part):
         return part
-    raw: Mapping[str, Any] = {**part.raw, **_given(next(waiting))}
+    raw: Mapping[str, Any] = {**part.raw, **_given(next(media))}
     return attrs.evolve(part, raw=raw)

@@ -160,11 +160,11 @@ class Settings:
             from assembler.dialects.caching.marks import CacheMarks
 
             must_be("cache_marks", cast(object, cache_marks), (CacheMarks,), "CacheMarks()")
-        spoken = _dialect_for(budget) if dialect is None else read_dialect(dialect)
+        resolved = _dialect_for(budget) if dialect is None else read_dialect(dialect)
         model = budget.model if budget is not None else None
-        pricer = spoken.pricer(model, counter_for(budget))
+        pricer = resolved.pricer(model, counter_for(budget))
         rungs = _ladder(_REFUSE if isinstance(on_overflow, EllipsisType) else on_overflow)
-        return cls(budget, spoken, rungs, strategy, pricer, cache_marks)
+        return cls(budget, resolved, rungs, strategy, pricer, cache_marks)
 
     def anchored(self, calibration: CalibratedCounter | None) -> Settings:
         """The same settings with another bill, and the same known prices. Raises `WrongTypeError`."""

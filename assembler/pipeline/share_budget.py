@@ -113,10 +113,10 @@ def has_a_piece_for_each(measured: Measured) -> bool:
 def _deferred(
     select: Deferring, regions: Regions, measured: Measured, view: HistoryView, server: ServerSearch | None
 ) -> tuple[Regions, list[Omitted]]:
-    tools, waiting = select.deferred(regions.tools, view.messages(0, view.length), server, regions.choice)
+    tools, deferred = select.deferred(regions.tools, view.messages(0, view.length), server, regions.choice)
     priced = zip(regions.tools, measured.prices.tools, strict=True)
     why = "deferred until it is found"
-    gone = [Omitted(tool.name, count.tokens, why, "capability") for tool, count in priced if tool.name in waiting]
+    gone = [Omitted(tool.name, count.tokens, why, "capability") for tool, count in priced if tool.name in deferred]
     return attrs.evolve(regions, tools=tools), gone
 
 

@@ -112,8 +112,8 @@ def kept_by_edits(message: Message) -> tuple[object, ...]:
 
 def _drops_its_turn(passage: PassageView, change: Change, question: int) -> bool:
     """Whether a change drops all remaining messages of an older turn, so that none is left without its question."""
-    standing = passage.turn_of(question)
-    return question < passage.newest and all(change.messages.get(index, _STAYS) is None for index in standing)
+    turn = passage.turn_of(question)
+    return question < passage.newest and all(change.messages.get(index, _STAYS) is None for index in turn)
 
 
 _STAYS = object()

@@ -65,8 +65,8 @@ def _must_stay(passage: Passage, newest: Mapping[int, Message], step: Sequence[i
     """
     if step[-1] != passage.length - 1:
         return False
-    standing = (index for index, _ in passage.newest_first() if index < step[0])
-    before = next(standing, None)
+    earlier = (index for index, _ in passage.newest_first() if index < step[0])
+    before = next(earlier, None)
     return before is None or newest[before].role == "assistant" or _is_blank(newest[before])
 
 

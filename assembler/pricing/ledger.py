@@ -267,8 +267,8 @@ class Ledger(Priced):
     @property
     def _waits(self) -> bool:
         """Whether a call of the newest turn is open: its result may be sent beside earlier results."""
-        waiting = self._open_calls(self.length)
-        return waiting[self.length] > waiting[self.turn_start(self.length - 1)]
+        open_calls = self._open_calls(self.length)
+        return open_calls[self.length] > open_calls[self.turn_start(self.length - 1)]
 
     def _least(self, turn: range, spared: Tokens) -> Tokens:
         """The least that a turn may cost as it is sent. O(its messages)."""

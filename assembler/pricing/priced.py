@@ -288,12 +288,12 @@ class Priced:
         """Whether a call is still open before a message, so that the message is sent merged with it."""
         if not (is_joining(self._pricer) and self._pricer.sends_results_last()):
             return False
-        waiting = self._open_calls(index)
-        return waiting[index] > waiting[self.turn_start(index)]
+        open_calls = self._open_calls(index)
+        return open_calls[index] > open_calls[self.turn_start(index)]
 
     def _open_calls(self, length: int) -> list[Tokens]:
         """Open calls after the first 0 … `length` messages."""
-        return self.prices.waiting.reaching(length, lambda place: _calls_opened(self._view.message(place)))
+        return self.prices.open_calls.reaching(length, lambda place: _calls_opened(self._view.message(place)))
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together, without reasoning that is billed only until the next question."""

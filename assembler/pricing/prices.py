@@ -41,6 +41,7 @@ class Prices:
         "memories",
         "messages",
         "most_reasoning",
+        "open_calls",
         "overpriced",
         "passed",
         "pricer",
@@ -51,7 +52,6 @@ class Prices:
         "sums",
         "tail",
         "thoughts",
-        "waiting",
     )
 
     def __init__(self, pricer: Pricer, length: int = 0) -> None:
@@ -83,7 +83,7 @@ class Prices:
         self.thoughts: set[int] = set()
         """The items of pure reasoning, which are sent only if another item of the model follows, and the messages of
         the model behind them of which nothing is sent."""
-        self.waiting = Sums()
+        self.open_calls = Sums()
         """Open calls after the first n messages."""
         self.tail: tuple[int, int, Count] | None = None
         """The last sum over the turns that stay: start, stop and price. The next build continues from it."""
@@ -136,7 +136,7 @@ class Prices:
         copy.adding_up = {span: adds for span, adds in self.adding_up.copy().items() if span[1] <= stop}
         copy.sums = self.sums.known_until(stop)
         copy.passed = self.passed.known_until(stop)
-        copy.waiting = self.waiting.known_until(stop)
+        copy.open_calls = self.open_calls.known_until(stop)
         return copy
 
     def take_over(self, other: Prices) -> None:

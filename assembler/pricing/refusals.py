@@ -75,8 +75,8 @@ _SENTENCE = rf"(?:^|[.\"'`\n])(?:(?!{_NOT_INPUT})[^.\"'`\n]){{0,120}}?"
 """The beginning of a sentence, with no word about another limit."""
 
 _FEW_WORDS = rf"(?:(?!{_NOT_INPUT})[^.]){{0,40}}?"
-_ROOM = r"(?:context|token|prompt|input)[ _](?:length|window|size|limit)"
-_MOST = rf"(?:{_ROOM}|max\w* (?:model |input |prompt )?length)"
+_WINDOW_WORDS = r"(?:context|token|prompt|input)[ _](?:length|window|size|limit)"
+_MOST = rf"(?:{_WINDOW_WORDS}|max\w* (?:model |input |prompt )?length)"
 
 UNNUMBERED = tuple(
     Words(_UNRECORDED, said, "")

@@ -42,11 +42,11 @@ def assert_fits(
         if not isinstance(named, str):
             raise WrongTypeError("assert_fits needs model='gpt-4o' or budget=Budget(…): the request names no model")
         budget = Budget.for_model(named, max_output_tokens=max_output_tokens)
-    spoken = dialect_for(dialect, named)
-    count = count_request(request, dialect=spoken, model=named, counter=budget.token_counter)
+    resolved = dialect_for(dialect, named)
+    count = count_request(request, dialect=resolved, model=named, counter=budget.token_counter)
     if count.upper > budget.input_limit:
-        pricer = spoken.pricer(named, budget.token_counter)
-        raise AssertionError("\n".join(_overflow(count, budget, spoken.parse(request), pricer)))
+        pricer = resolved.pricer(named, budget.token_counter)
+        raise AssertionError("\n".join(_overflow(count, budget, resolved.parse(request), pricer)))
     return count
 
 

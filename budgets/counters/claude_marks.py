@@ -109,15 +109,15 @@ def _class(character: str) -> str:
         return _SELECTOR
     if _MARK.match(character):
         if code >= 0x10000 or not _ALPHABETIC.match(character):
-            return _standing_alone(character)
+            return _kind_alone(character)
         syriac_vowel = code == 0x711 or 0x730 <= code <= 0x73F
         return _LOOSE if unicodedata.combining(character) and not syriac_vowel else _LETTER
     if category[0] == "L" and not _within(code, _LONE_BLOCKS):
         return _LETTER
-    return _standing_alone(character)
+    return _kind_alone(character)
 
 
-def _standing_alone(character: str) -> str:
+def _kind_alone(character: str) -> str:
     code, category = ord(character), unicodedata.category(character)
     if code >= 0x10000:
         return _LONE
@@ -266,9 +266,9 @@ def _opens_word(runs: list[tuple[str, str]], place: int) -> bool:
 
 def _is_marked_at(kind: str, body: str, side: int) -> bool:
     """Whether a run that is not a word is marked at one of its ends. ASCII digits and lone letters never are."""
-    if kind == _SIGN or _standing_alone(body[side]) == _OTHER_SIGN:
+    if kind == _SIGN or _kind_alone(body[side]) == _OTHER_SIGN:
         return True
     if kind not in (_DIGIT, _NUMBER):
         return False
     categories = {unicodedata.category(character) for character in body}
-    return len(categories) == 1 and _standing_alone(body[side]) == _NUMBER
+    return len(categories) == 1 and _kind_alone(body[side]) == _NUMBER

@@ -327,10 +327,10 @@ def test_prices_of_a_shorter_history_ignore_later_messages() -> None:
     ledger.prices.lost.update({1: 5, 2: 6})
     ledger.prices.long_runs.update({1: 0, 5: 1, 9: 2})
     ledger.prices.adding_up.update({(0, 2): True, (1, 3): False})
-    ledger.prices.waiting.reaching(3, lambda index: index)
+    ledger.prices.open_calls.reaching(3, lambda index: index)
     known = ledger.prices.known_until(2)
     assert (known.thoughts, known.lost, known.long_runs) == ({1}, {1: 5}, {1: 0, 2: 1})
-    assert (known.adding_up, known.waiting.values, known.reasoning) == ({(0, 2): True}, [0, 0, 1], [])
+    assert (known.adding_up, known.open_calls.values, known.reasoning) == ({(0, 2): True}, [0, 0, 1], [])
     assert [*map(type, ledger.prices.known_until(5).messages)] == [Count, Count, Count, type(None), type(None)]
     assert [None if price is None else price.upper for price in known.messages] == [1, 2]
     assert (known.running, known.sums.values, known.overpriced) == ({0: 1, 1: 2}, [0, 1, 3], {1})

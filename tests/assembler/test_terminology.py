@@ -43,25 +43,56 @@ def test_no_public_name_holds_an_excluded_word(module: object) -> None:
                 assert not words_of(attribute) & WORDS, f"{name}.{attribute}"
 
 
-RIDDLES = {"room", "lived", "climbed", "terms"}
-"""Those of the ruled out words that no function, class or parameter holds either."""
+NOWHERE = WORDS - {"beside", "spoken", "waiting", "manager", "base", "data", "process"}
+"""The ruled out words that nothing at all is named by: no function, class, parameter, variable or attribute."""
+REMAIN = {
+    ("assembler/dialects/bedrock/models.py", "told"),
+    ("assembler/dialects/gemini/schema.py", "_Standing"),
+    ("assembler/dialects/hosts/bill.py", "told"),
+    ("assembler/dialects/prices/unknown_models.py", "told"),
+    ("assembler/dialects/writing/lost_fields.py", "_TOLD_BY"),
+    ("assembler/policies/summarize.py", "StandingSummary"),  # the report of a what-if shows this name
+}
 
 
 def names_in(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.arg):
-            yield node.arg
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.alias(asname=str(name)):
+                yield name
+            case _:
+                pass
 
 
-@pytest.mark.parametrize("package", ["assembler", "budgets"])
-def test_no_function_no_class_and_no_parameter_is_named_by_a_riddle(package: str) -> None:
-    assert RIDDLES <= WORDS
-    for path in (ROOT / package).rglob("*.py"):
+@pytest.mark.parametrize(
+    "bound",
+    [
+        *("def room(): ...", "async def room(): ...", "class Room: ...", "def f(room): ...", "def f(*, _room): ..."),
+        *("room = 1", "room: int", "x.room = 1", "for _, room in x: ...", "(room := 1)", "lambda room: 1"),
+        *("import x as room", "match x:\n case [room]: ...", "try: ...\nexcept E as room: ..."),
+    ],
+)
+def test_a_name_is_found_wherever_it_is_bound(bound: str) -> None:
+    assert "room" in {word for name in names_in(bound) for word in words_of(name)}
+
+
+def test_a_name_that_others_chose_may_be_used() -> None:
+    assert list(names_in("from x import room\nx.room(room=room.told)")) == []
+
+
+def test_no_name_of_the_code_holds_a_word_that_is_excluded_everywhere() -> None:
+    assert len(NOWHERE) > 12
+    words, found = re.compile("|".join(NOWHERE), re.IGNORECASE), set[tuple[str, str]]()
+    for path in [*(ROOT / "assembler").rglob("*.py"), *(ROOT / "budgets").rglob("*.py")]:
         source = path.read_text(encoding="utf-8")
-        if re.search("room|lived|climbed|terms", source, re.IGNORECASE):
-            assert not [name for name in names_in(source) if words_of(name) & RIDDLES], path
+        if words.search(source):
+            place = path.relative_to(ROOT).as_posix()
+            found |= {(place, name) for name in names_in(source) if words_of(name) & NOWHERE}
+    assert found == REMAIN
 
 
 def test_every_listed_word_has_one_meaning() -> None:

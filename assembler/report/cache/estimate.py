@@ -23,8 +23,8 @@ from budgets.count import NOTHING, total
 
 def rule_for(dialect: str, model: str | None) -> PrefixCache | None:
     """Return the cache rule of a model and dialect, or of the newest model if it is None. None if unknown."""
-    spoken = DIALECTS.get(dialect)
-    return None if spoken is None else first_rule(spoken.api.caches, model)
+    known = DIALECTS.get(dialect)
+    return None if known is None else first_rule(known.api.caches, model)
 
 
 def rule_of(plan: Planned) -> PrefixCache | None:

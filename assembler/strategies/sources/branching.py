@@ -76,9 +76,9 @@ def _saved(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) -> floa
     saved, waiting = 0.0, [group]
     while waiting:
         group = waiting.pop()
-        common = everywhere(group)
-        saved += (len(group) - 1) * sum(map(sizes.__getitem__, sorted(common)))
-        for document, part in split([request - common for request in group], sizes, look_aheads):
+        shared = everywhere(group)
+        saved += (len(group) - 1) * sum(map(sizes.__getitem__, sorted(shared)))
+        for document, part in split([request - shared for request in group], sizes, look_aheads):
             saved += (len(part) - 1) * sizes[document]
             waiting.append(part)
     return saved

@@ -96,12 +96,12 @@ def _grown(requests: Group, sizes: Sizes) -> tuple[_Branches, ...]:
     waiting = [(0, requests)]
     while waiting:
         node, group = waiting.pop()
-        common = everywhere(group)
-        for key in sorted(common):  # it costs nothing to put first what all of them hold
+        shared = everywhere(group)
+        for key in sorted(shared):  # it costs nothing to put first what all of them hold
             nodes.append({})
             nodes[node][key] = (0, len(nodes) - 1)
             node = len(nodes) - 1
-        for rank, (key, sharing) in enumerate(split([request - common for request in group], sizes)):
+        for rank, (key, sharing) in enumerate(split([request - shared for request in group], sizes)):
             nodes.append({})
             nodes[node][key] = (rank, len(nodes) - 1)
             waiting.append((len(nodes) - 1, sharing))

@@ -91,8 +91,8 @@ def check_dialect(
     """
     __tracebackhide__ = True
     refuse_class(dialect, "check_dialect")
-    spoken = read_dialect(dialect)
-    checked = _CheckedDialect(spoken.name, spoken, model, rules or _known_rules(spoken))
+    resolved = read_dialect(dialect)
+    checked = _CheckedDialect(resolved.name, resolved, model, rules or _known_rules(resolved))
     if (failure := failure_of(checked.name, lambda: checked.check(texts, histories, max_examples))) is not None:
         raise failure
 

@@ -81,7 +81,7 @@ def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
     subjects = draw.sample(_SUBJECTS, _AT_ONCE)
     at = {place * max(turns - 1, 1) // max(facts, 1): place for place in range(facts)}
     messages: list[Message] = []
-    told: list[Fact] = []
+    stated: list[Fact] = []
     for turn in range(turns):
         subject = draw.choice(subjects)
         sentences = found = None
@@ -89,14 +89,14 @@ def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
             looks_up = draw.random() < 0.3
         else:
             fact, sentence = _fact(draw, KINDS[at[turn] % len(KINDS)], turn, subject, at[turn])
-            told.append(fact)
+            stated.append(fact)
             looks_up = fact.kind == KINDS[-1]
             sentences, found = (None, sentence) if looks_up else (sentence, None)
         messages.append(_ask_about(draw, subject, sentences))
         if looks_up:
             messages += _looked_up(draw, turn, subject, found)
         messages.append({"role": "assistant", "content": " ".join(_sentence(draw, subject) for _ in range(5))})
-    return Planted(tuple(messages), tuple(told), turns)
+    return Planted(tuple(messages), tuple(stated), turns)
 
 
 def _fact(draw: random.Random, kind: str, turn: int, subject: str, number: int) -> tuple[Fact, str]:
