@@ -10,7 +10,8 @@ import attrs
 from assembler.conversation.history import HistoryView
 from assembler.conversation.messages import Media, Message, Opaque, Result, read_message
 from assembler.conversation.messages.edit import with_part
-from assembler.conversation.messages.parts import as_blocks, read_part
+from assembler.conversation.messages.message import as_blocks
+from assembler.conversation.messages.parts import read_part
 from assembler.text.fields import fields_in
 from budgets.value import Value
 

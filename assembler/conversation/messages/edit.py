@@ -12,9 +12,9 @@ import attrs
 from assembler.conversation.messages.dicts import flat_arguments, private_copy
 from assembler.conversation.messages.extra_fields import REASONING, field_of, refusal_of
 from assembler.conversation.messages.kinds import ARGUMENTS, CALLS
-from assembler.conversation.messages.message import Call, Media, Message, Part, Result
+from assembler.conversation.messages.message import Call, Media, Message, Part, Result, content_of_result
 from assembler.conversation.messages.objects import is_message_object
-from assembler.conversation.messages.parts import content_of_result, write_parts
+from assembler.conversation.messages.parts import write_parts
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
 from assembler.conversation.messages.responses import RESPONSES

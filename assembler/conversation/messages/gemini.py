@@ -11,14 +11,13 @@ import attrs
 from assembler.conversation.messages.dicts import PIN, private_copy, role_of
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.kinds import OF_BEDROCK, OF_GEMINI
-from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking, text_of_result
 from assembler.conversation.messages.parts import (
     FOREIGN,
     Raw,
     compact_json,
     gemini_part,
     read_part,
-    text_of_result,
     write_parts,
 )
 from assembler.conversation.messages.spelling import DictSpelling

@@ -16,7 +16,7 @@ matches them to the end:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
@@ -85,6 +85,25 @@ class Opaque(Value):
 
 
 Part: TypeAlias = str | Call | Result | Thinking | Media | Opaque
+
+
+def text_of_result(result: Part | None) -> str:
+    """The texts of a result in one, by lines."""
+    return "\n".join(text for text in cast(Result, result).parts if isinstance(text, str))
+
+
+def content_of_result(result: Part | None) -> str | list[Mapping[str, Any]]:
+    """The content of a result: its texts in one, by lines, or a list of blocks if it holds any other part."""
+    parts = cast(Result, result).parts
+    if all(isinstance(part, str) for part in parts):
+        return text_of_result(result)
+    return as_blocks([part if isinstance(part, str) else part.raw for part in parts])
+
+
+def as_blocks(parts: Sequence[str | Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The parts as blocks of one API: a text has a type if the others do (Anthropic), else its kind is its key."""
+    kind = {"type": "text"} if any("type" in part for part in parts if not isinstance(part, str)) else {}
+    return [{**kind, "text": part} if isinstance(part, str) else part for part in parts]
 
 
 @attrs.define(eq=False, init=False)

@@ -19,7 +19,7 @@ from assembler.conversation.messages.kinds import (
 from assembler.conversation.messages.message import Call, Media, Opaque, Part, Result, Thinking
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text, refuse_surrogates
-from assembler.text.fields import items_of
+from assembler.text.fields import fields_in, items_of
 
 Raw: TypeAlias = Mapping[str, Any]
 
@@ -36,25 +36,6 @@ CHAT_SHAPES = (NEUTRAL, "openai")
 def compact_json(value: object) -> str:
     """`value` as JSON without blanks and with readable characters, as it is sent to providers."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
-def text_of_result(result: Part | None) -> str:
-    """The texts of a result in one, by lines."""
-    return "\n".join(text for text in cast(Result, result).parts if isinstance(text, str))
-
-
-def as_blocks(parts: Sequence[str | Raw]) -> list[Raw]:
-    """The parts as blocks of one API: a text has a type if the others do (Anthropic), else its kind is its key."""
-    kind = {"type": "text"} if any("type" in part for part in parts if not isinstance(part, str)) else {}
-    return [{**kind, "text": part} if isinstance(part, str) else part for part in parts]
-
-
-def content_of_result(result: Part | None) -> str | list[Raw]:
-    """The content of a result: its texts in one, by lines, or a list of blocks if it holds any other part."""
-    parts = cast(Result, result).parts
-    if all(isinstance(part, str) for part in parts):
-        return text_of_result(result)
-    return as_blocks([part if isinstance(part, str) else part.raw for part in parts])
 
 
 def write_parts(
@@ -247,13 +228,22 @@ def _bedrock_use(part: Raw, index: int) -> Call:
 
 def _bedrock_result(part: Raw, index: int) -> Result:
     answer = cast(Raw, part["toolResult"])
-    inner = [
-        {"text": compact_json(item["json"])} if "json" in item else item
-        for item in cast("list[dict[str, Any]]", answer.get("content", []))
-    ]
-    return result_of(
-        inner, call_id=answer.get("toolUseId"), name=None, index=index, error=answer.get("status") == "error"
-    )
+    call_id, content = answer.get("toolUseId"), _bedrock_content(answer.get("content", []), index)
+    return result_of(content, call_id=call_id, name=None, index=index, error=answer.get("status") == "error")
+
+
+def _bedrock_content(content: object, index: int) -> object:
+    """The content of Bedrock's result with its JSON as text. Raises `ConversationError` for no text and no list."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list | tuple):
+        raise ConversationError(
+            f"the content of a toolResult must be a list, got {type(content).__name__}; "
+            "write [{'json': value}], or [{'text': text}]",
+            index=index,
+        )
+    items = cast("Sequence[object]", content)
+    return [{"text": compact_json(fields_in(item)["json"])} if "json" in fields_in(item) else item for item in items]
 
 
 def _bedrock_reasoning(part: Raw, index: int) -> Thinking:

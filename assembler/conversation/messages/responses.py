@@ -14,7 +14,7 @@ from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, REASONING
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.kinds import ARGUMENTS, OF_OTHERS, SUMMARY, role_of_item, stands_alone
-from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking, text_of_result
 from assembler.conversation.messages.parts import (
     NEUTRAL,
     Raw,
@@ -23,7 +23,6 @@ from assembler.conversation.messages.parts import (
     is_kind_of_part,
     read_reasoning_item,
     result_of,
-    text_of_result,
 )
 from assembler.conversation.messages.spelling import DictSpelling
 from assembler.errors import ConversationError
