@@ -83,19 +83,19 @@ class Truncate:
         """The part with less text; None if no replacement is cheap enough."""
         text = _text_of(part)
         assert text is not None
-        cut = cut_json if _is_json(part) else cut_text
+        cut = cut_json if _is_json(part, text) else cut_text
         shorter = cut(text, self.max_tokens, count, self.where)
         if shorter is None or isinstance(part, str):
             return shorter
         if isinstance(part, Call):
             return attrs.evolve(part, arguments=shorter, given=None)
-        given: Mapping[str, Any] | None = json.loads(shorter) if _is_json(part) else None
+        given: Mapping[str, Any] | None = json.loads(shorter) if _is_json(part, text) else None
         return attrs.evolve(cast(Result, part), parts=(shorter,), given=given)
 
 
-def _is_json(part: Part) -> bool:
-    """Whether the API expects a JSON object: the arguments of a call, or a result that is an object."""
-    return isinstance(part, Call) or (isinstance(part, Result) and part.given is not None)
+def _is_json(part: Part, text: str) -> bool:
+    """Whether the API expects a JSON object: the arguments of a call, or a result that came as an object."""
+    return isinstance(part, Call) or (isinstance(part, Result) and part.given is not None and text[:1] == "{")
 
 
 def _text_of(part: Part) -> str | None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, Context, ConversationError, count_request, verify
+from assembler import Assembler, Context, ConversationError, Truncate, count_request, verify
 from assembler.dialects import DIALECTS
+from budgets import Budget
 from tests.assembler.apis import TAKE_PICTURES as APIS
+from tests.assembler.decorated import PNG
 
 Dict = dict[str, Any]
 TOOL: Dict = {"name": "ask", "description": "Asks.", "parameters": {"type": "object", "properties": {}}}
@@ -59,3 +61,76 @@ def test_a_result_of_bedrocks_that_is_no_list_and_no_text_is_refused_with_its_fo
     with pytest.raises(ConversationError, match=r"message 2: .* must be a list, got .* write \[\{'json': value\}\]"):
         built("bedrock", *answered_on_bedrock(content))
     assert_valid(built("bedrock", *answered_on_bedrock([{"json": {"value": content}}])), "bedrock")
+
+
+def answered_on_gemini(value: object, **more: object) -> list[Dict]:
+    answer = {"name": "ask", "response": value, **more}
+    call = {"functionCall": {"name": "ask", "args": {}}}
+    return [{"role": "model", "parts": [call]}, {"role": "user", "parts": [{"functionResponse": answer}]}]
+
+
+VALUES = [
+    (["SHIPPED"], '["SHIPPED"]'),
+    ("SHIPPED", "SHIPPED"),
+    ([], "[]"),
+    (5, "5"),
+    (0, "0"),
+    (False, "false"),
+]
+
+
+@pytest.mark.parametrize("value", [*(value for value, _ in VALUES), ""])
+def test_an_answer_of_geminis_that_is_no_object_is_sent_as_the_output_of_one(value: object) -> None:
+    """An empty object was sent in its place, while other APIs got its text."""
+    context = built("gemini", *answered_on_gemini(value))
+    assert context.request()["contents"][2]["parts"][0]["functionResponse"]["response"] == {"output": value}
+    assert_valid(context, "gemini")
+    assert context.notes("gemini") == ()
+
+
+@pytest.mark.parametrize("api", [api for api in APIS if api != "gemini"])
+@pytest.mark.parametrize(("value", "text"), VALUES)
+def test_an_answer_of_geminis_that_is_no_object_goes_to_other_apis_as_its_text(
+    api: str, value: object, text: str
+) -> None:
+    context = built(api, *answered_on_gemini(value))
+    assert_valid(context, api)
+    assert repr(text) in repr(context.request())
+
+
+def test_an_answer_that_costs_more_is_priced_higher() -> None:
+    short, long = (built("gemini", *answered_on_gemini([value])).count for value in ("a", "a " * 50))
+    assert long.tokens >= short.tokens + 40
+
+
+@pytest.mark.parametrize("value", ["word " * 400, ["word " * 400], {"output": "word " * 400}])
+def test_an_answer_of_any_type_is_shortened_and_not_emptied(value: object) -> None:
+    history = [*answered_on_gemini(value), {"role": "user", "parts": [{"text": "and?"}]}]
+    assembler = Assembler(dialect="gemini", budget=Budget(120), on_overflow=[Truncate(40)]).add_capability([TOOL])
+    context = assembler.add_messages([ASKED, *history]).build()
+    sent = context.request()["contents"][2]["parts"][0]["functionResponse"]["response"]
+    assert isinstance(sent, dict)
+    assert "word word" in str(sent)
+    assert "shortened" in str(sent)
+    assert_valid(context, "gemini")
+
+
+def test_arguments_of_geminis_that_came_as_a_text_are_sent_as_an_object() -> None:
+    """The API refuses a text there. No other API was sent one."""
+    history = answered_on_gemini({})
+    history[0]["parts"][0]["functionCall"]["args"] = '{"where": "HERE"}'
+    context = built("gemini", *history)
+    assert context.request()["contents"][1]["parts"][0]["functionCall"]["args"] == {"where": "HERE"}
+    assert_valid(context, "gemini")
+    history[0]["parts"][0]["functionCall"]["args"] = "HERE"
+    context = built("gemini", *history)
+    assert texts(context.request()) == ["HERE"]
+    assert context.notes("gemini") == ("1 call(s) whose arguments are no JSON object sent with them as one text",)
+    assert_valid(context, "gemini")
+
+
+@pytest.mark.parametrize("parts", [{"inlineData": {"mimeType": "image/png", "data": PNG}}, "SHIPPED", 5])
+def test_parts_of_an_answer_of_geminis_that_are_no_list_are_refused(parts: object) -> None:
+    """Other APIs were sent nothing of them."""
+    with pytest.raises(ConversationError, match=r"must be a list, got .* put the part into a list"):
+        built("gemini", *answered_on_gemini({}, parts=parts))

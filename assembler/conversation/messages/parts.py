@@ -19,7 +19,7 @@ from assembler.conversation.messages.kinds import (
 from assembler.conversation.messages.message import Call, Media, Opaque, Part, Result, Thinking
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text, refuse_surrogates
-from assembler.text.fields import fields_in, items_of
+from assembler.text.fields import fields_in, fields_of, items_of
 
 Raw: TypeAlias = Mapping[str, Any]
 
@@ -282,12 +282,24 @@ def gemini_part(part: Raw, index: int) -> Part:
 
 
 def _gemini_result(response: Raw, index: int) -> Result:
-    given: Raw = response.get("response") or {}
-    result = result_of(
-        compact_json(given), call_id=response.get("id"), name=response.get("name"), index=index, given=given
-    )
-    beside = tuple(_shown(held, index) for held in items_of(response.get("parts")))
+    held: object = response.get("response")
+    held = {} if held is None else held
+    fields = fields_of(held)
+    given = {_OUTPUT: held} if fields is None else fields
+    text = held if isinstance(held, str) else compact_json(held)
+    result = result_of(text, call_id=response.get("id"), name=response.get("name"), index=index, given=given)
+    listed: object = response.get("parts")
+    if not isinstance(listed, list | tuple | None):
+        raise ConversationError(
+            f"parts of a function response must be a list, got {type(listed).__name__}; put the part into a list",
+            index=index,
+        )
+    beside = tuple(_shown(part, index) for part in items_of(cast(object, listed)))
     return attrs.evolve(result, parts=(*result.parts, *beside)) if beside else result
+
+
+_OUTPUT = "output"
+"""The key of an answer that is no object: Gemini demands one (Google, `FunctionResponse.response`, read 2026-11)."""
 
 
 def _shown(item: object, index: int) -> Media | Opaque:

@@ -76,6 +76,8 @@ class GeminiWriter(Writer):
         part: Block = own_fields(raw)
         function: Block = part["function_call" if "function_call" in part else "functionCall"]
         function["name"] = name
+        if isinstance(function.get("args"), str):
+            function["args"] = arguments_of(call, self.notes)
         if call_id is not None:
             function["id"] = call_id
         return part
@@ -94,7 +96,7 @@ class GeminiWriter(Writer):
         if call_id is not None:
             response["id"] = call_id
         if not isinstance(response.get("response"), dict):
-            response["response"] = {}
+            response["response"] = response_of(result)
         if shown := items_of(response.get("parts")):
             response["parts"] = [without_given(fields_in(each)) for each in shown]
         return part

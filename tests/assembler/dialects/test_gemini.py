@@ -326,7 +326,7 @@ def test_a_text_document_is_sent_and_priced_as_its_text() -> None:
     assert request["contents"] == [{"role": "user", "parts": [{"text": "[document]\na b c d"}]}]
 
 
-def test_a_response_that_is_not_an_object_becomes_an_empty_one() -> None:
+def test_a_response_without_an_answer_gets_an_empty_one() -> None:
     call = {"functionCall": {"name": "search", "args": {}}}
     contents = [
         QUESTION,
