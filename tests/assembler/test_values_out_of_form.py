@@ -134,3 +134,56 @@ def test_parts_of_an_answer_of_geminis_that_are_no_list_are_refused(parts: objec
     """Other APIs were sent nothing of them."""
     with pytest.raises(ConversationError, match=r"must be a list, got .* put the part into a list"):
         built("gemini", *answered_on_gemini({}, parts=parts))
+
+
+CALL: Dict = {"type": "function_call", "call_id": "a", "name": "ask", "arguments": "{}"}
+ANSWER: Dict = {"type": "function_call_output", "call_id": "a", "output": "r"}
+SECOND, SECOND_ANSWER = {**CALL, "call_id": "b"}, {**ANSWER, "call_id": "b"}
+TEXT: Dict = {"type": "text", "text": "ONE"}
+OUTPUT: Dict = {**TEXT, "type": "output_text"}
+SAID: Dict = {"type": "message", "role": "assistant", "status": "completed", "content": [TEXT]}
+IN_PLACES = {
+    "between a call and its output": [CALL, SAID, ANSWER],
+    "before a call": [SAID, CALL, ANSWER],
+    "between two calls": [CALL, SAID, SECOND, ANSWER, SECOND_ANSWER],
+    "between two outputs": [CALL, SECOND, ANSWER, SAID, SECOND_ANSWER],
+}
+
+
+@pytest.mark.parametrize("content", [[TEXT], [OUTPUT, {**TEXT, "text": "TWO"}], [{"text": "ONE"}], "ONE"])
+@pytest.mark.parametrize("place", IN_PLACES)
+@pytest.mark.parametrize("api", APIS)
+def test_an_item_with_parts_of_another_api_keeps_its_place_in_a_step(api: str, place: str, content: object) -> None:
+    """Chat and Mistral were sent its text as a message between the call and the answer, which they refuse."""
+    history = [{**SAID, "content": content} if item is SAID else item for item in IN_PLACES[place]]
+    context = built(api, *history)
+    assert "".join(texts(context.request())) == "".join(texts(content))
+    assert_valid(context, api)
+    of_outputs = [{**SAID, "content": [OUTPUT]} if item is SAID else item for item in IN_PLACES[place]]
+    assert roles(built(api, *of_outputs)) == roles(context)
+
+
+def roles(context: Context[Any]) -> list[str]:
+    listed = next(held for key, held in context.request().items() if key in ("messages", "input", "contents"))
+    return [each.get("role", each.get("type")) for each in listed]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_an_item_without_a_content_is_sent_to_no_api(api: str) -> None:
+    """Responses was sent the null, which it refuses."""
+    context = built(api, {**SAID, "content": None}, ASKED)
+    assert set(roles(context)) == {"user"}
+    assert_valid(context, api)
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("content", [[OUTPUT], "ONE"])
+def test_calls_and_a_refusal_beside_an_items_content_are_sent(api: str, content: object) -> None:
+    """Responses was sent the calls under a key that it does not have, and the output of a call that it did not see."""
+    call = {"id": "a", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
+    context = built(api, {**SAID, "content": content, "tool_calls": [call], "refusal": "NO"}, ANSWER, ASKED)
+    assert "".join(texts(context.request())) == "ONENO"
+    assert_valid(context, api)
+    with_parts = built(api, {**SAID, "content": content, "refusal": "NO"}, ASKED)
+    assert "".join(texts(with_parts.request())) == "ONENO"
+    assert_valid(with_parts, api)

@@ -16,6 +16,7 @@ from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.kinds import ARGUMENTS, OF_OTHERS, SUMMARY, role_of_item, stands_alone
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking, text_of_result
 from assembler.conversation.messages.parts import (
+    FOREIGN,
     NEUTRAL,
     Raw,
     call_of,
@@ -34,6 +35,7 @@ RESPONSES = "responses"
 _PARTS = frozenset(["input_text", "input_image", "input_file", "output_text", "refusal"])
 _OF_MESSAGES = frozenset(["content", "kwargs", "parts", "tool_calls", "function_call", *REASONING, *OF_ANSWERS])
 """Keys that show that a dict with a type is a message, or one that LangChain has serialised: no item has them."""
+_BESIDE = _OF_MESSAGES - {"content", "kwargs"}  # an item with one of these is spelled anew
 _NAMED_LIKE_PARTS = frozenset(["compaction", "reasoning"])
 _EASY = frozenset({"role", "content", "type", "phase", PIN})
 """The keys of an easy input message (openai 3.54.0, EasyInputMessageParam), and our own, which is not sent."""
@@ -75,7 +77,9 @@ def _speaks_items(content: object) -> bool:
 def _read(raw: Mapping[str, Any], index: int) -> Message:
     """A message from one item; opaque if its type is unknown. Raises `ConversationError` if it cannot be read."""
     if raw.get("type") == "message":
-        return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, extra_fields=())
+        message, beside = read_dict(raw, index=index), any(raw.get(key) for key in _BESIDE)
+        extra = [key for key in message.extra_fields if beside and key in OF_ANSWERS]
+        return attrs.evolve(message, shape=FOREIGN if beside else RESPONSES, extra_fields=(*extra,))
     seen = sendable_copy(raw, index=index)
     kind = str(seen.get("type", "item_reference"))
     said = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent
@@ -230,7 +234,7 @@ def _in_its_parts(message: Message) -> bool:
     seen = message.seen
     content: object = seen.get("content") if "role" in seen else _listed_output(seen)
     if not isinstance(content, list):
-        return True
+        return content is not None or "role" not in seen
     allowed = _OF_THE_MODEL if message.role == "assistant" else _OF_OTHERS if "role" in seen else _OF_OUTPUTS
     return all(
         isinstance(part, Mapping) and _may_stand(cast(Raw, part).get("type"), allowed)
@@ -266,7 +270,8 @@ def _is_summary(message: Message) -> bool:
 
 
 def _of_model(message: Message) -> bool:
-    return message.role == "assistant" and sendable(message)
+    """Whether a message is an item of the model, also one with parts of another API, which Responses gets renamed."""
+    return message.role == "assistant" and (message.shape == RESPONSES or sendable(message))
 
 
 def _is_text(parts: tuple[Part, ...]) -> bool:
@@ -275,7 +280,11 @@ def _is_text(parts: tuple[Part, ...]) -> bool:
 
 def join_turns(messages: Iterable[Message]) -> list[Message]:
     """The messages with each turn of the model merged: reasoning, text and calls in one message. O(messages)."""
-    return [run[0] if len(run) == 1 else _one(run) for run in runs(messages, continues)]
+    return [run[0] if len(run) == 1 else _one(run) for run in runs(messages, _are_sent_as_one)]
+
+
+def _are_sent_as_one(message: Message, before: Message) -> bool:
+    return sendable(message) and sendable(before) and continues(message, before)
 
 
 def join_steps(messages: Sequence[Message]) -> Sequence[Message]:

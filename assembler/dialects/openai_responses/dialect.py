@@ -13,7 +13,13 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
-from assembler.conversation.messages.items_in_content import as_responses_sends, is_cut_up, is_sent_thought, turns_of
+from assembler.conversation.messages.items_in_content import (
+    as_items,
+    as_responses_sends,
+    is_cut_up,
+    is_sent_thought,
+    turns_of,
+)
 from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable, without_unfollowed_reasoning
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -191,7 +197,7 @@ class OpenAIResponsesPricer(OpenAIBill):
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Join the items of one model turn, as they are sent and billed."""
-        return join_turns(messages)
+        return join_turns(as_items(messages) if any(map(_is_renamed, messages)) else messages)
 
     def sends_results_last(self) -> bool:
         """False: this API accepts an item of the model between two outputs."""
@@ -256,6 +262,11 @@ class OpenAIResponsesPricer(OpenAIBill):
             own = Count(self.family.assistant_text)
             return own + self.texts(self.envelope, texts if sendable(message) else ["".join(texts)])
         return Count(self.family.empty_assistant) if texts and sendable(message) else NOTHING
+
+
+def _is_renamed(message: Message) -> bool:
+    """True if an item comes with parts of another API: it is one of the model's turn under their names here."""
+    return message.shape == RESPONSES and not sendable(message)
 
 
 def _as_shown(tool: Tool) -> Tool:
