@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from assembler import Assembler, Context, ConversationError, Truncate, count_request, verify
+from assembler.conversation.messages import read_message
+from assembler.conversation.messages.read import unchanged
 from assembler.dialects import DIALECTS
 from budgets import Budget
 from tests.assembler.apis import TAKE_PICTURES as APIS
@@ -187,3 +189,84 @@ def test_calls_and_a_refusal_beside_an_items_content_are_sent(api: str, content:
     with_parts = built(api, {**SAID, "content": content, "refusal": "NO"}, ASKED)
     assert "".join(texts(with_parts.request())) == "ONENO"
     assert_valid(with_parts, api)
+
+
+WORDS: Dict = {"type": "text", "text": "WORDS"}
+STEP: Dict = {"type": "step-start"}
+SEARCH: Dict = {"type": "tool-search", "toolCallId": "t", "state": "output-available", "output": {"text": "FOUND"}}
+
+
+@pytest.mark.parametrize("content", ["WORDS", "WORDS ", [WORDS], "", " ", None, []])
+@pytest.mark.parametrize("api", APIS)
+def test_a_text_under_content_and_parts_is_sent_once(api: str, content: object) -> None:
+    """Only the content was sent, also if it was empty."""
+    message = {"role": "user", "content": content, "parts": [WORDS]}
+    context = Assembler(dialect=api).add_messages([message]).build()
+    assert [text.strip() for text in texts(context.request())] == ["WORDS"]
+    assert "parts" not in context.request().get("messages", [{}])[0]
+    assert_valid(context, api)
+
+
+@pytest.mark.parametrize("content", ["WORDS", ""])
+@pytest.mark.parametrize("api", APIS)
+def test_parts_that_say_more_than_the_content_are_read_in_its_place(api: str, content: str) -> None:
+    said = {"role": "assistant", "content": content, "parts": [STEP, SEARCH, WORDS]}
+    context = built(api, said, ASKED)
+    sent = " ".join(part for part in str(context.request()).replace("\\n", " ").split() if part.isascii())
+    assert (sent.count("WORDS"), sent.count("FOUND")) == (1, 1)
+    assert any("left out" in note for note in context.notes(api))  # the beginning of a step
+    assert_valid(context, api)
+
+
+DIFFERENT: dict[str, Dict] = {
+    "another text": {"content": "A", "parts": [WORDS]},
+    "a part of the text": {"content": "WORDS AND MORE", "parts": [WORDS]},
+    "a file": {"content": "A", "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}]},
+    "other blocks": {"content": [WORDS], "parts": [SEARCH]},
+    "calls": {
+        "role": "assistant",
+        "tool_calls": [{"id": "a", "type": "function", "function": {"name": "ask", "arguments": "{}"}}],
+        "parts": [WORDS],
+    },
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_a_message_whose_content_and_parts_differ_is_refused_until_one_is_left_out(name: str) -> None:
+    message = {"role": "user", **DIFFERENT[name]}
+    with pytest.raises(ConversationError, match="leave one of them out"):
+        built("anthropic", message)
+    alone = {key: held for key, held in message.items() if key not in ("content", "tool_calls")}
+    assert built("anthropic", alone, ASKED).request()["messages"]
+
+
+def test_a_message_with_two_bodies_is_noticed_only_when_it_changes() -> None:
+    message: Dict = {"role": "user", "content": "", "parts": [{"type": "text", "text": "WORDS"}]}
+    read = read_message(message, 0)
+    assert unchanged(read)
+    assert read.raw is message
+    message["parts"][0]["text"] = "OTHER"
+    assert not unchanged(read)
+
+
+@pytest.mark.parametrize("content", ["A", None])
+@pytest.mark.parametrize("refusal", [["WORDS"], {"text": "WORDS"}, 5])
+def test_a_refusal_that_is_no_text_is_refused(content: str | None, refusal: object) -> None:
+    """Other APIs than Chat were sent nothing of it."""
+    with pytest.raises(ConversationError, match=r"message 1: refusal must be text, got .* join its texts"):
+        built("openai_chat", {"role": "assistant", "content": content, "refusal": refusal})
+
+
+def test_a_function_call_that_is_no_dict_is_refused() -> None:
+    with pytest.raises(ConversationError, match="message 1: function_call must be a dict, got str"):
+        built("openai_chat", {"role": "assistant", "content": "A", "function_call": "WORDS"})
+
+
+@pytest.mark.parametrize("part", [{"type": "reasoning", "text": "HM"}, "BARE", 5])
+def test_a_part_that_is_no_text_beside_the_repeated_one_is_noted_or_refused(part: object) -> None:
+    said = {"role": "assistant", "content": "WORDS", "parts": [WORDS, part]}
+    if isinstance(part, dict):
+        assert built("openai_chat", said, ASKED).notes("openai_chat")
+    else:
+        with pytest.raises(ConversationError, match="must be a dict"):
+            built("openai_chat", said, ASKED)

@@ -90,7 +90,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         role = "user"  # APIs with blocks have no tool role: results are in the user's messages
     parts, shape = _parts_of(seen, role, index)
     calls, thoughts = _calls(seen, index), thoughts_in_extra_fields(seen, index)
-    refused = ("refusal",) if seen.get("refusal") else ()
+    refused = ("refusal",) if _refusal(seen, index) else ()
     if role == "assistant" and shape == FOREIGN and Opaque in map(type, parts):
         from assembler.conversation.messages.calls_in_content import with_calls  # for items in a content alone
 
@@ -129,6 +129,16 @@ def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part,
 
         parts = without_served_calls(parts, items_of(seen["content"]))
     return parts, shape
+
+
+def _refusal(seen: Raw, index: int) -> str | None:
+    """The refusal beside a message's content. Raises `ConversationError` for one that is no text."""
+    refusal: object = seen.get("refusal")
+    if refusal and not isinstance(refusal, str):
+        raise ConversationError(
+            f"refusal must be text, got {type(refusal).__name__}; join its texts, or leave it out", index=index
+        )
+    return refusal if isinstance(refusal, str) else None
 
 
 def _type_of(item: object) -> object:
@@ -306,6 +316,8 @@ def _calls(seen: dict[str, Any], index: int) -> tuple[Call, ...]:
         raise ConversationError(f"tool_calls must be a list, got {type(listed).__name__}", index=index)
     calls = [_call(item, index) for item in cast("list[object]", listed)]
     legacy = seen.get("function_call")
+    if legacy and not isinstance(legacy, Mapping):
+        raise ConversationError(f"function_call must be a dict, got {type(legacy).__name__}", index=index)
     if legacy is not None and isinstance(legacy, Mapping):
         spelled = cast(Raw, legacy)
         calls.append(call_of(spelled.get("name"), spelled.get("arguments"), id=None, index=index))

@@ -64,6 +64,7 @@ def _read(raw: object, index: int) -> Message:
 
 
 def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
+    fields = _with_one_body(fields, index)
     spelling = spelling_of(fields)
     if spelling is None and fields.get("role") not in ROLES:
         spelling = spelling_of_dialect(fields)
@@ -127,17 +128,25 @@ def still_says(message: Message, raw: Any) -> bool:
         return False
 
 
+def _with_one_body(fields: Mapping[str, Any], index: int) -> Mapping[str, Any]:
+    if "parts" not in fields:
+        return fields
+    from assembler.conversation.messages.two_bodies import with_one_body  # for Gemini's and a page's messages alone
+
+    return with_one_body(fields, index)
+
+
 def _says(raw: object) -> object:
     if (registered := registered_fields(raw, 0)) is not None:
-        return plain_fields(registered)
+        return _with_one_body(plain_fields(registered), 0)
     if isinstance(raw, Mapping):
         fields = dict(cast("Mapping[str, Any]", raw))
-        return fields if _is_plain(fields) else plain_fields(fields)
+        return _with_one_body(fields if _is_plain(fields) else plain_fields(fields), 0)
     if isinstance(raw, tuple | list):
         pair = cast("tuple[object, ...]", raw)
         return {"role": pair[0], "content": pair[1]}
     dumped = None if is_message_object(raw) else _dumped(raw)
-    return spell_object(raw, index=0) if dumped is None else dumped
+    return spell_object(raw, index=0) if dumped is None else _with_one_body(dumped, 0)
 
 
 _HOLDS_THE_MESSAGE = {

@@ -1,0 +1,49 @@
+"""Reads a message with both `content` and `parts`, as the AI SDK has them for its pages.
+
+Its version 4 keeps the text of a message in `content`, and that text and all else in `parts` (UIMessage, read 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assembler.errors import ConversationError
+from assembler.text.fields import fields_in, items_of
+
+_NOTHING: tuple[object, ...] = (None, "", [], ())
+_BESIDE = ("tool_calls", "function_call", "refusal")
+"""The keys of Chat's messages that go with a content and not with parts."""
+
+
+def with_one_body(fields: Mapping[str, Any], index: int) -> Mapping[str, Any]:
+    """The fields without the `content` or the `parts` that the other repeats; the same fields if there is one body.
+
+    Raises `ConversationError` if each says something of its own. O(parts).
+    """
+    parts, content = fields.get("parts"), fields.get("content")
+    beside = next((key for key in _BESIDE if fields.get(key)), None)
+    if parts in _NOTHING or (beside is None and "content" not in fields):
+        return fields
+    said = _without_blanks(content) if isinstance(content, str) else None
+    shown = [fields_in(part) for part in items_of(parts)]
+    repeated = said is not None and said == _without_blanks("".join(map(_text_of, shown)))
+    if content == parts or (said and repeated and all(_text_of(p) and p.keys() <= {"text", "type"} for p in shown)):
+        return {key: held for key, held in fields.items() if key != "parts"}
+    if beside is None and (repeated or said == "" or content in _NOTHING):
+        return {key: held for key, held in fields.items() if key != "content"}
+    raise ConversationError(
+        f"message with {beside or 'content'!r} and with other content in 'parts'; leave one of them out, "
+        "after you have put what is to be sent into the other",
+        index=index,
+    )
+
+
+def _text_of(part: Mapping[str, Any]) -> str:
+    """The text of a part of text; an empty one for any other part."""
+    text: object = part.get("text") if part.get("type", "text") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(text.split())
