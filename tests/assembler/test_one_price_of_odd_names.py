@@ -77,9 +77,11 @@ CALLED: Mapping[str, dict[str, Any]] = {
 @every_api
 @pytest.mark.parametrize("form", CALLED)
 def test_answers_by_name_cost_what_they_are_sent_as(api: Api, form: str) -> None:
-    answers: History = [{"role": "tool", "name": f"f{place}", "content": "é é"} for place in range(6)]
+    by_name: list[History] = [
+        [{"role": role, "name": f"f{place}", "content": "é é"} for place in range(6)] for role in ("tool", "function")
+    ]
     mended, _ = repair([ASKED, CALLED[form]])
-    for history in ([ASKED, CALLED[form], *answers], mended):
+    for history in (*([ASKED, CALLED[form], *answers] for answers in by_name), mended):
         context = assembled(api, history).build()
         assert context.count == billed(context, api)
 
