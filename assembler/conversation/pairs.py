@@ -103,12 +103,13 @@ class Pairs:
 
     def _give_misdirected(self) -> None:
         """Match the rest: an answer by name with a call that has an id, and an answer by id with one that has none."""
-        calls: dict[str, list[PendingCall]] = {}
+        calls: dict[str | None, list[PendingCall]] = {}
         for asked in (asked for step in self.unanswered.values() for asked in step if asked.answer is None):
-            calls.setdefault("" if asked.call.id is None else asked.call.name, []).append(asked)
-        results: dict[str, list[LooseResult]] = {}
+            calls.setdefault(None if asked.call.id is None else asked.call.name, []).append(asked)
+        results: dict[str | None, list[LooseResult]] = {}
         for given in (given for loose in self.loose.values() for given in loose if given.alone and given.asked is None):
-            results.setdefault(given.result.name or "" if given.result.call_id is None else "", []).append(given)
+            name = given.result.name if given.result.call_id is None else None
+            results.setdefault(name, []).append(given)
         for name, named in results.items():
             _match(named, calls.get(name, []))
 

@@ -25,10 +25,15 @@ def fields_in(value: object, *keys: str) -> Fields:
 
 
 def value_in(value: object, name: str) -> object:
-    """Return the value under a key of a mapping, or of an attribute of another object; None if there is none."""
-    if isinstance(value, Mapping):
-        return cast("Mapping[str, object]", value).get(name)
-    return getattr(value, name, None)
+    """Return the value under a key of a mapping, or of an attribute of another object; None if there is none, or if
+    the object of a caller raises.
+    """
+    try:
+        if isinstance(value, Mapping):
+            return cast("Mapping[str, object]", value).get(name)
+        return getattr(value, name, None)
+    except Exception:
+        return None
 
 
 def object_in(text: str) -> Fields | None:

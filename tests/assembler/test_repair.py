@@ -87,6 +87,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 QUESTION = {"role": "user", "content": "q"}
 RESULT = {"role": "tool", "tool_call_id": "a", "content": "r"}
+BY_NAME = {"role": "tool", "name": "f", "content": "r"}
 ITEM = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
 LOST = {"type": "tool_result", "tool_use_id": "lost", "content": "x"}
 USED = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
@@ -107,6 +108,8 @@ TWICE = {"role": "assistant", "tool_calls": CALLS["openai"]["tool_calls"] * 2}
         ([QUESTION, CALLS["openai"]], 2, "added", "a call had no result"),
         ([QUESTION, CALLS["openai"], QUESTION], 2, "added", "a call had no result"),
         ([QUESTION, CALLS["openai"], QUESTION, RESULT], 3, "moved", "a result was away from its call"),
+        ([QUESTION, CALLS["openai"], BY_NAME], 2, "edited", "its call is known by another name"),
+        ([QUESTION, CALLS["gemini"], {**RESULT, "name": "g"}], 2, "edited", "its call is known by another name"),
         ([QUESTION, TWICE, RESULT], 1, "edited", "its call ids repeat, or its role cannot call"),
         ([QUESTION, {"role": "user", "content": [USED]}], 1, "dropped", "its call ids repeat, or its role cannot call"),
         (
@@ -187,3 +190,7 @@ def test_parallel_calls_without_ids_stay() -> None:
     answered = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}}}] * 2}
     history = [{"role": "user", "parts": [{"text": "hi"}]}, asked, answered]
     assert repair(history) == (history, [])
+
+
+def test_nothing_is_an_empty_history() -> None:
+    assert repair(None) == ([], [])

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, Context, ConversationError, Truncate, count_request, verify
+from assembler import (
+    Assembler,
+    Context,
+    ConversationError,
+    Truncate,
+    UnsupportedContentError,
+    count_request,
+    verify,
+)
 from assembler.conversation.messages import read_message
 from assembler.conversation.messages.read import unchanged
 from assembler.dialects import DIALECTS
@@ -270,3 +278,50 @@ def test_a_part_that_is_no_text_beside_the_repeated_one_is_noted_or_refused(part
     else:
         with pytest.raises(ConversationError, match="must be a dict"):
             built("openai_chat", said, ASKED)
+
+
+CALLED: Dict = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "ask", "arguments": "{}"}}],
+}
+FAILURES: dict[str, Any] = {"anthropic": True, "bedrock": "error", "gemini": {"error": "BOOM"}}
+"""How each API that can says that a call failed."""
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_failed_call_is_marked_as_the_api_marks_it_or_a_note_says_that_it_cannot_be(api: str) -> None:
+    """Chat was sent Anthropic's word, and Anthropic was not."""
+    context = built(api, CALLED, {"role": "tool", "tool_call_id": "c1", "content": "BOOM", "is_error": True})
+    assert texts(context.request()) == ["BOOM"]
+    assert_valid(context, api)
+    said = str(context.request())
+    assert "mark(s) of a failed call" in " ".join(context.notes()) or repr(FAILURES[api]) in said
+
+
+@pytest.mark.parametrize("parts", [{"text": "SHIPPED"}, ({"text": "SHIPPED"},), [{"text": "SHIPPED"}]])
+@pytest.mark.parametrize("api", APIS)
+def test_one_part_or_a_tuple_of_parts_is_read_as_a_list_and_is_not_taken_for_changed(api: str, parts: object) -> None:
+    message: Dict = {"role": "user", "parts": parts}
+    assembler = Assembler(dialect=api).set_messages([message])
+    assert texts(assembler.build().request()) == ["SHIPPED"]
+    message["parts"] = [{"text": "LOST"}]
+    assert texts(assembler.build().request()) == ["LOST"]
+
+
+class Refusing(dict[str, Any]):
+    def get(self, *_: Any) -> Any:
+        raise KeyError("secret")
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_dict_that_answers_no_question_is_copied_and_sent(api: str) -> None:
+    assert texts(Assembler(dialect=api).set_messages([Refusing(role="user", content="SHIPPED")]).build().request()) == [
+        "SHIPPED"
+    ]
+
+
+def test_the_error_for_a_medium_in_no_apis_form_names_the_api_that_was_asked_for() -> None:
+    part = {"type": "input_audio", "input_audio": "YWJj"}
+    with pytest.raises(UnsupportedContentError, match=r"^openai_responses cannot carry"):
+        Assembler(dialect="openai_responses").set_messages([{"role": "user", "content": [part]}]).build()

@@ -267,10 +267,11 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
         raise ConversationError(f"tool message without tool_call_id; {_ANSWERS}", index=index)
     if seen.get("tool_calls"):
         raise ConversationError("a tool message cannot call tools; leave its tool_calls out", index=index)
-    result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
+    failed = seen.get("is_error") is True  # Anthropic's word, which tool servers and frameworks write here too
+    result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index, error=failed)
     listed: object = seen["content"]
     untyped = isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed)))
-    if untyped or not _is_accepted_as_named(seen):
+    if untyped or "is_error" in seen or not _is_accepted_as_named(seen):
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE and MARK_KEYS.isdisjoint(seen)
     pinned, extra = seen.get(PIN) is True, unread(seen)

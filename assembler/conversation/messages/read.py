@@ -123,7 +123,10 @@ def still_says(message: Message, raw: Any) -> bool:
     try:
         if type(raw) is dict and raw == message.seen:  # pyright: ignore[reportUnknownArgumentType]
             return True
-        return bool(_says(cast("object", raw)) == message.seen)
+        # Some spellings are read into another form: a part or a tuple of parts into a list.
+        return bool(
+            _says(cast("object", raw)) == message.seen or read_message(cast("object", raw), 0).seen == message.seen
+        )
     except Exception:
         return False
 

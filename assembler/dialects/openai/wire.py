@@ -296,7 +296,7 @@ def _write_part(part: Part) -> str | dict[str, Any] | None:
             assert_never(never)
 
 
-def media_part(part: Media) -> dict[str, Any]:
+def media_part(part: Media, dialect: str = "openai_chat") -> dict[str, Any]:
     """Return another provider's image, document or sound as a Chat Completions part, with its content or URL.
 
     Raises `UnsupportedContentError` for a provider's stored file and for kinds that the API lacks.
@@ -316,7 +316,7 @@ def media_part(part: Media) -> dict[str, Any]:
         return {"type": "file", "file": file}
     if part.kind == "audio" and isinstance(content, Inline) and content.mime in SOUNDS:
         return {"type": "input_audio", "input_audio": {"data": content.data, "format": SOUNDS[content.mime]}}
-    raise not_carried(part, "openai_chat")
+    raise not_carried(part, dialect)
 
 
 SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}

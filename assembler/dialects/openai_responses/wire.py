@@ -248,7 +248,7 @@ def _convert_part(part: Media) -> Item:
     content = content_of(part)
     if part.kind == "document" and isinstance(content, Link):
         return {"type": "input_file", "file_url": content.url}
-    moved = media_part(part)
+    moved = media_part(part, "openai_responses")
     if moved["type"] == "image_url":
         url = moved["image_url"]
         return {"type": "input_image", "image_url": url["url"], "detail": url.get("detail", "auto")}

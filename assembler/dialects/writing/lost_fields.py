@@ -43,7 +43,7 @@ _ALWAYS = frozenset(["id", "index", "status", "type"])
 
 _OF_A_MESSAGE = _ALWAYS | frozenset(
     [
-        *("content", "function_call", "name", "parts", "refusal", "role", "tool_call_id", "tool_calls"),
+        *("content", "function_call", "is_error", "name", "parts", "refusal", "role", "tool_call_id", "tool_calls"),
         *("container", "context_management", "model", "stop_details", "stop_reason", "stop_sequence", "usage"),
     ]
 )
