@@ -391,3 +391,37 @@ def test_a_field_beside_a_thought_costs_what_it_costs_once_the_thought_is_cleare
     cleared = Assembler(less, dialect="plain", on_overflow=ClearReasoning()).add_messages(history).build()
     assert "walrus" not in str(cleared.request())
     assert cleared.count == count_request(cleared.request(), dialect="plain")
+
+
+SENTENCE = "walrus words here"
+ITEM_FIELDS = [
+    ("function_call", "output"),
+    *(("function_call", key) for key in ("id", "status", "input")),
+    *(("function_call_output", key) for key in ("id", "status", "name", "arguments")),
+    *(("custom_tool_call", key) for key in ("id", "arguments")),
+    *(("custom_tool_call_output", key) for key in ("status", "name")),
+]
+
+
+@pytest.mark.parametrize(("kind", "key"), ITEM_FIELDS)
+@pytest.mark.parametrize("thought", [False, True], ids=["alone", "behind a thought"])
+def test_an_item_of_texts_alone_costs_the_texts_that_its_kind_has_no_word_for(
+    kind: str, key: str, thought: bool
+) -> None:
+    """Such an item passed for read whole, whichever of its texts its reader took."""
+    custom = kind.startswith("custom")
+    said = {"type": "custom_tool_call", "input": "x"} if custom else {"type": "function_call", "arguments": "{}"}
+    call: Dict = {**said, "call_id": "a", "name": "search"}
+    answer: Dict = {"type": f"{said['type']}_output", "call_id": "a", "output": "found"}
+    reasoning: Dict = {"type": "reasoning", "id": "rs", "summary": []}
+
+    def count(**more: str) -> Any:
+        items = [{**item, **(more if item["type"] == kind else {})} for item in (call, answer)]
+        history = [USER, *([reasoning] if thought else []), *items]
+        tools = [{"type": "custom", "name": "search"}] if custom else TOOLS
+        built = Assembler(dialect="openai_responses").add_capability(tools).add_messages(history).build()
+        assert built.count == count_request(built.request(), dialect="openai_responses")
+        return built.count
+
+    for text in (SENTENCE, "海象"):
+        assert count(**{key: text}).upper == count().upper + len(text.encode())

@@ -89,6 +89,11 @@ OWED = frozenset(
 ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
 """The field for the arguments of a call of a caller's tool, by type of item."""
 
+_NAMES = frozenset(["call_id", "id", "status", "type"])
+_SAID_BY = {**ARGUMENTS, "custom_tool_call_output": "output", "function_call_output": "output"}
+_READ = {kind: _NAMES | {said} | ({"name"} if kind in ARGUMENTS else set()) for kind, said in _SAID_BY.items()}
+"""The keys of calls and outputs of which nothing is left beside their part."""
+
 SUMMARY = "compaction"
 """A server's summary: a block of Anthropic's, with its words in `content`, and an encrypted item of Responses."""
 
@@ -96,6 +101,16 @@ SUMMARY = "compaction"
 def is_item(kind: str, fields: Mapping[str, Any]) -> bool:
     """Whether a part of a message's content is an item of Responses."""
     return kind in ITEMS or (kind == SUMMARY and "content" not in fields)
+
+
+def all_read(kind: str, item: Mapping[str, Any]) -> bool:
+    """Whether an item is texts alone, and all of them are in its part, but for words that no model is shown."""
+    if not item.keys() <= _READ.get(kind, _NAMES) or not all(type(value) is str for value in item.values()):
+        return False
+    return all(word.isascii() and len(word.split(maxsplit=1)) < 2 for word in map(item.get, _LABELS) if word)
+
+
+_LABELS = ("id", "status")
 
 
 def is_owed(kind: str, fields: Mapping[str, Any]) -> bool:

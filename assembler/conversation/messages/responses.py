@@ -13,7 +13,7 @@ import attrs
 from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, REASONING
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.kinds import ARGUMENTS, OF_OTHERS, SUMMARY, role_of_item, stands_alone
+from assembler.conversation.messages.kinds import ARGUMENTS, OF_OTHERS, SUMMARY, all_read, role_of_item, stands_alone
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking, text_of_result
 from assembler.conversation.messages.parts import (
     FOREIGN,
@@ -85,12 +85,8 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
     said = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent
     part = _READERS.get(kind, _opaque)(said, index)
     role = role_of_item(kind)
-    shallow = seen.keys() <= _ALL_READ and all(type(value) is str for value in seen.values())
+    shallow = all_read(kind, seen)
     return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
-
-
-_ALL_READ = frozenset(["arguments", "call_id", "id", "input", "name", "output", "status", "type"])
-"""The keys of calls and outputs of which nothing is left beside their part."""
 
 
 def _opaque(item: Raw, index: int) -> Part:
