@@ -191,6 +191,14 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
     "a Bedrock kind alone": (plain, [USER, {"role": "assistant", "content": [{"type": "toolUse"}]}]),
     "Bedrock reasoning of text": (plain, [USER, {"role": "assistant", "content": [{"reasoningContent": "x"}]}]),
     "a number that cannot be written": (openai_chat, [{**USER, "note": 10**5_000}]),
+    **{
+        f"a search in a content under an id of {odd!r} for {dialect.name}": (
+            dialect,
+            [USER, {"role": "assistant", "content": [{"type": "web_search_call", "call_id": odd}]}, NEXT],
+        )
+        for dialect in (openai_responses, mistral)
+        for odd in ({"a": 1}, ["a"])
+    },
     "a call without arguments among items": (
         openai_responses,
         [

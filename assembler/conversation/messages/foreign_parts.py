@@ -159,8 +159,13 @@ def _repeated_calls(message: Message) -> frozenset[int]:
     return frozenset(
         place
         for place, part in enumerate(message.parts)
-        if type(part) is Opaque and part.kind in CALLS and part.raw.get("call_id") in ids
+        if type(part) is Opaque and part.kind in CALLS and _names_one_of(ids, part)
     )
+
+
+def _names_one_of(ids: frozenset[str | None], part: Opaque) -> bool:
+    named: object = part.raw.get("call_id")
+    return isinstance(named, str) and named in ids
 
 
 def _calls_of_no_model(message: Message) -> frozenset[int]:
