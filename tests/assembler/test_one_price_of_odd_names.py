@@ -99,3 +99,17 @@ PINNED: list[dict[str, Any]] = [
 def test_a_mark_of_words_costs_nothing_since_it_is_not_sent(api: Api, message: dict[str, Any]) -> None:
     context = assembled(api, [{**message, "pinned": "keep this one please"}]).build()
     assert context.count == billed(context, api) == assembled(api, [message]).build().count
+
+
+@every_api
+@pytest.mark.parametrize("spoken", [[], [{"type": "text", "text": "more"}]], ids=["no words", "words"])
+@pytest.mark.parametrize("name", ["ann", "two words é"])
+def test_the_name_of_a_message_with_answers_costs_what_is_sent_of_it(
+    api: Api, name: str, spoken: list[dict[str, Any]]
+) -> None:
+    """Chat is sent the answers without it, where it was priced once for each."""
+    calls = [{"type": "tool_use", "id": f"toolu_{place}", "name": "f", "input": {}} for place in range(2)]
+    answers = [{"type": "tool_result", "tool_use_id": call["id"], "content": "d"} for call in calls]
+    told = {"role": "user", "name": name, "content": [*answers, *spoken]}
+    context = assembled(api, [ASKED, {"role": "assistant", "content": calls}, told]).build()
+    assert billed(context, api) == context.count

@@ -112,6 +112,8 @@ class HostBill(JoiningPricer):
         bill = total(map(self._alone, alone)) + self._beside(message)
         if message.name is None or self.api == "responses":  # where names have no place
             return bill
+        if all(type(part) is Result for part in message.parts):  # answers are sent without it
+            return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
 
     def _alone(self, message: Message) -> Count:

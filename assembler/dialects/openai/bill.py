@@ -210,7 +210,7 @@ class OpenAIChatPricer(OpenAIBill):
         results = [part for part in message.parts if type(part) is Result] if Result in kinds else []
         if len(results) > 1 and self.family.results_in_one:
             texts = ["".join(result_texts(result)) for result in results]
-            bill = [Count(self._envelope(message)) + price_results(texts, self.family, self.count)]
+            bill = [Count(self.envelope) + price_results(texts, self.family, self.count)]
         else:
             bill = [self._result(result, message) for result in results]
         rest = message.parts if kinds.isdisjoint(_APART) else _beside_results(message)
@@ -232,7 +232,7 @@ class OpenAIChatPricer(OpenAIBill):
         return self.envelope + name
 
     def _result(self, result: Result, message: Message) -> Count:
-        tokens = self._envelope(message)
+        tokens = self.envelope  # the name of the message stands with its texts
         if message.shape == "openai" and message.seen["role"] == "function":  # only for this role the name is billed
             tokens = max(0, tokens + FUNCTION_ROLE)  # a search model bills no envelope
             if result.name is not None:
