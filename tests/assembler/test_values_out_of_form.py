@@ -10,6 +10,7 @@ from assembler import (
     Assembler,
     Context,
     ConversationError,
+    MarkupError,
     Truncate,
     UnsupportedContentError,
     count_request,
@@ -325,3 +326,19 @@ def test_the_error_for_a_medium_in_no_apis_form_names_the_api_that_was_asked_for
     part = {"type": "input_audio", "input_audio": "YWJj"}
     with pytest.raises(UnsupportedContentError, match=r"^openai_responses cannot carry"):
         Assembler(dialect="openai_responses").set_messages([{"role": "user", "content": [part]}]).build()
+
+
+@pytest.mark.parametrize("thought", [False, True])
+@pytest.mark.parametrize("text", [5, True, ["AB"], [], {"text": "AB"}, {}])
+def test_a_text_of_geminis_that_is_no_text_is_refused_where_it_is_added(text: object, thought: bool) -> None:
+    made = Assembler(dialect="gemini").add_message(ASKED)
+    with pytest.raises(MarkupError, match=r"conversation\[1\]: expected text"):
+        made.add_message({"role": "model", "parts": [{"text": text, **({"thought": True} if thought else {})}]})
+    assert made.messages == [ASKED]
+
+
+@pytest.mark.parametrize("part", [{"type": None, "text": "AB"}, {"type": None, "image": {"format": "png"}}])
+def test_a_part_whose_type_is_null_is_refused_as_one_without_a_type(part: Dict) -> None:
+    """It was sent with its null to APIs that demand a type."""
+    with pytest.raises(ConversationError, match="a content part has no type"):
+        Assembler(dialect="openai_chat").add_message({"role": "user", "content": [part]})

@@ -89,7 +89,7 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
         return gemini_part(part, index), FOREIGN  # Gemini has no content, and no other API has its parts
     if isinstance(kind, str) and (is_item(kind, part)):
         return Opaque(kind, part, "responses"), FOREIGN
-    if kind is None:
+    if kind is None and "type" not in part:
         kind = _kind_by_key(part)
     if not isinstance(kind, str):
         raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
@@ -268,10 +268,9 @@ def gemini_part(part: Raw, index: int) -> Part:
         return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
     if (response := either(part, "function_response", "functionResponse")) is not None:
         return _gemini_result(response, index)
-    if isinstance(part.get("text"), str):
-        if part.get("thought") is True:
-            return Thinking(part["text"], part)
-        return checked_text(part["text"], field=f"conversation[{index}]")
+    if part.get("text") is not None:
+        text = checked_text(part["text"], field=f"conversation[{index}]")
+        return Thinking(text, part) if part.get("thought") is True else text
     blob = either(part, "inline_data", "inlineData") or either(part, "file_data", "fileData")
     if isinstance(blob, Mapping):
         mime = str(either(cast(Raw, blob), "mime_type", "mimeType") or "")
