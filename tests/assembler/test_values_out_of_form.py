@@ -342,3 +342,26 @@ def test_a_part_whose_type_is_null_is_refused_as_one_without_a_type(part: Dict) 
     """It was sent with its null to APIs that demand a type."""
     with pytest.raises(ConversationError, match="a content part has no type"):
         Assembler(dialect="openai_chat").add_message({"role": "user", "content": [part]})
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        {"type": "thinking", "thinking": 7, "signature": "c2ln"},
+        {"type": "thinking", "thinking": {"text": "AB"}, "signature": "c2ln"},
+        {"type": "thinking", "thinking": None, "signature": "c2ln"},
+        {"type": "thinking", "signature": "c2ln"},
+        {"type": "thinking", "thinking": "AB", "signature": ""},
+        {"type": "redacted_thinking", "data": ""},
+        {"reasoningContent": {"reasoningText": {"text": 7, "signature": "c2ln"}}},
+        {"reasoningContent": {"reasoningText": {"text": "AB", "signature": ""}}},
+    ],
+    ids=str,
+)
+def test_a_thought_that_claude_would_refuse_is_left_out_with_a_note(thought: Dict) -> None:
+    answer = {"text": "CD"} if "reasoningContent" in thought else {"type": "text", "text": "CD"}
+    context = built("anthropic", {"role": "assistant", "content": [thought, answer]}, ASKED)
+    assert texts(context.request()["messages"]) == ["CD"]
+    assert context.report.notes == ("1 reasoning part(s) of another model left out",)
+    assert verify(context.request(), dialect="anthropic") == []
+    assert count_request(context.request(), dialect="anthropic") == context.count

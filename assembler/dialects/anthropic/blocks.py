@@ -159,9 +159,15 @@ def own_thought(part: Thinking) -> Block | None:
 
 def is_own_reasoning(part: Thinking) -> bool:
     """True if a reasoning part is a block of this API with a signature, which the API requires."""
-    seal = _SEALS.get(str(part.raw.get("type")))
-    listed = isinstance(part.raw.get("thinking"), list)  # Mistral's form, which may have a signature too
-    return seal is not None and isinstance(part.raw.get(seal), str) and not listed
+    kind: object = part.raw.get("type")
+    if kind == "thinking" and not isinstance(part.raw.get(kind), str):  # Mistral's list may have a signature too
+        return False
+    seal = _SEALS.get(str(kind))
+    return seal is not None and _is_seal(part.raw.get(seal))
+
+
+def _is_seal(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _signed(part: Thinking) -> Raw | None:
@@ -170,7 +176,7 @@ def _signed(part: Thinking) -> Raw | None:
     Signatures work across platforms, Bedrock included: Anthropic, "Extended thinking", read 2026-11.
     """
     signed = fields_in(part.raw, "reasoningContent", "reasoningText")
-    return signed if isinstance(signed.get("signature"), str) else None
+    return signed if _is_seal(signed.get("signature")) and isinstance(signed.get("text", ""), str) else None
 
 
 def sends(part: Part, shape: str) -> bool:
