@@ -365,3 +365,23 @@ def test_a_thought_that_claude_would_refuse_is_left_out_with_a_note(thought: Dic
     assert context.report.notes == ("1 reasoning part(s) of another model left out",)
     assert verify(context.request(), dialect="anthropic") == []
     assert count_request(context.request(), dialect="anthropic") == context.count
+
+
+@pytest.mark.parametrize(
+    ("status", "sent"),
+    [
+        ("success", {"status": "success"}),
+        ("error", {"status": "error"}),
+        *((odd, {}) for odd in ("ok", "", 5, [], None)),
+    ],
+)
+def test_a_status_that_bedrock_does_not_know_is_not_sent_to_it(status: object, sent: Dict) -> None:
+    """Converse takes "success" and "error" alone, and a tool result without a status as one that succeeded."""
+    use = {"toolUse": {"toolUseId": "a", "name": "ask", "input": {}}}
+    told = {"toolUseId": "a", "content": [{"text": "AB"}], "status": status}
+    history = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [{"toolResult": told}]}]
+    context = built("bedrock", *history)
+    (answer,) = context.request()["messages"][-1]["content"]
+    assert answer == {"toolResult": {"toolUseId": "a", "content": [{"text": "AB"}], **sent}}
+    assert verify(context.request(), dialect="bedrock") == []
+    assert count_request(context.request(), dialect="bedrock") == context.count

@@ -65,6 +65,8 @@ class BedrockWriter(Writer):
         answer["content"] = content or ([{"text": NO_ERROR_TEXT}] if result.error else [])
         if result.error:
             answer["status"] = "error"
+        elif answer.get("status") != "success":
+            answer.pop("status", None)
         return {"toolResult": answer}
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
