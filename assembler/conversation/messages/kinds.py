@@ -91,7 +91,7 @@ ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
 
 _NAMES = frozenset(["call_id", "id", "status", "type"])
 _SAID_BY = {**ARGUMENTS, "custom_tool_call_output": "output", "function_call_output": "output"}
-_READ = {kind: _NAMES | {said} | ({"name"} if kind in ARGUMENTS else set()) for kind, said in _SAID_BY.items()}
+_READ = {kind: _NAMES | ({said, "name"} if kind in ARGUMENTS else {said}) for kind, said in _SAID_BY.items()}
 """The keys of calls and outputs of which nothing is left beside their part."""
 
 SUMMARY = "compaction"

@@ -160,7 +160,7 @@ def own_thought(part: Thinking) -> Block | None:
 def is_own_reasoning(part: Thinking) -> bool:
     """True if a reasoning part is a block of this API with a signature, which the API requires."""
     kind: object = part.raw.get("type")
-    if kind == "thinking" and not isinstance(part.raw.get(kind), str):  # Mistral's list may have a signature too
+    if kind == "thinking" and not isinstance(part.raw.get("thinking"), str):  # Mistral's list may have a signature too
         return False
     seal = _SEALS.get(str(kind))
     return seal is not None and _is_seal(part.raw.get(seal))
