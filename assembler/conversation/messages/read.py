@@ -42,20 +42,12 @@ def read_message(raw: object, index: int) -> Message:
 
 
 def _read(raw: object, index: int) -> Message:
-    given: Any = raw  # untyped, because the two type checkers narrow `raw` differently
-    if (registered := registered_fields(given, index)) is not None:
-        return _read_fields(plain_fields(registered), index, given)
-    if isinstance(raw, Mapping):
-        listed = cast("Mapping[str, Any]", raw)
-        # What is recognised must be what is copied, whatever `get` of a subclass answers.
-        fields: Mapping[str, Any] = listed if type(given) is dict else dict(listed)
-        return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, cast("object", raw))
+    if (fields := _fields_of(raw, index)) is not None:
+        return _read_fields(fields, index, raw)
     if isinstance(raw, tuple | list):
         return _read_pair(cast("tuple[object, ...]", raw), index)
     if is_message_object(raw):
         return read_object(raw, index=index)
-    if (dumped := _dumped(raw)) is not None:
-        return _read_fields(dumped, index, raw)
     raise MessageTypeError(
         f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}"
         + (_what_to_pass(raw) or "; assembler.register_reader(kind, reader) lets objects of a class be read"),
@@ -63,8 +55,29 @@ def _read(raw: object, index: int) -> Message:
     )
 
 
+def _fields_of(raw: object, index: int) -> Mapping[str, Any] | None:
+    """A dict, a registered message or an SDK's dump as plain fields, with either `content` or `parts`.
+
+    None for anything else: a pair, an object with a role and content, and what is no message.
+    """
+    fields: Mapping[str, Any] | None
+    if (registered := registered_fields(raw, index)) is not None:
+        fields = plain_fields(registered)
+    elif isinstance(raw, Mapping):
+        given = cast("Mapping[str, Any]", raw)
+        # What is recognised must be what is copied, whatever `get` of a subclass answers.
+        fields = given if type(cast("object", raw)) is dict else dict(given)
+        fields = fields if _is_plain(fields) else plain_fields(fields)
+    elif isinstance(raw, tuple | list) or is_message_object(raw) or (fields := _dumped(raw)) is None:
+        return None
+    if "parts" not in fields:
+        return fields
+    from assembler.conversation.messages.two_bodies import with_one_body  # for Gemini's and a page's messages alone
+
+    return with_one_body(fields, index)
+
+
 def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
-    fields = _with_one_body(fields, index)
     spelling = spelling_of(fields)
     if spelling is None and fields.get("role") not in ROLES:
         spelling = spelling_of_dialect(fields)
@@ -125,31 +138,20 @@ def still_says(message: Message, raw: Any) -> bool:
             return True
         # Some spellings are read into another form: a part or a tuple of parts into a list.
         return bool(
-            _says(cast("object", raw)) == message.seen or read_message(cast("object", raw), 0).seen == message.seen
+            _as_fields(cast("object", raw)) == message.seen or read_message(cast("object", raw), 0).seen == message.seen
         )
     except Exception:
         return False
 
 
-def _with_one_body(fields: Mapping[str, Any], index: int) -> Mapping[str, Any]:
-    if "parts" not in fields:
+def _as_fields(raw: object) -> Mapping[str, Any]:
+    """Any message as fields, without checking or copying them: what `seen` holds of most."""
+    if (fields := _fields_of(raw, 0)) is not None:
         return fields
-    from assembler.conversation.messages.two_bodies import with_one_body  # for Gemini's and a page's messages alone
-
-    return with_one_body(fields, index)
-
-
-def _says(raw: object) -> object:
-    if (registered := registered_fields(raw, 0)) is not None:
-        return _with_one_body(plain_fields(registered), 0)
-    if isinstance(raw, Mapping):
-        fields = dict(cast("Mapping[str, Any]", raw))
-        return _with_one_body(fields if _is_plain(fields) else plain_fields(fields), 0)
     if isinstance(raw, tuple | list):
-        pair = cast("tuple[object, ...]", raw)
-        return {"role": pair[0], "content": pair[1]}
-    dumped = None if is_message_object(raw) else _dumped(raw)
-    return spell_object(raw, index=0) if dumped is None else _with_one_body(dumped, 0)
+        role, content = cast("tuple[object, ...]", raw)
+        return {"role": role, "content": content}
+    return spell_object(raw, index=0)
 
 
 _HOLDS_THE_MESSAGE = {
