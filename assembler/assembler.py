@@ -205,7 +205,7 @@ class Assembler(Generic[Longest]):
         from assembler.pricing.server_state import held_count
 
         held = held_count(tokens)
-        if held is not None and self._settings.whole is not None:
+        if held is not None and self._settings.whole_pricer is not None:
             raise BudgetError(f"hold: a request of {self._settings.dialect.name} holds everything that its model reads")
         self._draft = self._draft.holding(held, self._settings.dialect.api.shape)
         return self

@@ -215,7 +215,7 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     cure = "" if done is None else f"; Truncate({done:_}) {end} does"
     since = plan.ledger.newest_turns(1) if _is_larger_than_left(overflow) else 0
     less = words_to_shorten(plan, since, excess)
-    if less is None and not cure and (since or plan.settings.whole is None):  # a template may write a text twice
+    if less is None and not cure and (since or plan.settings.whole_pricer is None):  # a template may write a text twice
         smaller = f": {cut}send fewer or smaller files, by {in_tokens(excess)}" if holds_files(plan, since) else ""
         return f"{_describe_newest(overflow)}{smaller}."
     return f"{_describe_newest(overflow)}: {cut}shorten its messages by {in_tokens(less or excess)}{cure}."
@@ -309,9 +309,9 @@ def _newest_beside_notes(plan: Planned, begins: int) -> Tokens:
     ledger, written = plan.ledger, [rung.traits.note for rung in plan.settings.rungs]
     notes = [user_message(note) for note in written if note is not None]
     most = max(notes, key=lambda note: ledger.price(note).upper, default=None)
-    if plan.settings.whole is not None:
+    if plan.settings.whole_pricer is not None:
         turn = [message for index, message in plan.sent if index >= begins]
         layout = attrs.evolve(plan.layout, messages=turn if most is None else [most, *turn])
         with contextlib.suppress(ConversationError):  # it cannot be rendered yet
-            return plan.settings.whole.whole(layout).upper - plan.fixed.upper
+            return plan.settings.whole_pricer.count_whole(layout).upper - plan.fixed.upper
     return ledger.since(begins).upper + (0 if most is None else ledger.price(most).upper)

@@ -63,7 +63,7 @@ def _begins_anew(settings: Settings, kept: Planned | None) -> bool:
     the newest question, and one of an API that joins the next question to the last. The cut of the billed request still
     applies.
     """
-    joins = settings.whole is not None or settings.merging is not None
+    joins = settings.whole_pricer is not None or settings.merging_pricer is not None
     return joins or (kept is not None and kept.measured.host is not None)
 
 

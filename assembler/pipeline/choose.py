@@ -87,7 +87,7 @@ def choose(gathered: Gathered) -> Choice | None:
     least, cut = _least_conversation(ledger, settings)
     budget = settings.budget
     limits, tokens_left = _limits(ledger, budget) if budget.limits else None, budget.input_limit - least
-    adds_up = settings.merging is None and settings.whole is None
+    adds_up = settings.merging_pricer is None and settings.whole_pricer is None
     adds_up = adds_up and not ledger.prices.overpriced and not ledger.prices.long_runs
     if adds_up or not gathered.draft.regions.documents:
         return Choice(host, tokens_left, limits)

@@ -143,7 +143,7 @@ def _may_make_way(uncut: Planned, overflow: TooLarge) -> bool:
 
 def _plan_within_limits(uncut: Planned, start: Known | None, reserved: Tokens) -> Planned:
     """The plan under the budget's limits, with `reserved` tokens guaranteed to the turns."""
-    pricer = uncut.settings.whole
+    pricer = uncut.settings.whole_pricer
     if pricer is not None:
         return _plan_by_whole(uncut, pricer, start, reserved)
     try:
@@ -229,7 +229,8 @@ def _continue_from(uncut: Planned, recipe: Recipe) -> Planned | None:
     if kept is None or _is_over_its_cap(kept.count(ledger), settings.budget):
         return None
     plan = uncut.leaving(kept, ledger)
-    return plan if settings.whole is None else attrs.evolve(plan, sealed=settings.whole.whole(plan.layout))
+    pricer = settings.whole_pricer
+    return plan if pricer is None else attrs.evolve(plan, sealed=pricer.count_whole(plan.layout))
 
 
 def _is_over_its_cap(conversation: Count, budget: Budget | None) -> bool:
@@ -293,7 +294,7 @@ def _plan_by_whole(uncut: Planned, pricer: WholePricer, start: Known | None, res
 
     settings = uncut.settings
     if settings.budget is None:
-        return attrs.evolve(uncut, sealed=pricer.whole(uncut.layout))
+        return attrs.evolve(uncut, sealed=pricer.count_whole(uncut.layout))
     limit = settings.budget.input_limit
     if settings.budget.limits:  # estimates share out the limits; the count of the whole decides whether it fits
         uncut, tokens_left = _share_out(uncut, settings.budget, reserved)
@@ -323,7 +324,7 @@ def _all_turns_fit(plan: Planned, tokens_left: Tokens) -> bool:
     """
     ledger = plan.ledger
     fits = tokens_left >= 0 and ledger.fits(tokens_left)
-    if fits and plan.settings.merging is None:
+    if fits and plan.settings.merging_pricer is None:
         return not ledger.overpriced or plan.fits(tokens_left)
     may_fit = plan.merges and (fits or (tokens_left >= 0 and ledger.may_fit(tokens_left)))
     return (may_fit or _begins_with_late_head(ledger)) and plan.fits(tokens_left)

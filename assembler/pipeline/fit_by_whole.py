@@ -57,7 +57,7 @@ def fit_by_whole(
         return attrs.evolve(plan, trimmed=known.kept, sealed=known.count), known.count
 
     def weigh(kept: Trimmed) -> Count:
-        return pricer.whole(attrs.evolve(plan, trimmed=kept).layout)
+        return pricer.count_whole(attrs.evolve(plan, trimmed=kept).layout)
 
     def relieve(tokens_left: Tokens) -> Trimmed:
         return trim(ledger, plan.settings, tokens_left, start)

@@ -106,7 +106,7 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
     tokens_left = None if budget is None else _tokens_left(plan, budget, before_limits)
     if budget is not None and tokens_left is None:
         return None
-    if settings.merging is not None and not all_fits and not plan.can_be_sent:
+    if settings.merging_pricer is not None and not all_fits and not plan.can_be_sent:
         return None  # counted by the sum of its parts: more may fit once it can be sent
     if ledger.first >= plan.view.length:
         return None  # no turn yet: the next message may be a greeting, which costs nothing, or the first turn

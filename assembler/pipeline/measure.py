@@ -102,6 +102,6 @@ def measured_with(
         host = host_as_sent(choice.host, rendered.around, settings.dialect)
         around = prices.pieces[len(rendered.pieces) :]
         # A merged request is counted as it is sent, and what costs something saves nothing.
-        if settings.merging is None and not any(map(attrgetter("tokens"), around)):
+        if settings.merging_pricer is None and not any(map(attrgetter("tokens"), around)):
             saved = saved_around(choice.host, host, around, settings.pricer)
     return Measured(gathered.draft.regions, rendered, head, prices, choice, host, saved)

@@ -303,7 +303,7 @@ class Planned:
         """
         if self.sealed is not None:
             return self.sealed
-        pricer = self.settings.merging
+        pricer = self.settings.merging_pricer
         if pricer is not None and self.can_be_sent:
             from assembler.pipeline.price_as_sent import count_as_sent
 
@@ -338,7 +338,7 @@ class Planned:
     @property
     def merges(self) -> bool:
         """Whether the request may cost less than the sum of its messages, and is counted as it is sent."""
-        if self.settings.merging is not None or self.ledger.overpriced or self.measured.saved is not None:
+        if self.settings.merging_pricer is not None or self.ledger.overpriced or self.measured.saved is not None:
             return True
         return bool(self.trimmed.changed) and self._changed_the_sum
 

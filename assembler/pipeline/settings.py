@@ -52,12 +52,12 @@ class Settings:
     session: Session = attrs.field(factory=Session, repr=False)
 
     @found_once
-    def whole(self) -> WholePricer | None:
+    def whole_pricer(self) -> WholePricer | None:
         """The pricer, if only its counts of whole requests are exact: that of a chat template."""
         return self.pricer if is_whole(self.pricer) else None
 
     @found_once
-    def merging(self) -> MergingPricer | None:
+    def merging_pricer(self) -> MergingPricer | None:
         """The pricer, if the API merges neighbouring messages, so that it prices requests as they are sent."""
         return self.pricer if is_merging(self.pricer) else None
 
@@ -74,7 +74,7 @@ class Settings:
     @property
     def adds_up(self) -> bool:
         """Whether the prices of the parts decide what fits: not for a template, nor if a bill is known."""
-        return self.calibration is None and self.whole is None
+        return self.calibration is None and self.whole_pricer is None
 
     @found_once
     def by_rule(self) -> Settings:

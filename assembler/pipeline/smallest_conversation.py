@@ -52,10 +52,10 @@ def smallest_as_sent(
 
 def _count_whole(plan: Planned) -> Planned:
     """The plan with the count of its whole, if only that decides; by its parts if it cannot be written yet."""
-    pricer = plan.settings.whole
+    pricer = plan.settings.whole_pricer
     if pricer is None:
         return plan
     try:
-        return attrs.evolve(plan, sealed=pricer.whole(plan.layout))
+        return attrs.evolve(plan, sealed=pricer.count_whole(plan.layout))
     except ConversationError:
         return plan

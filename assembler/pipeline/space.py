@@ -177,7 +177,7 @@ class Chosen:
 
     def _left_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
         """The tokens left, with the request as it is sent where the sum of the prices does not show whether it fits."""
-        if self._settings.whole is None:
+        if self._settings.whole_pricer is None:
             return self._as_sent(rendered, left) if abs(left) <= _ROUNDED else left
         weighed = self._weighed.setdefault((bool(rendered.pieces), rendered.around is not None), _Weighed())
         predicted = weighed.predict(left)

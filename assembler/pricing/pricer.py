@@ -123,10 +123,10 @@ class FieldPricer(Pricer, Protocol):
 class WholePricer(Pricer, Protocol):
     """A pricer whose prices do not add up to the request. They are estimates for the search and the report.
 
-    The budget must be checked against `whole`.
+    The budget must be checked against `count_whole`.
     """
 
-    def whole(self, layout: Layout) -> Count:
+    def count_whole(self, layout: Layout) -> Count:
         """The count of the whole request. Slow, because it spells and counts all of it."""
         ...
 
@@ -208,7 +208,7 @@ class FormattingPricer(Pricer, Protocol):
 def priced_request(pricer: Pricer, layout: Layout) -> Count:
     """What the provider bills for a request that its own dialect has read, without messages before a summary."""
     if is_whole(pricer):
-        return pricer.whole(layout)
+        return pricer.count_whole(layout)
     if not is_merging(pricer):
         return priced_layout(pricer, layout)
     question_at = max((0, *(place for place, message in enumerate(layout.messages) if pricer.ends_reasoning(message))))

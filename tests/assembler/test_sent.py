@@ -62,7 +62,7 @@ def test_a_request_costs_the_same_from_whichever_earlier_request_its_price_conti
             context = assembler.add_messages(viewed(turns, *view)).build()
         except ConversationError:  # calls that wait for their answers
             continue
-        pricer: MergingPricer | None = context.inside.settings.merging
+        pricer: MergingPricer | None = context.inside.settings.merging_pricer
         if pricer is None:
             return
         request = context.unmarked()

@@ -31,7 +31,7 @@ class ChatTemplatePricer:
     weighed: Callable[[Layout], int]
     estimated: Callable[[str], Tokens]
 
-    def whole(self, layout: Layout) -> Count:
+    def count_whole(self, layout: Layout) -> Count:
         """Return the exact number of ids of the emitted prompt. One render; none if it was rendered recently."""
         return Count(self.weighed(layout))
 

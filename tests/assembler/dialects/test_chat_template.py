@@ -197,7 +197,7 @@ def test_the_emitted_prompt_is_the_priced_prompt(name: str) -> None:
     ids = applied(tokenizer, given_to_it["messages"], given_to_it["tools"])
     assert emitted["prompt_token_ids"] == ids
     assert tokenizer.encode(emitted["prompt"], add_special_tokens=False) == ids
-    assert dialect.pricer(None, len).whole(layout).tokens == len(ids)
+    assert dialect.pricer(None, len).count_whole(layout).tokens == len(ids)
     assert verify(emitted, dialect=dialect) == []
 
 
@@ -251,13 +251,13 @@ def test_a_whole_price_is_one_render_and_the_last_one_is_kept() -> None:
     layout = layout_of([{"role": "user", "content": "hi"}])
     pricer = dialect.pricer(None, len)
     Counting.renders.clear()
-    pricer.whole(layout)
+    pricer.count_whole(layout)
     assert len(Counting.renders) == 1
     dialect.emit(layout)
     assert len(Counting.renders) == 2  # the masked one
-    pricer.whole(layout)
+    pricer.count_whole(layout)
     assert len(Counting.renders) == 2
-    pricer.whole(layout_of([{"role": "user", "content": "hi"}]))
+    pricer.count_whole(layout_of([{"role": "user", "content": "hi"}]))
     assert len(Counting.renders) == 3
 
 
@@ -273,7 +273,7 @@ def test_estimates_of_the_parts_are_near_the_whole(messages: list[Any], system: 
     parts = [*fixed.pieces, *fixed.head, *fixed.tools, fixed.tooling, fixed.framing]
     guess = total([*parts, *map(pricer.message, layout.messages)])
     assert guess.grade is Grade.ESTIMATED
-    assert abs(guess.tokens - pricer.whole(layout).tokens) <= 30 + 4 * len(messages)
+    assert abs(guess.tokens - pricer.count_whole(layout).tokens) <= 30 + 4 * len(messages)
     assert pricer.options(layout).tokens == 0
 
 

@@ -51,13 +51,13 @@ SUBSETS = [set(places) for size in range(3) for places in itertools.combinations
 @pytest.fixture
 def weighed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The layouts that were rendered to be counted."""
-    found, whole = list[object](), ChatTemplatePricer.whole
+    found, count_whole = list[object](), ChatTemplatePricer.count_whole
 
     def weigh(pricer: ChatTemplatePricer, layout: Any) -> Any:
         found.append(layout)
-        return whole(pricer, layout)
+        return count_whole(pricer, layout)
 
-    monkeypatch.setattr(ChatTemplatePricer, "whole", weigh)
+    monkeypatch.setattr(ChatTemplatePricer, "count_whole", weigh)
     return found
 
 

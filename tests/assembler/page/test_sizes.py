@@ -73,7 +73,7 @@ def drawn_at(data: dict[str, Any], plan: Plan, window: int) -> tuple[set[int], d
         for index in range(*span)
     }
     regions = dict(zip(page_items.REGIONS, size["regions"], strict=True))
-    if plan.inside.settings.whole is None:
+    if plan.inside.settings.whole_pricer is None:
         by_item: dict[str, int] = dict.fromkeys(page_items.REGIONS, 0)
         for item, tokens in zip(page_items.items_of(plan.inside), left, strict=True):
             by_item[item.region] += tokens or 0
