@@ -19,8 +19,8 @@ from assembler.pipeline.settings import Settings
 from assembler.pipeline.summarizing import must_await_error, run_answering
 from assembler.pipeline.trimming import held_decision, restore_decision
 from assembler.regions.knowledge import Document
-from assembler.report.decision import Decision
 from assembler.report.logs import listening, log_build, log_refused, log_warnings
+from assembler.report.plan_view import PlanView
 from assembler.validation import must_be
 from budgets import ContextLengthError, Count, Tokens
 
@@ -50,7 +50,7 @@ else:
 
 
 @attrs.frozen(repr=False, order=False)
-class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a tuple only for type checkers
+class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a tuple only for type checkers
     """One request that fits: unpacks to `system, messages, tool_classes`.
 
     For type checkers a `Context` was built with a budget: its `max_output_tokens` is a number. In one that was built

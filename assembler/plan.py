@@ -11,13 +11,13 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.summarizing import plan_without_awaiting
 from assembler.pipeline.what_if import refit
-from assembler.report.decision import Decision
 from assembler.report.manifest.writing import manifest_of
+from assembler.report.plan_view import PlanView
 from budgets import Tokens
 
 
 @attrs.frozen(eq=False, repr=False)
-class Plan(Decision):
+class Plan(PlanView):
     """What a build would keep and drop, and why. It holds no request."""
 
     inside: Planned

@@ -1,4 +1,4 @@
-"""The members that `Plan` and `Context` share: what a build decided."""
+"""The members that `Plan` and `Context` share: what their caller sees of the internal plan."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from assembler.report.report import Report
 
 
-class Decision:
-    """What stays, what is dropped and what it costs."""
+class PlanView:
+    """What a plan drops, what the request costs, and why."""
 
     __slots__ = ()
     inside: Planned
