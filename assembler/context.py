@@ -127,8 +127,8 @@ class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
         budget = self.inside.settings.budget
         if budget is None:
             return None
-        beside = budget.reasoning_tokens + budget.overhead + budget.safety_margin
-        left = max(0, budget.context_window - beside - self.count.upper)
+        reserved = budget.reasoning_tokens + budget.overhead + budget.safety_margin
+        left = max(0, budget.context_window - reserved - self.count.upper)
         most = budget.longest_answer
         return left if most is None else min(most, left)
 

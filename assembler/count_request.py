@@ -58,11 +58,11 @@ def _counted(
     held: Tokens | Count | None,
 ) -> Count:
     model = model_in(request, dialect) if model is None else model
-    resolved, beside = dialect_for(dialect, model), held_count(held)
+    resolved, server_tokens = dialect_for(dialect, model), held_count(held)
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
-        priced = _priced(request, resolved, model, counted, resolved.api.held if beside is None else ())
-        return priced if beside is None else priced + beside
+        priced = _priced(request, resolved, model, counted, resolved.api.held if server_tokens is None else ())
+        return priced if server_tokens is None else priced + server_tokens
     except AssemblyError:
         raise
     except UNREADABLE as error:
@@ -81,5 +81,5 @@ def _priced(
     if is_whole(pricer):
         dialect.emit(layout)  # raises for anything that this dialect cannot send
     known = (*dialect.api.priced, *dialect.api.held)
-    beside = price_beside_tools(layout.options, layout.tools) + price_unread_keys(layout.options, known)
-    return priced_request(pricer, layout) + beside
+    other_keys = price_beside_tools(layout.options, layout.tools) + price_unread_keys(layout.options, known)
+    return priced_request(pricer, layout) + other_keys

@@ -56,7 +56,7 @@ class Fitted:
     body: dict[str, Any]
     context: Context
     assembler: Assembler
-    beside: Count = NOTHING
+    uncounted: Count = NOTHING
     """The cost of the body's other keys, which the context's count does not include."""
 
 
@@ -142,14 +142,14 @@ class _Fit:
             return (yield from self._as_billed(settings.calibration))
         if self._fits_unchanged() and (fitted := (yield from self._send_whole())) is not None:
             return fitted
-        beside = self._price_other_keys()
-        extra = beside.upper
+        uncounted = self._price_other_keys()
+        extra = uncounted.upper
         while True:
             context = yield self._keeping_free(extra)
             body = self._around(context)
             over = self._over(body)
             if over <= 0:
-                return Fitted(body, context, self.gathered, beside)
+                return Fitted(body, context, self.gathered, uncounted)
             extra += over
 
     def _as_billed(self, bill: CalibratedCounter) -> Steps:
@@ -157,10 +157,10 @@ class _Fit:
 
         The cost of the body's other keys is scaled by the bill too.
         """
-        beside = self._price_other_keys()
-        context = yield self._keeping_free(ceil(beside.upper * max(1.0, bill.factor)))
+        uncounted = self._price_other_keys()
+        context = yield self._keeping_free(ceil(uncounted.upper * max(1.0, bill.factor)))
         whole = not self._adds_regions and _is_whole(context.inside) and self._may_stay(context)
-        return Fitted(self.raw.copied() if whole else self._around(context), context, self.gathered, beside)
+        return Fitted(self.raw.copied() if whole else self._around(context), context, self.gathered, uncounted)
 
     def _around(self, context: Context) -> dict[str, Any]:
         its_tools = tuple(context.inside.layout.tools) == tuple(self.raw.layout.tools)

@@ -25,7 +25,7 @@ class Host(Value):
     text: str = attrs.field(repr=False)
     place: int | None = None
     """The part of the message, a result, that holds the text; None if the message is a question of one text."""
-    beside: tuple[Message, ...] = ()
+    merged_with: tuple[Message, ...] = ()
     """The messages before it with which it is sent merged, such as results of one step. Its price depends on them."""
 
     @property

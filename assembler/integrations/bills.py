@@ -10,7 +10,7 @@ from assembler.pricing.overflow import Overflow
 from budgets import Count, Grade, TokenCountError
 
 
-def bill_of(context: Context, usage: object, beside: Count) -> CalibratedCounter | None:
+def bill_of(context: Context, usage: object, uncounted: Count) -> CalibratedCounter | None:
     """Return the bill of a context; None if there is no usage, or if it is implausible for this request.
 
     A number below an exact count, or below `LEAST` of another count, lacks something, such as cached tokens. A provider
@@ -19,7 +19,7 @@ def bill_of(context: Context, usage: object, beside: Count) -> CalibratedCounter
     if usage is None:
         return None
     try:
-        bill = calibrate(context, input_tokens(usage, context.dialect) - beside.tokens)
+        bill = calibrate(context, input_tokens(usage, context.dialect) - uncounted.tokens)
     except TokenCountError:
         return None
     runs_tools = any(tool.api is not None for tool in context.inside.measured.regions.tools)
@@ -28,7 +28,7 @@ def bill_of(context: Context, usage: object, beside: Count) -> CalibratedCounter
     return bill if least <= bill.billed <= most else None
 
 
-def without(overflow: Overflow, beside: int) -> Overflow:
+def without(overflow: Overflow, uncounted: int) -> Overflow:
     """Subtract tokens that were in the refused request but not in the context."""
-    used, limit = (None if said is None else max(said - beside, 1) for said in (overflow.used, overflow.limit))
+    used, limit = (None if said is None else max(said - uncounted, 1) for said in (overflow.used, overflow.limit))
     return attrs.evolve(overflow, used=used, limit=limit)

@@ -209,23 +209,23 @@ class Fitting:
             return None
         return known.context, len(known.messages)
 
-    def settle(self, context: Context, usage: object, *, beside: Count = NOTHING) -> dict[str, Any]:
+    def settle(self, context: Context, usage: object, *, uncounted: Count = NOTHING) -> dict[str, Any]:
         """Take the bill of a call, so that the conversation's next calls count from it. Return its new state.
 
-        `usage` is what `calibrate` takes; None or 0 if the framework got none. `beside` is what the request held that
-        the context does not count. Ignored are an implausible bill (`bill_of`), and a late one, after the next call.
-        O(characters of the request).
+        `usage` is what `calibrate` takes; None or 0 if the framework got none. `uncounted` is what the request held
+        that the context does not count. An implausible bill (`bill_of`) is ignored, and so is a late one, which comes
+        after the next call. O(characters of the request).
         """
-        bill = bill_of(context, usage, beside)
+        bill = bill_of(context, usage, uncounted)
         known = self._called_with(context)
         if bill is not None and known is not None:
             self._known[attrs.evolve(known, bill=bill)] = None
             self._known.pop(known, None)
         return state_of(context.inside, bill)
 
-    async def asettle(self, context: Context, usage: object, *, beside: Count = NOTHING) -> dict[str, Any]:
+    async def asettle(self, context: Context, usage: object, *, uncounted: Count = NOTHING) -> dict[str, Any]:
         """Do the same as `settle` in a thread."""
-        return await asyncio.to_thread(self.settle, context, usage, beside=beside)
+        return await asyncio.to_thread(self.settle, context, usage, uncounted=uncounted)
 
     async def settle_own(self, usage: object) -> dict[str, Any] | None:
         """Take the bill of the call that this task has fitted; None if there is no open one.
@@ -235,7 +235,7 @@ class Fitting:
         context = self._take_own()
         return None if context is None else await self.asettle(context, usage)
 
-    def learn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
+    def learn(self, context: Context, refusal: object, *, uncounted: Count = NOTHING) -> dict[str, Any] | None:
         """Take a refusal of a call as too long, so that the conversation's next call fits. Return its new state.
 
         None if `refusal` is another error (`overflow_of`), if the conversation has continued, or if another attempt is
@@ -244,7 +244,7 @@ class Fitting:
         overflow, known = overflow_of(refusal), self._called_with(context)
         if overflow is None or known is None or known.refused >= LESSONS or context.input_limit is None:
             return None
-        bill = calibrate(context, without(overflow, beside.tokens))
+        bill = calibrate(context, without(overflow, uncounted.tokens))
         earlier = (known.stored, state_of(context.inside, None), *known.earlier)
         self._known[attrs.evolve(known, bill=bill, refused=known.refused + 1, earlier=earlier)] = None
         self._known.pop(known, None)
@@ -258,9 +258,9 @@ class Fitting:
                 return True
         return False
 
-    async def alearn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
+    async def alearn(self, context: Context, refusal: object, *, uncounted: Count = NOTHING) -> dict[str, Any] | None:
         """Do the same as `learn` in a thread."""
-        return await asyncio.to_thread(self.learn, context, refusal, beside=beside)
+        return await asyncio.to_thread(self.learn, context, refusal, uncounted=uncounted)
 
     async def learn_own(self, refusal: object) -> dict[str, Any] | None:
         """Take a refusal of the call that this task has fitted, if there is an open one."""

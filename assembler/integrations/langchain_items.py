@@ -34,10 +34,10 @@ def items_of(message: Any) -> list[Item]:
 def _items_by_place(message: Any) -> list[tuple[Place, Item]]:
     if kind_of(message) != "ai":
         return [(None, as_chat(message))]
-    return [*_beside(message), *_texts(message.content), *_calls(message)]
+    return [*_outside_content(message), *_texts(message.content), *_calls(message)]
 
 
-def _beside(message: Any) -> Iterator[tuple[Place, Item]]:
+def _outside_content(message: Any) -> Iterator[tuple[Place, Item]]:
     """Yield the items that `output_version="v0"` keeps outside of the content."""
     held: Any = message.additional_kwargs.get("reasoning")
     if isinstance(held, dict):

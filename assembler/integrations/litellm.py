@@ -114,13 +114,13 @@ class _Bodies:
         usage = _usage(answer)
         if usage is not None and (begun := self._forget(call)) is not None:
             fitting, fitted = begun
-            await fitting.asettle(fitted.context, usage, beside=fitted.beside)
+            await fitting.asettle(fitted.context, usage, uncounted=fitted.uncounted)
 
     async def learn(self, call: Mapping[str, Any], error: Exception) -> None:
         """Take a refusal of a remembered call, so that the conversation's next attempt fits, also one by a router."""
         if (begun := self._forget(call)) is not None:
             fitting, fitted = begun
-            await fitting.alearn(fitted.context, error, beside=fitted.beside)
+            await fitting.alearn(fitted.context, error, uncounted=fitted.uncounted)
 
     def _forget(self, call: Mapping[str, Any]) -> tuple[Fitting, Fitted] | None:
         return self._begun.pop(str(call.get("litellm_call_id")), None)
@@ -276,10 +276,10 @@ def _awaiting(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Calla
             try:
                 answer = await function(**call.around(fitted.body))
             except Exception as error:
-                if await call.fitting.alearn(fitted.context, error, beside=fitted.beside) is None:
+                if await call.fitting.alearn(fitted.context, error, uncounted=fitted.uncounted) is None:
                     raise
             else:
-                await call.fitting.asettle(fitted.context, _usage(answer), beside=fitted.beside)
+                await call.fitting.asettle(fitted.context, _usage(answer), uncounted=fitted.uncounted)
                 return answer
 
     return called
@@ -296,10 +296,10 @@ def _calling(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Callab
             try:
                 answer = function(**call.around(fitted.body))
             except Exception as error:
-                if call.fitting.learn(fitted.context, error, beside=fitted.beside) is None:
+                if call.fitting.learn(fitted.context, error, uncounted=fitted.uncounted) is None:
                     raise
             else:
-                call.fitting.settle(fitted.context, _usage(answer), beside=fitted.beside)
+                call.fitting.settle(fitted.context, _usage(answer), uncounted=fitted.uncounted)
                 return answer
 
     return called

@@ -78,7 +78,7 @@ def choose(gathered: Gathered) -> Choice | None:
     host = host_of(view, settings)
     ledger = Ledger.of(view, settings.pricer, floor_of(view, settings)[0])
     if host is not None and host.place is not None:
-        host = attrs.evolve(host, beside=tuple(view.messages(ledger.run(host.index).start, host.index)))
+        host = attrs.evolve(host, merged_with=tuple(view.messages(ledger.run(host.index).start, host.index)))
     if settings.budget is None:
         return Choice(host, None)
     last_length = 0 if gathered.last is None else gathered.last.length

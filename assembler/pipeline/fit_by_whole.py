@@ -115,7 +115,7 @@ def _ask_for_less(
 
 def _ask_for_more(
     ledger: Ledger,
-    beside: Tokens,
+    fixed: Tokens,
     limit: Tokens,
     weigh: Callable[[Trimmed], Count],
     relieve: Callable[[Tokens], Trimmed],
@@ -130,7 +130,7 @@ def _ask_for_more(
         used = kept.count(ledger).upper
         if not 0 < count.upper < limit or not kept.decisions:
             break
-        spare = ceil((limit - count.upper) * (beside + used) / count.upper)
+        spare = ceil((limit - count.upper) * (fixed + used) / count.upper)
         asked = used + spare if high is None else (used + high) // 2
         found = relieve(asked)
         if _says_the_same(found, kept) or found.count(ledger).upper <= used:

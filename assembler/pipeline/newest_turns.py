@@ -78,7 +78,7 @@ class _Search:
     turns: _Turns
     rung: CuttingRung
     limit: Tokens
-    beside: Tokens
+    always_sent: Tokens
     """The estimated cost of everything but the turns that may be dropped."""
     before: Weighed
     last: Weighed
@@ -118,7 +118,7 @@ class _Search:
         return self.pricer.at_least(ledger.reading(index), ledger.message(index))
 
     def expected(self, number: int) -> Tokens:
-        return self.beside + self.turns.costs[number]
+        return self.always_sent + self.turns.costs[number]
 
     def next_after(self, fitting: int, too_large: int | None) -> int:
         """The number of turns to weigh next: above `fitting`, below `too_large` if that is known."""
@@ -178,8 +178,8 @@ def keep_most_turns(
     if not turns.has(1):
         kept = keep_all(ledger)
         return kept, weigh(kept), before
-    beside = fixed + sum(ledger.turn_upper(start, stop) for start, stop in ledger.pinned_turns())
-    search = _Search(turns, rung, limit, beside, before, before, pricer, weigh)
+    always_sent = fixed + sum(ledger.turn_upper(start, stop) for start, stop in ledger.pinned_turns())
+    search = _Search(turns, rung, limit, always_sent, before, before, pricer, weigh)
     turns.has(keeps.at_least)
     least = min(keeps.at_least, len(turns.starts))
     fitting, too_large = least - 1, None

@@ -66,7 +66,7 @@ class Step:
 class PricedRequest:
     """A request that was priced as it is sent. A later one reuses its prices. Never changed."""
 
-    beside: dict[str, Any]
+    other_fields: dict[str, Any]
     """The request without its list of messages."""
     head: list[Any]
     """The system messages at the beginning of the list."""
@@ -100,15 +100,15 @@ def price_request(
     """Price a request that the dialect wrote. O(what the known one does not hold), and a comparison of the rest."""
     key = dialect.api.history
     listed: list[Any] = request[key]
-    beside = {name: value for name, value in request.items() if name != key}
+    other_fields = {name: value for name, value in request.items() if name != key}
     heads = next((place for place, entry in enumerate(listed) if entry.get("role") not in _OF_HEAD), len(listed))
     if heads < len(listed) and listed[heads].get("role") not in _OF_CONVERSATION:
         heads = _end_of_head(dialect, listed)
     head, entries = listed[:heads], listed[heads:] if heads else listed
-    if known is not None and known.head == head and known.beside == beside:
+    if known is not None and known.head == head and known.other_fields == other_fields:
         fixed = known.fixed
     else:
-        fixed = priced_layout(pricer.when_sent(), dialect.parse({**beside, key: head}))
+        fixed = priced_layout(pricer.when_sent(), dialect.parse({**other_fields, key: head}))
     starts, steps = list[int](), list[Step]()
 
     def read(start: int, stop: int) -> None:
@@ -135,7 +135,7 @@ def price_request(
     count = total([step.price for step in steps], fixed)
     if steps:
         count += price_beginning(pricer, steps[0].messages)
-    return PricedRequest(beside, head, fixed, entries, starts, steps, count)
+    return PricedRequest(other_fields, head, fixed, entries, starts, steps, count)
 
 
 def _end_of_head(dialect: Dialect, listed: Sequence[Any]) -> int:

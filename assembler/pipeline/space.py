@@ -63,8 +63,8 @@ def saved_around(host: Host, filled: FilledHost, pieces: Sequence[Count], pricer
 
     A blank before a word may make its tokens fewer.
     """
-    together = price_messages(pricer, (*host.beside, filled.message))
-    less = together - price_messages(pricer, (*host.beside, host.message))
+    together = price_messages(pricer, (*host.merged_with, filled.message))
+    less = together - price_messages(pricer, (*host.merged_with, host.message))
     return less - (total(pieces) - NOTHING) if less.tokens < 0 else None
 
 
@@ -98,7 +98,7 @@ class _Weighed:
             left, doubt = found + round(away * max((most_found - least_found) / span, 0.5)), abs(away) // 4
         else:  # it may write each text not at all, or three times
             left, doubt = found + away, 2 * abs(away)
-        if left >= 0 and not any(known <= estimated and beside >= 0 for known, beside in self._known):
+        if left >= 0 and not any(tokens <= estimated and spare >= 0 for tokens, spare in self._known):
             return None  # no layout as large was found to fit
         return left if abs(left) > _ESTIMATED + doubt else None
 
@@ -119,7 +119,9 @@ class Chosen:
     _choice: Choice
     _additive: bool
     _alone: dict[str, Count] = attrs.field(factory=dict[str, Count], init=False)
-    _beside: dict[tuple[str, str, str], Count] = attrs.field(factory=dict[tuple[str, str, str], Count], init=False)
+    _block_prices: dict[tuple[str, str, str], Count] = attrs.field(
+        factory=dict[tuple[str, str, str], Count], init=False
+    )
     """The blocks that were asked about, by source, title and text."""
     _first: list[tuple[dict[str, Any], Count]] = attrs.field(factory=list[tuple[dict[str, Any], Count]], init=False)
     """The first of them, and what the host costs with it."""
@@ -219,7 +221,7 @@ class Chosen:
     def _block(self, block: SourceBlock) -> Count:
         """What a block costs beside the first one that was asked about, which pays for a prompt on citations."""
         key = (block.source, block.title, block.text)
-        known = self._beside.get(key)
+        known = self._block_prices.get(key)
         if known is None:
             (spelled,) = _blocks(Around(blocks=(block,)), self._settings.dialect)
             host = self._hosting
@@ -227,7 +229,7 @@ class Chosen:
                 self._first.append((spelled, price_message(self._pricer, host.saying(host.text, spelled))))
             first, alone = self._first[0]
             both = price_message(self._pricer, host.saying(host.text, first, spelled))
-            known = self._beside[key] = (both - alone).alone()
+            known = self._block_prices[key] = (both - alone).alone()
         return known
 
     def _with_blocks(self, around: Around) -> tuple[Sequence[Count], Count]:
@@ -257,8 +259,8 @@ class Chosen:
         if apart or not self._additive or not (_seams_add(before) and _seams_add(after)):
             return None
         core = self._joined(Around(before[-1:], after[:1]))
-        beside = apportion(core, [*map(self._count, (*before[-1:], *after[:1]))])
-        added = [*map(self._count, before[:-1]), *beside, *map(self._count, after[1:])]
+        innermost = apportion(core, [*map(self._count, (*before[-1:], *after[:1]))])
+        added = [*map(self._count, before[:-1]), *innermost, *map(self._count, after[1:])]
         if all(count.upper == count.tokens for count in added):
             return added
         return _lower_bounds(added, self._joined(around).upper)
@@ -268,8 +270,8 @@ class Chosen:
         host = self._hosting
         blocks = _blocks(around, self._settings.dialect) if around.blocks else ()
         filled, alone = host.saying(around.text(host.text), *blocks), host.message
-        together = price_messages(self._pricer, (*host.beside, filled))
-        return (together - price_messages(self._pricer, (*host.beside, alone))).alone()
+        together = price_messages(self._pricer, (*host.merged_with, filled))
+        return (together - price_messages(self._pricer, (*host.merged_with, alone))).alone()
 
     @property
     def _hosting(self) -> Host:

@@ -62,7 +62,7 @@ def _must_ask(plan: Planned) -> bool:
 def _count_steps(plan: Planned) -> list[Step]:
     """The steps of a policy that keeps the newest turns that fit, from the prices of the turns."""
     ledger, budget = plan.ledger, plan.settings.budget
-    beside = 0 if budget is None else budget.kept_free
+    kept_free = 0 if budget is None else budget.kept_free
     rung, keeps = trimming(plan.settings.active_rungs) or (None, None)
     pinned = {start: (ledger.turn_upper(start, stop), stop - start) for start, stop in ledger.pinned_turns()}
     text = None if rung is None else rung.traits.note
@@ -78,10 +78,10 @@ def _count_steps(plan: Planned) -> list[Step]:
         tokens = used + (note if left_out else 0)
         while steps and steps[-1].tokens >= tokens:
             steps.pop()  # more turns stay at no higher price
-        steps.append(Step(tokens + beside, turn.start, left_out, tokens))
+        steps.append(Step(tokens + kept_free, turn.start, left_out, tokens))
     if ledger.first < ledger.length:
         return steps
-    return [Step(plan.fixed.upper + beside, ledger.first, 0, plan.fixed.upper)]
+    return [Step(plan.fixed.upper + kept_free, ledger.first, 0, plan.fixed.upper)]
 
 
 def _priced_turns(ledger: Ledger) -> Iterator[TurnCost]:
@@ -118,9 +118,9 @@ def _ask_for_steps(plan: Planned) -> list[Step]:
 def _step(plan: Planned, kept: Trimmed, tokens_left: Tokens, tokens: Tokens) -> Step:
     """The step from which on this stays: it takes `tokens_left` for the turns, which then cost `tokens`."""
     fixed, budget, first = plan.fixed.upper, plan.settings.budget, kept.cut.first_kept
-    beside = fixed + (0 if budget is None else budget.kept_free)
+    kept_free = 0 if budget is None else budget.kept_free
     pinned = sum(stop - start for start, stop in plan.ledger.pinned_turns(first))
-    return Step(beside + tokens_left, first, first - plan.ledger.first - pinned, fixed + tokens)
+    return Step(fixed + kept_free + tokens_left, first, first - plan.ledger.first - pinned, fixed + tokens)
 
 
 def _fewest(plan: Planned, kept: Trimmed, low: Tokens, high: Tokens) -> Tokens:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assembler.context import Context
     from assembler.pipeline.recipe import Recipe
 
-_BESIDE = frozenset(["system", "tools", "functions"])
+_NOT_TURNS = frozenset(["system", "tools", "functions"])
 """Lists of objects in a request that are not its conversation, whose key differs from API to API."""
 
 LEAST, MOST = 0.5, 2.0
@@ -62,7 +62,7 @@ class Fingerprint:
         cls, request: Mapping[str, Any], *, dialect: str = "", model: str | None = None, turns: int | None = None
     ) -> Fingerprint:
         """Hash a whole request, or only up to its first `turns` messages. O(request)."""
-        listed = {key: list(value) for key, value in request.items() if key not in _BESIDE and _is_turns(value)}
+        listed = {key: list(value) for key, value in request.items() if key not in _NOT_TURNS and _is_turns(value)}
         longest = max(map(len, listed.values()), default=0)
         kept = longest if turns is None else min(turns, longest)
         cut = {**request, **{key: messages[:kept] for key, messages in listed.items()}}

@@ -215,16 +215,16 @@ class Priced:
             return price
         before = tuple(self._view.messages(first, index))
         known = self.prices.last_run
-        beside = known[1] if known is not None and are_the_same(known[0], before) else self.priced_run(before)
+        earlier = known[1] if known is not None and are_the_same(known[0], before) else self.priced_run(before)
         together = (*before, message)
         price = self.priced_run(together)
         self.prices.last_run = together, price
-        tokens, upper = price.tokens - beside.tokens, price.upper - beside.upper
+        tokens, upper = price.tokens - earlier.tokens, price.upper - earlier.upper
         if not 0 <= tokens <= upper:
             self.prices.overpriced.add(index)
             self.prices.lost[index] = max(tokens, 0, upper) - upper
             tokens = max(tokens, 0)
-        return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
+        return Count(tokens, max(price.grade, earlier.grade), max(upper, tokens))
 
     def _note_long_run(self, index: int, reached: int) -> None:
         """Record the run of an item that has at least `NEIGHBOURS` before it, back to `reached`."""

@@ -236,12 +236,12 @@ def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
 
 def _rows(plan: Planned, turns: Turns) -> list[Row]:
     fixed, framing = _fixed_rows(plan.measured)
-    beside, summary = [*fixed], plan.trimmed.cut.summary
+    rows, summary = [*fixed], plan.trimmed.cut.summary
     if summary is not None:
         tokens = plan.ledger.price(summary).tokens
-        beside.append(Row("conversation", "in place of dropped turns", 0, tokens, reason="summary"))
-    missing = plan.count.tokens - sum(map(TOKENS, beside), turns.tokens + framing.after)
-    return _adding_up(plan, [*beside, *turns.rows, framing], missing)
+        rows.append(Row("conversation", "in place of dropped turns", 0, tokens, reason="summary"))
+    missing = plan.count.tokens - sum(map(TOKENS, rows), turns.tokens + framing.after)
+    return _adding_up(plan, [*rows, *turns.rows, framing], missing)
 
 
 def _adding_up(plan: Planned, rows: list[Row], missing: Tokens) -> list[Row]:

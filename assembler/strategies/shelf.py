@@ -8,7 +8,7 @@ from typing import TypeAlias
 import attrs
 
 from assembler.strategies.source_writer import COMPRESSED, SourceWriter
-from assembler.strategies.sources.merging import beside
+from assembler.strategies.sources.merging import neighbours_of
 from assembler.strategies.sources.selection import Candidate, Selection
 from assembler.strategies.sources.source import Source, of
 from assembler.strategies.strategy import Rendered
@@ -147,7 +147,7 @@ class Shelf:
             if not set(more) > set(picked) or (wider := fitting(more)) is None:
                 break
             picked, rendered = more, wider
-        near = set[tuple[str, int]]().union(*(beside(self.sources[at]) for at in picked))
+        near = set[tuple[str, int]]().union(*(neighbours_of(self.sources[at]) for at in picked))
         taken, tries = set(picked), 0
         for at in self.allowed:
             source = self.sources[at]
@@ -157,7 +157,7 @@ class Shelf:
             tries += 1
             if (wider := fitting([*picked, at])) is not None:
                 picked, rendered = [*picked, at], wider
-                near |= beside(source)
+                near |= neighbours_of(source)
                 taken.add(at)
         return picked, rendered
 

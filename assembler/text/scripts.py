@@ -84,9 +84,9 @@ def _beside_virama(text: str, start: int, stop: int) -> bool:
     if stop - start > 1 or text[start] not in "\u200c\u200d":
         return False
     return any(
-        unicodedata.combining(beside) == _VIRAMA
-        for beside in (text[start - 1 : start], text[stop : stop + 1])
-        if beside
+        unicodedata.combining(neighbour) == _VIRAMA
+        for neighbour in (text[start - 1 : start], text[stop : stop + 1])
+        if neighbour
     )
 
 

@@ -234,7 +234,7 @@ def test_bodies_that_are_settled_fit_the_bill_with_their_answer_format() -> None
         done = fitting.fit_body({"messages": said("Ann", turn), "response_format": form}, openai_chat)
         billed = hidden(count_request(done.body, dialect=openai_chat, model="gpt-4o").tokens)
         assert billed <= LIMIT
-        fitting.settle(done.context, {"prompt_tokens": billed}, beside=done.beside)
+        fitting.settle(done.context, {"prompt_tokens": billed}, uncounted=done.uncounted)
         kept.append(len(done.body["messages"]))
     assert min(kept[4:]) > 3
 
@@ -297,7 +297,7 @@ def test_a_refused_body_is_taken_with_its_answer_format_when_it_is_made_again() 
         while (used := hidden(count_request(done.body, dialect=openai_chat, model="gpt-4o").tokens)) > LIMIT:
             refused += 1
             text = REFUSAL.format(takes=LIMIT, used=used)
-            assert fitting.learn(done.context, text, beside=done.beside) is not None
+            assert fitting.learn(done.context, text, uncounted=done.uncounted) is not None
             done = fitting.fit_body(body, openai_chat)
     assert 0 < refused <= 2
 

@@ -15,15 +15,16 @@ from assembler.conversation.messages.responses import read_item
 from assembler.text.fields import fields_in, items_of
 
 
-def with_calls(parts: tuple[Part, ...], beside: Iterable[Call], index: int) -> tuple[Part, ...]:
+def with_calls(parts: tuple[Part, ...], other_calls: Iterable[Call], index: int) -> tuple[Part, ...]:
     """The parts of a message of the model, with each item that is a call for the caller to answer as a call. O(parts).
 
-    An item stays opaque if its call is among those `beside` the content, or if its output stands in the content too.
+    An item stays opaque if its call is one of `other_calls`, those outside the content, or if its output stands in the
+    content too.
     Raises `ConversationError` for a call that cannot be read.
     """
     if Opaque not in map(type, parts):
         return parts
-    settled = {part.id for part in (*parts, *beside) if isinstance(part, Call)}
+    settled = {part.id for part in (*parts, *other_calls) if isinstance(part, Call)}
     settled |= {id_in(part.raw) for part in parts if type(part) is Opaque and part.kind.endswith("_output")}
 
     def read(part: Part) -> Part:
@@ -44,9 +45,9 @@ def call_items(message: Message) -> Mapping[str | None, Raw]:
     items = [cast("Mapping[str, Any]", item) for item in listed if fields_in(item).get("type") in CALLS]
     if not items:
         return {}
-    ids = message.call_ids - _ids_beside(message)
+    ids = message.call_ids - _ids_of_other_calls(message)
     return {call_id: item for item in reversed(items) if (call_id := id_in(item)) in ids}
 
 
-def _ids_beside(message: Message) -> frozenset[object]:
+def _ids_of_other_calls(message: Message) -> frozenset[object]:
     return frozenset(fields_in(call).get("id") for call in items_of(fields_in(message.seen).get("tool_calls")))

@@ -129,7 +129,7 @@ def adapt_message(message: Message, target: str) -> Message:
     if role == "tool" and Result not in map(type, kept):  # not a result for a call of the caller's tools
         role = "user" if any(map(_is_the_callers, message.parts)) else "assistant"
     left = tuple(key for key in message.extra_fields if key in OF_ANSWERS)  # as of any message that is written anew
-    seen = _beside(message, parts)
+    seen = _seen_of_kept(message, parts)
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=seen, extra_fields=left)
 
 
@@ -307,7 +307,7 @@ def _held_by(parts: Iterable[Part]) -> int:
     return sum(1 + (len(part.parts) if isinstance(part, Result) else 0) for part in parts)
 
 
-def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
+def _seen_of_kept(message: Message, parts: Sequence[Part | None]) -> Any:
     """The raw message with only those items of its list whose parts were kept."""
     if not isinstance(message.seen, dict):
         return message.seen

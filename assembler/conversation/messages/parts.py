@@ -293,8 +293,8 @@ def _gemini_result(response: Raw, index: int) -> Result:
             f"parts of a function response must be a list, got {type(listed).__name__}; put the part into a list",
             index=index,
         )
-    beside = tuple(_shown(part, index) for part in items_of(cast(object, listed)))
-    return attrs.evolve(result, parts=(*result.parts, *beside)) if beside else result
+    further = tuple(_shown(part, index) for part in items_of(cast(object, listed)))
+    return attrs.evolve(result, parts=(*result.parts, *further)) if further else result
 
 
 _OUTPUT = "output"

@@ -35,7 +35,7 @@ RESPONSES = "responses"
 _PARTS = frozenset(["input_text", "input_image", "input_file", "output_text", "refusal"])
 _OF_MESSAGES = frozenset(["content", "kwargs", "parts", "tool_calls", "function_call", *REASONING, *OF_ANSWERS])
 """Keys that show that a dict with a type is a message, or one that LangChain has serialised: no item has them."""
-_BESIDE = _OF_MESSAGES - {"content", "kwargs"}  # an item with one of these is spelled anew
+_OF_MESSAGES_ALONE = _OF_MESSAGES - {"content", "kwargs"}  # an item with one of these is spelled anew
 _NAMED_LIKE_PARTS = frozenset(["compaction", "reasoning"])
 _EASY = frozenset({"role", "content", "type", "phase", PIN})
 """The keys of an easy input message (openai 3.54.0, EasyInputMessageParam), and our own, which is not sent."""
@@ -77,9 +77,9 @@ def _speaks_items(content: object) -> bool:
 def _read(raw: Mapping[str, Any], index: int) -> Message:
     """A message from one item; opaque if its type is unknown. Raises `ConversationError` if it cannot be read."""
     if raw.get("type") == "message":
-        message, beside = read_dict(raw, index=index), any(raw.get(key) for key in _BESIDE)
-        extra = [key for key in message.extra_fields if beside and key in OF_ANSWERS]
-        return attrs.evolve(message, shape=FOREIGN if beside else RESPONSES, extra_fields=(*extra,))
+        message, foreign = read_dict(raw, index=index), any(raw.get(key) for key in _OF_MESSAGES_ALONE)
+        extra = [key for key in message.extra_fields if foreign and key in OF_ANSWERS]
+        return attrs.evolve(message, shape=FOREIGN if foreign else RESPONSES, extra_fields=(*extra,))
     seen = sendable_copy(raw, index=index)
     kind = str(seen.get("type", "item_reference"))
     said = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent

@@ -12,7 +12,7 @@ from assembler.errors import ConversationError
 from assembler.text.fields import fields_in, items_of
 
 _NOTHING: tuple[object, ...] = (None, "", [], ())
-_BESIDE = ("tool_calls", "function_call", "refusal")
+_WITH_CONTENT = ("tool_calls", "function_call", "refusal")
 """The keys of Chat's messages that go with a content and not with parts."""
 
 
@@ -22,18 +22,18 @@ def with_one_body(fields: Mapping[str, Any], index: int) -> Mapping[str, Any]:
     Raises `ConversationError` if each says something of its own. O(parts).
     """
     parts, content = fields.get("parts"), fields.get("content")
-    beside = next((key for key in _BESIDE if fields.get(key)), None)
-    if parts in _NOTHING or (beside is None and "content" not in fields):
+    of_content = next((key for key in _WITH_CONTENT if fields.get(key)), None)
+    if parts in _NOTHING or (of_content is None and "content" not in fields):
         return fields
     said = _without_blanks(content) if isinstance(content, str) else None
     shown = [fields_in(part) for part in items_of(parts)]
     repeated = said is not None and said == _without_blanks("".join(map(_text_of, shown)))
     if content == parts or (said and repeated and all(_text_of(p) and p.keys() <= {"text", "type"} for p in shown)):
         return {key: held for key, held in fields.items() if key != "parts"}
-    if beside is None and (repeated or said == "" or content in _NOTHING):
+    if of_content is None and (repeated or said == "" or content in _NOTHING):
         return {key: held for key, held in fields.items() if key != "content"}
     raise ConversationError(
-        f"message with {beside or 'content'!r} and with other content in 'parts'; leave one of them out, "
+        f"message with {of_content or 'content'!r} and with other content in 'parts'; leave one of them out, "
         "after you have put what is to be sent into the other",
         index=index,
     )

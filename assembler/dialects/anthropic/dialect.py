@@ -330,8 +330,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
             task_budget=fields_in(options, "output_config").get("task_budget"),
         )
         chosen = claude.price_tooling(layout.tools, self.family, self.count, choice=choice)
-        beside = self.answer_format if "output_config" in options else Difference()
-        return (chosen + prompts) - claude.price_tooling(layout.tools, self.family, self.count) + beside
+        answer_format = self.answer_format if "output_config" in options else Difference()
+        return (chosen + prompts) - claude.price_tooling(layout.tools, self.family, self.count) + answer_format
 
     def _pieces(self, texts: Sequence[str]) -> tuple[Count, ...]:
         grade = self._graded(claude.price_tokens(1)).grade
@@ -347,13 +347,13 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         return Count(0, price.grade, price.upper) if text.startswith(_ACCOUNTED) else price
 
     def _media(self, part: Media) -> Count:
-        facts, named = read_media(part), total(claude.price_text(text, self.count) for text in _title_and_context(part))
-        beside = Count(named.tokens, Grade.ESTIMATED, named.upper) if named.upper else named
+        facts, captions = read_media(part), total(claude.price_text(it, self.count) for it in _title_and_context(part))
+        captions = Count(captions.tokens, Grade.ESTIMATED, captions.upper) if captions.upper else captions
         if facts.text is not None:
-            return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT + beside
+            return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT + captions
         high = self.family.image_side > pictures.STANDARD.longest_side
         resolution = pictures.HIGH if high else pictures.STANDARD
-        return pictures.price_media(facts, resolution, window_of(self.model)) + beside
+        return pictures.price_media(facts, resolution, window_of(self.model)) + captions
 
     def _graded(self, price: Count) -> Count:
         if self.family.ceiling > 1:

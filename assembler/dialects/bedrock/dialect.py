@@ -138,8 +138,8 @@ class Bedrock:
         left = without_thinking(asked, _THINKING, body["messages"])
         if left is asked:
             return body
-        beside = {name: value for name, value in body.items() if name != key}
-        return {**beside, key: left} if left else beside
+        others = {name: value for name, value in body.items() if name != key}
+        return {**others, key: left} if left else others
 
 
 bedrock = Bedrock()

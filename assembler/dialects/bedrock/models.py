@@ -73,10 +73,10 @@ class OpenModelPricer(MergingPricer):
         head = [adapt_message(message, "bedrock") for message in head]
         exact = self.makers.fixed(pieces, head, tools)
         prices = exact.each(self._loosened)
-        beside = [self._loosened(price_unlisted(message.parts, self.count)) for message in head]
+        unlisted = [self._loosened(price_unlisted(message.parts, self.count)) for message in head]
         together = bound_together([attrs.evolve(piece, grade=Grade.ESTIMATED) for piece in exact.pieces], self._bound)
-        told = zip(prices.head, beside, head, strict=True)
-        each = tuple(price + more if message.parts else NOTHING for price, more, message in told)
+        heads = zip(prices.head, unlisted, head, strict=True)
+        each = tuple(price + more if message.parts else NOTHING for price, more, message in heads)
         return attrs.evolve(prices, pieces=together, head=each, framing=prices.framing + _PREAMBLE)
 
     def message(self, message: Message) -> Count:
@@ -86,8 +86,8 @@ class OpenModelPricer(MergingPricer):
             return self._loosened(Count(0))
         billed = with_parts(with_parts(sent, with_json_of_object), with_error_text)
         # The maker's own API has no such blocks, so its list does not price them.
-        beside = price_lasting(sent.parts) + price_unlisted(sent.parts, self.count)
-        return self._loosened(self.makers.message(billed) + beside)
+        unlisted = price_lasting(sent.parts) + price_unlisted(sent.parts, self.count)
+        return self._loosened(self.makers.message(billed) + unlisted)
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""

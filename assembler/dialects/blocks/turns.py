@@ -201,11 +201,11 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
         elif message.role != "assistant":
             _note(message, turn, writer.notes)
         return turn
-    beside = parts_as_they_came(message)
+    as_they_came = parts_as_they_came(message)
     if opens_turn(message):
         ids.begin(message)
     for place, part in enumerate(message.parts):
-        spelled = fields_of(beside[place]) if place < len(beside) else None
+        spelled = fields_of(as_they_came[place]) if place < len(as_they_came) else None
         match part:
             case str():
                 _keep(turn.blocks, writer.text(part, spelled, message.shape))
@@ -213,13 +213,13 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
                 turn.blocks.append(writer.call(part, ids.ask(part, place), spelled))
             case Result():
                 call, call_id = ids.answer(part, index)
-                if message.role == "tool" and not beside:
+                if message.role == "tool" and not as_they_came:
                     spelled = fields_of(message.seen)  # its texts may have marks
                 turn.results.append(writer.result(part, call, call_id, spelled))
             case _:
                 _keep(turn.blocks, writer.other(part, message.shape))
     _unmark(turn, writer)
-    if not beside and len(turn.blocks) == 1 and message.text is not None:
+    if not as_they_came and len(turn.blocks) == 1 and message.text is not None:
         turn.text = message.text
     _note(message, turn, writer.notes)
     return turn

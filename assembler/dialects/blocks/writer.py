@@ -130,10 +130,11 @@ class Writer(abc.ABC):
         blocks = [] if system is None else [self.text(system, None, NEUTRAL)]
         for message in head:
             self.notes[SPEAKERS] += message.name is not None
-            beside = parts_as_they_came(message)
+            as_they_came = parts_as_they_came(message)
             for place, part in enumerate(message.parts):
                 if isinstance(part, str):
-                    blocks.append(self.text(part, fields_of(beside[place]) if beside else None, message.shape))
+                    fields = fields_of(as_they_came[place]) if as_they_came else None
+                    blocks.append(self.text(part, fields, message.shape))
                 elif isinstance(part, Opaque) and part.kind not in _AMONG_MESSAGES:
                     blocks.append(self.opaque(part))
                 elif type(part) is Thinking:

@@ -81,9 +81,9 @@ class HostBill(JoiningPricer):
         each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
         text = "".join(piece.text for piece in pieces)
         each_of_head = tuple(map(self.message, head))
-        told = (is_head(message) and not is_item_apart(message) for message in head)
-        spoken = any(price.upper and is_text for price, is_text in zip(each_of_head, told, strict=True))
-        system = price_system(text, self.family, self.count) if text or not spoken else NOTHING
+        of_texts = (is_head(message) and not is_item_apart(message) for message in head)
+        has_text = any(price.upper and is_text for price, is_text in zip(each_of_head, of_texts, strict=True))
+        system = price_system(text, self.family, self.count) if text or not has_text else NOTHING
         own_pieces, around_system = split_framing(system, each_piece)
         own_tools, tooling = split_framing(price_tools(tools, self.family, self.count), each_tool)
         return FixedPrices(
@@ -107,9 +107,9 @@ class HostBill(JoiningPricer):
             else as_responses_sends(adapt_message(message, RESPONSES))
         )
         if is_empty_for_chat(message) or not message.parts:
-            return NOTHING if chat else self._beside(message)  # an item of reasoning is sent beside the next one
+            return NOTHING if chat else self._other_fields(message)  # an item of reasoning is sent beside the next one
         alone = _in_chat(message) if chat else _in_items(message)
-        bill = total(map(self._alone, alone)) + self._beside(message)
+        bill = total(map(self._alone, alone)) + self._other_fields(message)
         if message.name is None or self.api == "responses":  # where names have no place
             return bill
         if all(type(part) is Result for part in message.parts):  # answers are sent without it
@@ -122,7 +122,7 @@ class HostBill(JoiningPricer):
             return price_items(message.parts, self.family, self.count)
         return price_message(message, self.family, self.count)
 
-    def _beside(self, message: Message) -> Count:
+    def _other_fields(self, message: Message) -> Count:
         """Price the fields other than the content: past reasoning only in the bound if the host drops it."""
         chat = self.api == "chat"
         price = price_fields(message, self.count) if chat else self._reasoning(message)

@@ -65,11 +65,11 @@ class ForwardedPricer(GradedMergingPricer):
             return super().message(message)
         if self.api == "chat" and is_empty_for_chat(message):
             return NOTHING
-        beside = bound_fields(message, self.count) if self.api == "chat" else self._items(message)
+        others = bound_fields(message, self.count) if self.api == "chat" else self._items(message)
         if not reasons:
-            return super().message(message) + beside
+            return super().message(message) + others
         kept = tuple(part for part in message.parts if type(part) is not Thinking or self._stays(part, message))
-        return super().message(attrs.evolve(message, parts=kept)) + beside if kept else beside
+        return super().message(attrs.evolve(message, parts=kept)) + others if kept else others
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""

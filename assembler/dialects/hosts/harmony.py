@@ -91,8 +91,8 @@ def _object(schema: Schema, indent: str, depth: int) -> str:
             chosen = _choices(value, indent, depth + 1, value.get("description"))
             lines += [f"{named}\n", *(f"{choice}\n" for choice in chosen), f"{indent},\n"]
             continue
-        beside = f" // default: {_default(value)}" if "default" in value else ""
-        lines.append(f"{named} {_or_null(value, f'{indent}    ', depth + 1)},{beside}\n")
+        default = f" // default: {_default(value)}" if "default" in value else ""
+        lines.append(f"{named} {_or_null(value, f'{indent}    ', depth + 1)},{default}\n")
     return f"{''.join(lines)}{indent}}}"
 
 

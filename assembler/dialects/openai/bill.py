@@ -74,10 +74,10 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         closing = "\n" if tools and self.family.system_newline_with_tools else ""
         if texts:
             texts[-1] += closing
-        spoken = list(map(self._speaks, head)) if head else []
-        first = spoken.index(True) if closing and not texts and True in spoken else None
-        beside = texts or True in spoken
-        bill = price_tools(tools, self.family, self.count, Has.what(beside, tools)) if tools else NOTHING
+        speaks = list(map(self._speaks, head)) if head else []
+        first = speaks.index(True) if closing and not texts and True in speaks else None
+        system = texts or True in speaks
+        bill = price_tools(tools, self.family, self.count, Has.what(system, tools)) if tools else NOTHING
         each, tooling = split_framing(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
         framing = self.family.primer + (self.envelope if texts else 0)
         slack = self.family.text_slack + (self.family.tooled_slack if tools else self.family.untooled_slack)
@@ -140,13 +140,13 @@ class OpenAIBill(JoiningPricer, abc.ABC):
 class OpenAIChatPricer(OpenAIBill):
     """Prices requests of one family: each message is between control tokens."""
 
-    beside_format: Tokens = 0
+    each_answer: Tokens = 0
     """What each assistant's text costs more in a request with an answer format, if the messages include that."""
 
     def formatted(self) -> OpenAIChatPricer:
         """Return the price list for requests with an answer format, which adds to each assistant's text."""
         each = self.family.schema.each_answer
-        return self if self.beside_format == each else attrs.evolve(self, beside_format=each)
+        return self if self.each_answer == each else attrs.evolve(self, each_answer=each)
 
     def message(self, message: Message) -> Count:
         """Price one message with its envelope. Each of several results has its own."""
@@ -155,8 +155,8 @@ class OpenAIChatPricer(OpenAIBill):
             if role != "assistant":
                 return self.text(self.envelope + self.count(text))
             if text and message.shape != "openai":
-                beside = self.family.assistant_text + self.beside_format
-                return self.text(self.envelope + beside + self.count(text))
+                written = self.family.assistant_text + self.each_answer
+                return self.text(self.envelope + written + self.count(text))
         if role != "assistant" and (answers := _answers_alone(message)):
             if len(answers) == 1:
                 return self.text(self.envelope + self.count(answers[0]))
@@ -169,7 +169,7 @@ class OpenAIChatPricer(OpenAIBill):
         texts = lone_texts(messages)
         if texts is None or any(message.role == "tool" or message.shape == "openai" for message in messages):
             return list(map(self.message, messages))
-        answer = self.envelope + self.family.assistant_text + self.beside_format
+        answer = self.envelope + self.family.assistant_text + self.each_answer
         counts = zip(messages, count_each(self.count, texts), strict=True)
         return [self.text((answer if it.role == "assistant" else self.envelope) + tokens) for it, tokens in counts]
 
@@ -196,7 +196,7 @@ class OpenAIChatPricer(OpenAIBill):
     def options(self, layout: Layout) -> Count:
         """Price a forced tool, serial calls and an output schema. Other options are free."""
         choice = tool_choice_in(layout.options) if layout.options else None
-        answers = 0 if self.beside_format else sum(map(_says_something, map(_as_sent, layout.messages)))
+        answers = 0 if self.each_answer else sum(map(_says_something, map(_as_sent, layout.messages)))
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 
     def _composed(self, message: Message) -> Count:
@@ -215,12 +215,12 @@ class OpenAIChatPricer(OpenAIBill):
             bill = [self._result(result, message) for result in results]
         rest = message.parts if kinds.isdisjoint(_APART) else _beside_results(message)
         if rest or (message.extra_fields and not results):
-            bill += self._spoken(message, rest)
+            bill += self._content(message, rest)
         if message.extra_fields or Thinking in map(type, message.parts):
-            bill.append(self._beside(message))
+            bill.append(self._other_fields(message))
         return bill[0] if len(bill) == 1 else total(bill)
 
-    def _beside(self, message: Message) -> Count:
+    def _other_fields(self, message: Message) -> Count:
         """Price the fields other than the content. OpenAI ignores all but sound (12 recordings of one project)."""
         fields = price_fields(message, self.count)
         if self.family.grade is Grade.ESTIMATED or "audio" in message.extra_fields:
@@ -238,16 +238,16 @@ class OpenAIChatPricer(OpenAIBill):
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
         price = self.texts(tokens, result_texts(result))
-        beside = [self._medium(part) for part in result.parts if type(part) is Opaque and not is_mark(part)]
-        return total(beside, price) if beside else price
+        media = [self._medium(part) for part in result.parts if type(part) is Opaque and not is_mark(part)]
+        return total(media, price) if media else price
 
-    def _spoken(self, message: Message, parts: Sequence[object]) -> list[Count]:
+    def _content(self, message: Message, parts: Sequence[object]) -> list[Count]:
         """Price the texts in their envelope, the media and the calls."""
         texts = [part for part in parts if type(part) is str]
         calls = [part for part in parts if type(part) is Call]
         tokens = self.envelope if message.name is None else self._envelope(message)
         if texts and message.role == "assistant" and any(texts):
-            tokens += self.family.assistant_text + self.beside_format
+            tokens += self.family.assistant_text + self.each_answer
         bill = [self.texts(tokens, texts) if texts else self.text(tokens)]
         if message.shape == "openai" and message.role == "assistant" and texts and not calls and _refuses(message):
             bill.append(_REFUSED)

@@ -169,7 +169,7 @@ class OpenAIResponsesPricer(OpenAIBill):
             if isinstance(part, str | Media):
                 stretch.append(part)
                 continue
-            bill += self._spoken(message, stretch)
+            bill += self._stretch(message, stretch)
             stretch = []
             match part:
                 case Call():
@@ -181,7 +181,7 @@ class OpenAIResponsesPricer(OpenAIBill):
                     bill += price_reasoning(part, self.count, self.envelope)
                 case Opaque():
                     bill += self._opaque(part)
-        bill += self._spoken(message, stretch)
+        bill += self._stretch(message, stretch)
         if not calls:
             return bill
         replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(original) else 0
@@ -230,8 +230,8 @@ class OpenAIResponsesPricer(OpenAIBill):
             return NOTHING
         picture: object = part.raw.get("result")
         if part.kind == "image_generation_call" and isinstance(picture, str):
-            beside = bound_of_texts(held for key, held in part.raw.items() if key != "result")
-            return self.medium(Media("image", {"type": "image", "data": picture})) + Count(self.envelope) + beside
+            others = bound_of_texts(held for key, held in part.raw.items() if key != "result")
+            return self.medium(Media("image", {"type": "image", "data": picture})) + Count(self.envelope) + others
         if part.kind == "additional_tools":
             return self._loaded(part)
         return Count(self.envelope) + price_opaque(part, self.count)
@@ -247,7 +247,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         tokens = self.envelope + declared.tokens
         return Count(tokens, Grade.ESTIMATED, upper=tokens + max(0, declared.upper - declared.tokens) + each.upper // 8)
 
-    def _spoken(self, message: Message, stretch: Sequence[str | Media]) -> Count:
+    def _stretch(self, message: Message, stretch: Sequence[str | Media]) -> Count:
         """Price one item of texts and media that stand next to each other."""
         texts = [part for part in stretch if isinstance(part, str)]
         if len(texts) == len(stretch):

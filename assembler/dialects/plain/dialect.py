@@ -95,23 +95,23 @@ class PlainPricer:
 
     def message(self, message: Message) -> Count:
         """Price the texts of one message."""
-        beside = total(map(self._beside, message.parts))
-        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message) + beside
+        others = total(map(self._other_part, message.parts))
+        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message) + others
 
-    def _beside(self, part: Part) -> Count:
+    def _other_part(self, part: Part) -> Count:
         """Price what is sent but is no text of this API's."""
         match part:
             case Media():
                 from assembler.pricing.media.open_models import price_medium  # for media alone
 
-                facts, words = read_media(part), Count(sum(map(self.count, _words_beside(part))), Grade.ESTIMATED)
+                facts, words = read_media(part), Count(sum(map(self.count, _captions(part))), Grade.ESTIMATED)
                 if facts.text is None:
                     return price_medium(facts) + words
                 return Count(self.count(facts.text), Grade.ESTIMATED) + words
             case Opaque() if not is_mark(part):
                 return price_opaque(part, self.count)
             case Result():
-                return total(map(self._beside, part.parts))
+                return total(map(self._other_part, part.parts))
             case _:
                 return NOTHING
 
@@ -153,7 +153,7 @@ class PlainPricer:
                 assert_never(never)
 
 
-def _words_beside(part: Media) -> list[str]:
+def _captions(part: Media) -> list[str]:
     """Return the title, the context or the name of a file, which is sent with it."""
     inner = fields_in(part.raw, "document")
     held = (part.raw.get("title"), part.raw.get("context"), inner.get("name"), inner.get("context"))

@@ -39,16 +39,16 @@ def grade_price(price: Priced, count: TokenCounter) -> Priced:
     return price if price.grade >= grade else attrs.evolve(price, grade=grade)
 
 
-def graded_pricer(rules: Pricer, count: TokenCounter, beside: Count = NOTHING) -> Pricer:
-    """Return the rules with prices graded by their counter, and with what a request costs `beside` them.
+def graded_pricer(rules: Pricer, count: TokenCounter, beside_rules: Count = NOTHING) -> Pricer:
+    """Return the rules with prices graded by their counter, and with what a request costs `beside_rules`.
 
-    With an exact counter and nothing beside, return the rules themselves.
+    With an exact counter and no such cost, return the rules themselves.
     """
-    if grade_of(count) is Grade.EXACT and beside is NOTHING:
+    if grade_of(count) is Grade.EXACT and beside_rules is NOTHING:
         return rules
     if isinstance(rules, MergingPricer):
-        return GradedMergingPricer(rules=rules, count=count, beside_rules=beside)
-    return GradedPricer(rules, count, beside_rules=beside)
+        return GradedMergingPricer(rules=rules, count=count, beside_rules=beside_rules)
+    return GradedPricer(rules, count, beside_rules=beside_rules)
 
 
 @attrs.frozen(eq=False)

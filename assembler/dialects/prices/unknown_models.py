@@ -159,22 +159,22 @@ class ForeignPricer(RuledPricer):
         """Return the rules' prices with wider bounds, equal for a system text in pieces and as a head message."""
         prices = self.rules.fixed(pieces, head, tools)
         texts = [price for price, message in zip(prices.head, head, strict=True) if not is_item_apart(message)]
-        spoken = self._parts_of_one([*prices.pieces, *texts, prices.framing])
-        told = iter(spoken[len(pieces) : -1])
+        of_one = self._parts_of_one([*prices.pieces, *texts, prices.framing])
+        in_head = iter(of_one[len(pieces) : -1])
         around_pieces = AROUND_A_MESSAGE if pieces else 0
         loosened = prices.each(self._loosened)
         return attrs.evolve(
             loosened,
             tools=tuple(map(self._indented, loosened.tools, tools)),
-            pieces=spoken[: len(pieces)],
+            pieces=of_one[: len(pieces)],
             head=tuple(
                 self.message(message)
                 if is_item_apart(message)  # as in a conversation
-                else next(told) + Count(0, upper=AROUND_A_MESSAGE if alone.upper else 0)  # nothing if it is not sent
+                else next(in_head) + Count(0, upper=AROUND_A_MESSAGE if alone.upper else 0)  # nothing if it is not sent
                 for alone, message in zip(prices.head, head, strict=True)
             ),
             tooling=self._loosened(prices.tooling, AROUND_TOOLS if tools else 0),
-            framing=spoken[-1] + Count(0, upper=AROUND_A_REQUEST + around_pieces),
+            framing=of_one[-1] + Count(0, upper=AROUND_A_REQUEST + around_pieces),
         )
 
     def _indented(self, price: Count, tool: Tool) -> Count:
@@ -206,8 +206,8 @@ class ForeignPricer(RuledPricer):
         reached, results = AROUND_A_MESSAGE, message.parts
         for place, result in enumerate(results):
             before = tuple(results[max(0, place - 2) : place])
-            beside = self.rules.message(attrs.evolve(message, parts=before)).upper if before else 0
-            more = self.rules.message(attrs.evolve(message, parts=(*before, result))).upper - beside
+            earlier = self.rules.message(attrs.evolve(message, parts=before)).upper if before else 0
+            more = self.rules.message(attrs.evolve(message, parts=(*before, result))).upper - earlier
             reached += math.ceil(more * self.farthest) + AROUND_A_MESSAGE
         return reached
 
@@ -216,12 +216,12 @@ class ForeignPricer(RuledPricer):
 
         What an answer format adds to each of the assistant's texts is rounded together with that text, as in a build.
         """
-        beside = self.formatted()
-        asked, alone = self.rules.options(layout), beside.rules.options(layout)
+        formatted = self.formatted()
+        asked, alone = self.rules.options(layout), formatted.rules.options(layout)
         price = self._loosened(alone if isinstance(alone, Count) else alone.alone())
         if asked == alone:
             return price
-        return price + (price_messages(beside, layout.messages) - price_messages(self, layout.messages))
+        return price + (price_messages(formatted, layout.messages) - price_messages(self, layout.messages))
 
     def _parts_of_one(self, pieces: Sequence[Count]) -> tuple[Count, ...]:
         """Widen the bounds so that they add up to that of the joined text, however it is split."""

@@ -228,13 +228,13 @@ def _in_message(message: Message) -> list[SideField]:
         said.add("audio")
     seen = fields_of(message.seen)
     for fields in map(fields_in, items_of(message.seen) if seen is None else [seen]):
-        beside = {key: held for key, held in fields.items() if key not in said}
+        unsaid = {key: held for key, held in fields.items() if key not in said}
         if message.name is None and "parts" in fields:  # a name that is read is noted as such
             _add("name", fields.get("name"), found)
         if "role" in fields or "parts" in fields:
-            _find(beside, _OF_A_MESSAGE, unread, found)
+            _find(unsaid, _OF_A_MESSAGE, unread, found)
         else:  # an item of Responses
-            _find_in_part(beside, unread, found)
+            _find_in_part(unsaid, unread, found)
     return found
 
 
@@ -284,9 +284,9 @@ def _find_in_thought(raw: _Raw, found: list[SideField]) -> None:
     seal = said.get(_SEAL) if said else raw.get(_SEAL)
     if not isinstance(seal, str):
         return
-    beside = [SideField(key, held, seal) for key, held in (*raw.items(), *holder.items()) if key not in _OF_A_THOUGHT]
-    beside += [SideField(key, held, seal) for key, held in said.items() if key not in _OF_A_THOUGHT | {"text"}]
-    found += [field for field in beside if _says_something(field.held)]
+    unsaid = [SideField(key, held, seal) for key, held in (*raw.items(), *holder.items()) if key not in _OF_A_THOUGHT]
+    unsaid += [SideField(key, held, seal) for key, held in said.items() if key not in _OF_A_THOUGHT | {"text"}]
+    found += [field for field in unsaid if _says_something(field.held)]
 
 
 def _find_in_unread(held: object, found: list[SideField]) -> None:

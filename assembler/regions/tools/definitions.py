@@ -46,10 +46,10 @@ def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
     if not isinstance(inner, Mapping):
         raise tool_error(f"{word} holds {kind_of(inner)}, not a dict")
     reading = _flat(cast("Definition", inner))
-    beside = {key: value for key, value in definition.items() if key not in {word, "type"} and value is not None}
-    if twice := sorted(shown(key) for key in beside.keys() & reading.extra.keys()):
+    others = {key: value for key, value in definition.items() if key not in {word, "type"} and value is not None}
+    if twice := sorted(shown(key) for key in others.keys() & reading.extra.keys()):
         raise tool_error(f"{twice[0]} is given twice, inside and beside {word}", tool=reading.name)
-    return (Reading(reading.name, reading.description, reading.parameters, {**reading.extra, **beside}),)
+    return (Reading(reading.name, reading.description, reading.parameters, {**reading.extra, **others}),)
 
 
 def _declared(definition: Definition, word: str) -> tuple[Reading, ...]:
@@ -57,8 +57,8 @@ def _declared(definition: Definition, word: str) -> tuple[Reading, ...]:
     declarations = definition[word]
     if not isinstance(declarations, list | tuple):
         raise tool_error(f"{word} holds {kind_of(declarations)}, not a list")
-    beside = {key: value for key, value in definition.items() if key != word and value is not None}
-    hosted = (read_hosted({key: value}) for key, value in beside.items())
+    others = {key: value for key, value in definition.items() if key != word and value is not None}
+    hosted = (read_hosted({key: value}) for key, value in others.items())
     declared = tuple(_declaration(each) for each in cast("list[object]", declarations))
     return (*declared, *(reading for reading in hosted if reading is not None))
 

@@ -68,7 +68,7 @@ def _united(run: Sequence[Source], text: str, best: Document) -> Document:
     return attrs.evolve(first, text=text, score=best.score, trusted=trusted, embedding=None, metadata=metadata)
 
 
-def beside(source: Source) -> set[tuple[str, int]]:
+def neighbours_of(source: Source) -> set[tuple[str, int]]:
     """The places of a source's neighbours: its document, and the indexes before and after its own, if it has one."""
     index = of(source.document, "chunk_index")
     origin = str(source.origin)

@@ -148,8 +148,8 @@ class _CheckedPolicy(Checked):
         """Check one whole conversation, in windows about as large as its newest turns."""
         edges = _edges(request, dialect)
         for edge in dict.fromkeys([*edges[:_MOST_EDGES], *edges[-2:]]):
-            for beside in (-1, 0):
-                window = _Window(dialect, request, max(0, edge + beside), 50)
+            for nudge in (-1, 0):
+                window = _Window(dialect, request, max(0, edge + nudge), 50)
                 with noting(window):
                     self.one(window)
 

@@ -78,7 +78,7 @@ class _Case:
     question: str | None
     share: float
     """The place of the edge: 0 for the smallest layout, 1 for the largest."""
-    beside: Tokens
+    nudge: Tokens
     answered: bool
     """Whether the conversation ends with the result of a tool."""
     seam: Tokens
@@ -128,8 +128,8 @@ def _cases(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
 def _around(draw: DrawFn, documents: Sequence[Document]) -> _Case:
     regions = Regions(draw(st.none() | WORDS), documents=tuple(documents))
     share = draw(st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)))
-    beside = draw(st.integers(-EDGE, EDGE))
-    return _Case(regions, draw(st.none() | WORDS), share, beside, draw(st.booleans()), draw(_SEAMS))
+    nudge = draw(st.integers(-EDGE, EDGE))
+    return _Case(regions, draw(st.none() | WORDS), share, nudge, draw(st.booleans()), draw(_SEAMS))
 
 
 @attrs.frozen
@@ -289,7 +289,7 @@ class _CheckedStrategy(Checked):
             return found
 
         least, most = (_cost(chosen(tokens), case.seam) for tokens in (-AMPLE, None))
-        tokens = round(least + case.share * (most - least)) + case.beside
+        tokens = round(least + case.share * (most - least)) + case.nudge
         found = fitting(tokens)
         fitting(_cost(found, case.seam) - 1)  # the next smaller layout, at its edge
         for left, after_others in ((tokens, found), (None, chosen(None))):
@@ -304,7 +304,7 @@ class _CheckedStrategy(Checked):
             whole = self._context(case, AMPLE, dialect)
             if whole is None:
                 continue
-            window = round(whole.count.upper * (0.5 + case.share / 2)) + case.beside
+            window = round(whole.count.upper * (0.5 + case.share / 2)) + case.nudge
             for context in filter(None, (whole, self._context(case, max(1, window), dialect))):
                 self.fits_and_is_valid(context, dialect)
                 billed = count_request(context.request(), dialect=dialect, counter=len)
