@@ -58,11 +58,11 @@ def unknown_dialect(name: str, known: Iterable[str], otherwise: str) -> BudgetEr
     names = tuple(known)
     spelled = name.lower().replace("-", "_").replace(" ", "_")[:LONGEST_NAME]
     near = OFTEN_MEANT.get(spelled) or next(iter(difflib.get_close_matches(spelled, names, n=1)), None)
-    spoken = models.dialect_of(name) if len(name) <= LONGEST_NAME else None
+    dialect = models.dialect_of(name) if len(name) <= LONGEST_NAME else None
     if near is not None and not otherwise:
         otherwise = f"; did you mean {near}?"
-    elif spoken is not None:
-        otherwise = f"; that is a model, and its dialect is {spoken}"
+    elif dialect is not None:
+        otherwise = f"; that is a model, and its dialect is {dialect}"
     return BudgetError(f"dialect: expected one of {', '.join(names)}, got another text{otherwise}")
 
 

@@ -57,29 +57,29 @@ class Pairs:
     def of(cls, messages: Sequence[Message]) -> Pairs:
         """The pairs of a history. O(parts)."""
         pairs = cls()
-        waiting: CallQueue[PendingCall] = CallQueue()
+        open_calls: CallQueue[PendingCall] = CallQueue()
         before: Message | None = None
         for place, message in enumerate(messages):
-            answered = pairs._take_answers(place, message, waiting)
+            answered = pairs._take_answers(place, message, open_calls)
             if not answered and message.has_only_results:
                 continue  # all its results are loose
-            if len(waiting) and not may_come_between(message, before) and not answered:
-                pairs.unanswered[place], waiting = [*waiting], CallQueue()
-            if not _ask(message, place, waiting):
+            if len(open_calls) and not may_come_between(message, before) and not answered:
+                pairs.unanswered[place], open_calls = [*open_calls], CallQueue()
+            if not _ask(message, place, open_calls):
                 pairs.repeating.add(place)
                 continue
             before = message
-        pairs.unanswered[len(messages)] = [*waiting]
+        pairs.unanswered[len(messages)] = [*open_calls]
         pairs._give()
         return pairs
 
-    def _take_answers(self, place: int, message: Message, waiting: CallQueue[PendingCall]) -> bool:
+    def _take_answers(self, place: int, message: Message, open_calls: CallQueue[PendingCall]) -> bool:
         """Match results with open calls; the others, and all in the model's messages, are loose. True if any fits."""
         answered = False
         for number, part in enumerate(message.parts):
             if type(part) is not Result:
                 continue
-            if message.role != "assistant" and waiting.answered(part.call_id, part.name) is not None:
+            if message.role != "assistant" and open_calls.answered(part.call_id, part.name) is not None:
                 answered = True
             else:
                 alone = message.role == "tool" and fields_of(message.seen) is not None
@@ -134,11 +134,11 @@ def _pair(given: LooseResult, asked: PendingCall) -> None:
     given.asked, asked.answer = asked, given
 
 
-def _ask(message: Message, place: int, waiting: CallQueue[PendingCall]) -> bool:
+def _ask(message: Message, place: int, open_calls: CallQueue[PendingCall]) -> bool:
     """Add the calls of a message to the open ones. Returns False if an open call already has one of their ids."""
     calls = [part for part in message.parts if type(part) is Call]
-    if any(call.id is not None and by_id(call.id) in waiting for call in calls):
+    if any(call.id is not None and by_id(call.id) in open_calls for call in calls):
         return False
     for call in calls:
-        waiting.add(PendingCall(call, message, place), asked_by(call.id, call.name))
+        open_calls.add(PendingCall(call, message, place), asked_by(call.id, call.name))
     return True

@@ -109,9 +109,9 @@ class _Mending:
 
     def close(self, place: int) -> None:
         """Append the results of calls that are still open before the message at `place`."""
-        waiting = self.pairs.unanswered.get(place, ())
+        unanswered = self.pairs.unanswered.get(place, ())
         sources: dict[int, list[LooseResult]] = {}
-        for asked in waiting:
+        for asked in unanswered:
             if asked.answer is None:
                 self._add(asked, place)
             else:

@@ -44,7 +44,7 @@ def model_in(request: Mapping[str, Any], dialect: Dialect | str | None = None) -
         named: object = request["model"]
     else:
         asked = DIALECTS.values() if dialect is None else [read_dialect(dialect)]
-        keys = [spoken.api.model for spoken in asked if spoken.api.model]
+        keys = [each.api.model for each in asked if each.api.model]
         named = next((request[key] for key in keys if key in request), None)
     return str.__str__(named) if isinstance(named, str) else None
 

@@ -51,7 +51,7 @@ def write_request(conversation: Conversation, *, call_id: str, named: str) -> Re
     return {"messages": [*head, *messages], **({"tools": tools} if tools else {})}
 
 
-SPOKEN: Request = {"role": "assistant", "content": "a"}
+ANSWER: Request = {"role": "assistant", "content": "a"}
 STRANGER: Request = {"role": "robot", "content": "a"}
 UNKNOWN_PART: Request = {"role": "user", "content": [{"type": "hologram"}]}
 PART_WITHOUT_TEXT: Request = {"role": "user", "content": [{"type": "text"}]}
@@ -63,7 +63,7 @@ def lose_call(draw: DrawFn, request: Request) -> None:
     history, place = breach.history_of(request), breach.pick(draw, request, "tool_calls")
     del history[place]["tool_calls"][0]
     if not history[place]["tool_calls"]:
-        history[place] = SPOKEN.copy()
+        history[place] = ANSWER.copy()
 
 
 repeat_call = breach.changed(

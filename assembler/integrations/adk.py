@@ -63,8 +63,8 @@ class AssemblerPlugin(LastCall, BasePlugin):
         run = (callback_context.session.id, callback_context.agent_name)
         key = f"{STORED_AS}.{callback_context.agent_name}"
         before = callback_context.state.get(key)
-        asked, spoken, contents, head = self._read(llm_request)
-        context = await self._fitting.afit(spoken, asked, run=run, state=before)
+        asked, message_dicts, contents, head = self._read(llm_request)
+        context = await self._fitting.afit(message_dicts, asked, run=run, state=before)
         _replace_contents(llm_request, context, contents, head)
         if (state := worth_keeping(context.state())) != before:
             callback_context.state[key] = state
@@ -92,8 +92,8 @@ class AssemblerPlugin(LastCall, BasePlugin):
 
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
         """Replace the contents and the system instruction of an `LlmRequest` by those that fit."""
-        asked, spoken, contents, head = self._read(llm_request)
-        context = self._fitting.fit(spoken, asked, run=run)
+        asked, message_dicts, contents, head = self._read(llm_request)
+        context = self._fitting.fit(message_dicts, asked, run=run)
         _replace_contents(llm_request, context, contents, head)
 
     def _read(self, llm_request: Any) -> tuple[Asked, list[dict[str, Any]], list[Any], list[Any]]:

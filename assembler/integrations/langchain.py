@@ -94,7 +94,7 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         call = self._read(request)
         state = call.state
         while True:
-            context = self._fitting.fit(call.spoken, call.asked, run=call.run, state=state)
+            context = self._fitting.fit(call.message_dicts, call.asked, run=call.run, state=state)
             try:
                 response = handler(call.fitted(context))
             except Exception as error:
@@ -108,7 +108,7 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         call = self._read(request)
         state = call.state
         while True:
-            context = await self._fitting.afit(call.spoken, call.asked, run=call.run, state=state)
+            context = await self._fitting.afit(call.message_dicts, call.asked, run=call.run, state=state)
             try:
                 response = await handler(call.fitted(context))
             except Exception as error:
@@ -203,13 +203,13 @@ class PreModelHook(LastCall):
     def _settle(self, messages: Any) -> None:
         """Take the bill of the last call from its answer, which is now in the state."""
         history = _History.of(messages, self._fitting)
-        if (last := self._fitting.before(history.spoken)) is not None:
+        if (last := self._fitting.before(history.message_dicts)) is not None:
             context, length = last
             self._fitting.settle(context, _billed(history.answer_to(length)))
 
     def _laid_out(self, messages: Any, asked: Asked, state: Any = None) -> list[Any]:
         history = _History.of(messages, self._fitting)
-        context = self._fitting.fit(history.spoken, asked, state=state)
+        context = self._fitting.fit(history.message_dicts, asked, state=state)
         kept, system = history.kept(context), context.system
         sent = kept if system is None else [SystemMessage(content=system), *kept]
         self._retries.add(sent, context, lambda learned: self._laid_out(messages, asked, learned))
@@ -249,13 +249,13 @@ class _History:
         return cls(messages, entries, as_items)
 
     @property
-    def spoken(self) -> list[dict[str, Any]]:
+    def message_dicts(self) -> list[dict[str, Any]]:
         return [entry for listed in self.entries for entry in listed]
 
-    def answer_to(self, spoken: int) -> Sequence[Any]:
-        """Return the message after the first `spoken` entries, or nothing at the end."""
+    def answer_to(self, count: int) -> Sequence[Any]:
+        """Return the message after the first `count` entries, or nothing at the end."""
         starts = list(itertools.accumulate(map(len, self.entries), initial=0))
-        return self.messages[starts.index(spoken) :][:1] if spoken in starts else ()
+        return self.messages[starts.index(count) :][:1] if count in starts else ()
 
     def kept(self, context: Context) -> list[Any]:
         plan, own = context.inside, self.messages
@@ -277,8 +277,8 @@ class _ModelCall:
     asked: Asked
 
     @property
-    def spoken(self) -> list[dict[str, Any]]:
-        return self.history.spoken
+    def message_dicts(self) -> list[dict[str, Any]]:
+        return self.history.message_dicts
 
     @property
     def state(self) -> Any:

@@ -123,8 +123,8 @@ async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
 
 def _hosted(tool: Any) -> dict[str, Any]:
     """Return a hosted tool in the form of the Responses API, by the SDK's own code."""
-    spoken: list[Any] = Converter.convert_tools([tool], []).tools
-    return dict(spoken[0]) if spoken else {"type": tool.name, "name": tool.name}
+    converted: list[Any] = Converter.convert_tools([tool], []).tools
+    return dict(converted[0]) if converted else {"type": tool.name, "name": tool.name}
 
 
 def _answer(kind: Any) -> OutputSchema | None:

@@ -69,7 +69,7 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         _, sent = model.prepare_request(request_context.model_settings, parameters)
         messages: list[Any] = request_context.messages
         heads = [
-            Piece(sent=part, spoken={"role": "system", "content": part.content})
+            Piece(sent=part, message_dict={"role": "system", "content": part.content})
             for part in sent.instruction_parts or ()
             if part.content
         ]
@@ -79,14 +79,14 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             dialect=self._fitting.dialect,
             tags=model.profile.get("thinking_tags", _THINK),
         )
-        spoken = [*heads, *history]
+        sent_pieces = [*heads, *history]
         settings: Mapping[str, Any] = request_context.model_settings or {}
         serial = serial_calls(settings.get("parallel_tool_calls"))
         tools = self._fitting.priced(_definitions(sent, self._fitting.dialect))
         asked = Asked(None, tools, _answer(sent), options=serial)
         run = ctx.conversation_id or ctx.run_id
-        context = await self._fitting.afit([piece.spoken for piece in spoken], asked, run=run)
-        kept = kept_objects(context.inside, spoken, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
+        context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=run)
+        kept = kept_objects(context.inside, sent_pieces, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
         changes: dict[str, Any] = {"messages": join_pieces(messages, kept)}
         if context.system is not None:
             parts = [*(parameters.instruction_parts or ()), InstructionPart(content=context.system)]
@@ -112,8 +112,8 @@ def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:
         {"name": tool.name, "description": tool.description or "", "parameters": tool.parameters_json_schema}
         for tool in (*parameters.declared_function_tools, *parameters.output_tools)
     ]
-    spoken = [{"type": "function", "function": function} for function in functions]
-    return [*spoken, *(_native(tool, dialect) for tool in parameters.native_tools)]
+    tools = [{"type": "function", "function": function} for function in functions]
+    return [*tools, *(_native(tool, dialect) for tool in parameters.native_tools)]
 
 
 _NATIVE: Mapping[str, Mapping[str, dict[str, Any]]] = {

@@ -40,7 +40,7 @@ class Piece:
     places: tuple[Place, ...] = ()
     sent: Any = None
     """The part or response as it will be sent, with the framework's framing."""
-    spoken: Mapping[str, Any] = attrs.field(factory=dict[str, Any])
+    message_dict: Mapping[str, Any] = attrs.field(factory=dict[str, Any])
     before: tuple[Place, ...] = ()
     after: tuple[Place, ...] = ()
     changed: Sequence[Any] | None = None
@@ -52,13 +52,13 @@ def pieces(messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, ta
     last: Piece | None = None
     matched = prepared if len(prepared) == len(messages) else messages
     for at, (message, sent) in enumerate(zip(messages, matched, strict=True)):
-        for places, form, spoken in _spoken_parts(at, message, sent, dialect, tags):
-            if spoken is None:
+        for places, form, message_dict in _parts_to_send(at, message, sent, dialect, tags):
+            if message_dict is None:
                 silent += places
                 continue
             if last is not None:
                 yield last
-            last, silent = Piece(tuple(places), form, spoken, tuple(silent)), []
+            last, silent = Piece(tuple(places), form, message_dict, tuple(silent)), []
     if last is not None:
         yield attrs.evolve(last, after=tuple(silent))
 
@@ -107,7 +107,7 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
     if getattr(piece.sent, "part_kind", None) in _OF_A_RESPONSE:
         return attrs.evolve(piece, changed=[_item_with(piece.sent, became[0][1])])
     if hasattr(piece.sent, "parts"):
-        return attrs.evolve(piece, changed=list(_response_parts(piece.sent, piece.spoken, became)))
+        return attrs.evolve(piece, changed=list(_response_parts(piece.sent, piece.message_dict, became)))
     new = became[0][1]
     if isinstance(new, Result):
         said = dataclasses.replace(piece.sent, content=text_of(new.parts), outcome="success")
@@ -120,7 +120,7 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
     return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=kept)])
 
 
-def _spoken_parts(
+def _parts_to_send(
     at: int, message: Any, sent: Any, dialect: str, tags: tuple[str, str]
 ) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
     """Yield the places, the object and the message dict of each part, or of a whole response; None if it is not sent.
@@ -140,16 +140,20 @@ def _spoken_parts(
     files: list[Any] = []
     last = max((index for index, part in enumerate(message.parts) if part.part_kind == "tool-return"), default=-1)
     for index, (part, form) in enumerate(zip(message.parts, framed, strict=True)):
-        spoken = None if form is None else _request_part(form, files)
-        if spoken is not None and part.part_kind.startswith("retry") and spoken["role"] == "user":
-            spoken["role"] = "system"  # the framework's own words must not begin a turn
-        if spoken is not None and files and dialect in _AS_BLOCKS:
-            spoken["content"] = [{"type": "text", "text": spoken["content"]}, *_contents(files)]
+        message_dict = None if form is None else _request_part(form, files)
+        if message_dict is not None and part.part_kind.startswith("retry") and message_dict["role"] == "user":
+            message_dict["role"] = "system"  # the framework's own words must not begin a turn
+        if message_dict is not None and files and dialect in _AS_BLOCKS:
+            message_dict["content"] = [{"type": "text", "text": message_dict["content"]}, *_contents(files)]
             files = []
-        elif spoken is not None and files and index == last:
-            result = {"type": "tool_result", "tool_use_id": spoken["tool_call_id"], "content": spoken["content"]}
-            spoken = {"role": "user", "content": [result, *_contents(files)]}
-        yield [(at, index)], form, spoken
+        elif message_dict is not None and files and index == last:
+            result = {
+                "type": "tool_result",
+                "tool_use_id": message_dict["tool_call_id"],
+                "content": message_dict["content"],
+            }
+            message_dict = {"role": "user", "content": [result, *_contents(files)]}
+        yield [(at, index)], form, message_dict
     for note in added:
         yield [], None, _request_part(note, files)
 
@@ -312,11 +316,11 @@ def _response(message: Any, dialect: str, tags: tuple[str, str]) -> dict[str, An
             calls.append(chat_call(part.tool_call_id, part.tool_name, part.args_as_json_str()))
     if not (texts or calls or blocks):
         return None
-    spoken: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) if texts else None}
+    message_dict: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) if texts else None}
     if blocks:
         said = [{"type": "text", "text": "\n\n".join(texts)}] if texts else []
-        spoken["content"] = [*blocks, *said]
-    return {**spoken, "tool_calls": calls} if calls else spoken
+        message_dict["content"] = [*blocks, *said]
+    return {**message_dict, "tool_calls": calls} if calls else message_dict
 
 
 _OF_A_SERVER = frozenset({"builtin-tool-call", "builtin-tool-return", "compaction"})
@@ -339,14 +343,14 @@ def _plain(content: Any) -> Any:
     return json.loads(json.dumps(content, default=str))
 
 
-def _response_parts(response: Any, spoken: Mapping[str, Any], became: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
+def _response_parts(response: Any, message_dict: Mapping[str, Any], became: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
     """Yield the parts of a response with what is left of its texts, its reasoning and the arguments of its calls."""
     arguments = iter([new.arguments for _, new in became if isinstance(new, Call)])
     thoughts = iter([new for old, new in became if isinstance(old, Thinking)])
     texts = [(old, new) for old, new in became if isinstance(old, str)]
     unchanged = all(new is old for old, new in texts)
     text = next((new for _, new in texts), None)
-    blocks = isinstance(spoken.get("content"), list)
+    blocks = isinstance(message_dict.get("content"), list)
     for part in response.parts:
         if part.part_kind == "tool-call":
             new = next(arguments)

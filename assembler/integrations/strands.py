@@ -73,7 +73,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         try:
             read = _Read.of(call)
             kept = call.agent.state.get(STORED_AS)
-            context = await self._fitting.afit(read.spoken, read.asked, run=id(call.agent), state=kept)
+            context = await self._fitting.afit(read.message_dicts, read.asked, run=id(call.agent), state=kept)
             return read.fitted(context, kept)
         except AssemblyError as error:
             # The only error that the event loop does not wrap, at any depth: it is passed to `reduce_context`.
@@ -98,7 +98,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         """Return the `InvokeModelContext` with the system prompt and messages that fit. Raises as `build` does."""
         read = _Read.of(call)
         kept = call.agent.state.get(STORED_AS)
-        return read.fitted(self._fitting.fit(read.spoken, read.asked, run=id(call.agent), state=kept), kept)
+        return read.fitted(self._fitting.fit(read.message_dicts, read.asked, run=id(call.agent), state=kept), kept)
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:
         """Do nothing: the history belongs to the agent and its session, and each call is fitted when it is made."""
@@ -128,7 +128,7 @@ class _Read:
         return cls(call, own, [*head, *cast("list[Block]", call.messages)])
 
     @property
-    def spoken(self) -> list[Block]:
+    def message_dicts(self) -> list[Block]:
         return [{"role": message["role"], "content": message["content"]} for message in self.messages]
 
     @property

@@ -20,7 +20,7 @@ from typing import TypeVar
 from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.summarizing import MOST_QUESTIONS, changing_error, summary_failure
-from budgets.counters.awaited import WAITING, is_async
+from budgets.counters.awaited import WAITS, is_async
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ async def _run_in_own_thread(work: Callable[[], T]) -> T:
         return future.result()
 
     def run() -> None:
-        WAITING.set(wait)
+        WAITS.set(wait)
         try:
             finish = partial(_succeed, done, work())
         except BaseException as error:  # for the task that awaits this

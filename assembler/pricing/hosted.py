@@ -143,6 +143,6 @@ def fixed_with_hosted(
         if tool.extra:
             each[place] += price_fields_of_tool(tool, shape)
     if not all(map(IS_FULLY_READ, head)):
-        spoken = zip(prices.head, head, strict=True)
-        prices = attrs.evolve(prices, head=tuple(price + price_unread(pricer, message) for price, message in spoken))
+        heads = zip(prices.head, head, strict=True)
+        prices = attrs.evolve(prices, head=tuple(price + price_unread(pricer, message) for price, message in heads))
     return attrs.evolve(prices, tools=tuple(each))

@@ -63,14 +63,14 @@ class Allowance:
 
 def pay_for(allowance: Allowance, items: Collection[object]) -> None:
     """Spend the cost of printing these items, counting shared ones each time. Stops when the allowance is exceeded."""
-    waiting = [items]
-    while waiting:
-        held = waiting.pop()
+    unvisited = [items]
+    while unvisited:
+        held = unvisited.pop()
         allowance.step(len(held) // LOOKED_AT)
         allowance.build(max(len(held), sum(len(item) for item in held if isinstance(item, str))))
         inner = [cast("list[object]", item) for item in held if isinstance(item, list | tuple | dict)]
         allowance.build(HELD * len(inner))
-        waiting += [cast("dict[object, object]", item).values() if isinstance(item, dict) else item for item in inner]
+        unvisited += [cast("dict[object, object]", item).values() if isinstance(item, dict) else item for item in inner]
 
 
 def add(allowance: Allowance, left: Any, right: Any) -> Any:

@@ -145,19 +145,19 @@ def _best_that_fit(
         return after is not None and after >= 0
 
     run = run_that_fits(len(ranked), fits)
-    chosen, waiting, costs = [*ranked[:run]], deque(ranked[run:]), dict[Source, Tokens | None]()
+    chosen, untaken, costs = [*ranked[:run]], deque(ranked[run:]), dict[Source, Tokens | None]()
     now, refused = left(chosen), 0
-    while refused < len(waiting):
-        source = waiting.popleft()
+    while refused < len(untaken):
+        source = untaken.popleft()
         after = left([*chosen, source])
         if after is not None and after >= 0:
             chosen.append(source)
             now, refused = after, 0
             continue
         costs[source] = None if after is None or now is None else max(0, now - after)
-        waiting.append(source)
+        untaken.append(source)
         refused += 1
-    gone = set(waiting)
+    gone = set(untaken)
     return chosen, {source: costs[source] for source in ranked if source in gone}
 
 

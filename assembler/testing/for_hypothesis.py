@@ -42,9 +42,9 @@ def load() -> None:
     """Register the loaded values now, and the others later. Hypothesis calls this at import; twice does no harm."""
     for home in _DRAWN.keys() & sys.modules.keys():
         _register(sys.modules[home])
-    waiting = _DRAWN.keys() - sys.modules.keys()
-    if waiting and not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _AfterImport(waiting))
+    unloaded = _DRAWN.keys() - sys.modules.keys()
+    if unloaded and not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _AfterImport(unloaded))
 
 
 def _register(home: ModuleType) -> None:
@@ -66,16 +66,16 @@ def _later(name: str) -> Callable[[type[Any]], SearchStrategy[Any]]:
 class _AfterImport(MetaPathFinder):
     """Waits for the first import of some modules. It finds no module itself."""
 
-    def __init__(self, waiting: set[str]) -> None:
-        self._waiting = waiting
+    def __init__(self, unloaded: set[str]) -> None:
+        self._unloaded = unloaded
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /
     ) -> ModuleSpec | None:
-        if fullname not in self._waiting:
+        if fullname not in self._unloaded:
             return None
-        self._waiting.remove(fullname)
-        if not self._waiting:
+        self._unloaded.remove(fullname)
+        if not self._unloaded:
             sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
         if spec is not None and spec.loader is not None:

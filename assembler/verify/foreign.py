@@ -43,7 +43,7 @@ def foreign_keys(request: Place, words: frozenset[str], turns: str, parts: Itera
     """
     foreign = WORDS - words
     for place in _speaking(request, turns, parts):
-        for word in place.spoken:
+        for word in place.filled_keys:
             if word in foreign:
                 yield S5.broken(place.at(word).path, f"the key {shown(word)} is not this API's")
 

@@ -95,11 +95,11 @@ def wrong_ends(messages: Place, turns: list[Turn]) -> Iterator[Violation]:
     """Check N1 and N5."""
     if is_list(messages.value) and not messages.value:
         yield N1.broken(messages.path, "no messages at all")
-    spoken = [turn for turn in turns if turn.role not in ("system", "developer")]
-    if spoken and spoken[0].role in ("assistant", "tool"):
-        yield N1.broken(spoken[0].place.path, f"the conversation begins with role {spoken[0].role}")
-    if spoken and spoken[-1].role == "assistant":
-        yield N5.broken(spoken[-1].place.path, "the conversation ends with the assistant")
+    conversation = [turn for turn in turns if turn.role not in ("system", "developer")]
+    if conversation and conversation[0].role in ("assistant", "tool"):
+        yield N1.broken(conversation[0].place.path, f"the conversation begins with role {conversation[0].role}")
+    if conversation and conversation[-1].role == "assistant":
+        yield N5.broken(conversation[-1].place.path, "the conversation ends with the assistant")
 
 
 def unfollowed_reasoning(turns: list[Turn]) -> Iterator[Violation]:

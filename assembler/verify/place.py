@@ -75,7 +75,7 @@ class Place:
         return len(self.value) if is_list(self.value) or is_object(self.value) else 0
 
     @property
-    def spoken(self) -> list[str]:
+    def filled_keys(self) -> list[str]:
         """The keys of an object with values other than null, in order."""
         if not is_object(self.value):
             return []

@@ -112,12 +112,12 @@ def one_member(place: Place, known: Collection[str], noun: str) -> Iterator[Viol
     if not is_object(place.value):
         yield from must_be(place, OBJECT)
         return
-    members = [key for key in place.spoken if key in known]
+    members = [key for key in place.filled_keys if key in known]
     if len(members) == 1:
         return
     if members:
         yield S1.broken(place.path, f"{noun} must hold exactly one of its members, found {', '.join(members)}")
-    elif place.spoken and not any(map(is_known, place.spoken)):
+    elif place.filled_keys and not any(map(is_known, place.filled_keys)):
         yield S4.unknown(place.path, f"{noun} with members that these rules do not know")
     else:
         yield S4.broken(place.path, f"{noun} holds none of {', '.join(sorted(known))}")

@@ -12,7 +12,7 @@ from budgets.errors import BudgetError, TokenCountError
 Waits: TypeAlias = Callable[[Awaitable[object]], object]
 """Blocks until another thread's event loop has run an awaitable, and returns its result."""
 
-WAITING: ContextVar[Waits | None] = ContextVar("assembler_waiting", default=None)
+WAITS: ContextVar[Waits | None] = ContextVar("assembler_waiting", default=None)
 """Set while a build runs in its own thread, beside the loop that awaits it."""
 
 
@@ -32,7 +32,7 @@ def wait_for_answer(name: str, answer: object) -> object:
     """A counter's answer, awaited if necessary. Raises `TokenCountError` if nothing can wait for it."""
     if not inspect.isawaitable(answer):
         return answer
-    waits = WAITING.get()
+    waits = WAITS.get()
     if waits is not None:
         return waits(answer)
     if isinstance(answer, Coroutine):

@@ -59,7 +59,7 @@ _DIALECTS = {
     "google": "gemini",
     "mistral": "mistral",
 }
-_SPOKEN_AS_CHAT = compile_later(r"kimi|moonshot-|(chat)?glm-?\d|command-|c4ai-|phi-?\d|sonar(-|$)")
+_AS_CHAT = compile_later(r"kimi|moonshot-|(chat)?glm-?\d|command-|c4ai-|phi-?\d|sonar(-|$)")
 """Models without a family whose makers and hosts use OpenAI's chat format: Moonshot, Zhipu, Perplexity, Phi's hosts,
 and Cohere, whose second chat API is similar (their API references, read 2026-11)."""
 _OPENAI_COMPATIBLE = ("openai", "deepseek", "meta", "qwen", "xai", "groq", "bedrock", "openrouter")
@@ -143,7 +143,7 @@ def dialect_of(name: str, *, provider: str | None = None) -> str | None:
         return "gemini"
     if family == "mistral":
         return "mistral"
-    if family or provider in _OPENAI_COMPATIBLE or _SPOKEN_AS_CHAT.match(bare(name)):
+    if family or provider in _OPENAI_COMPATIBLE or _AS_CHAT.match(bare(name)):
         return "openai_chat"
     return _DIALECTS.get(provider or "")
 

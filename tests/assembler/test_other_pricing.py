@@ -364,7 +364,7 @@ def test_words_beside_a_call_on_gpt_oss_are_in_the_bound_alone() -> None:
     assert thinking.tokens == bare.tokens
     assert thinking.upper >= bare.upper + o200k(thought)
     spoken = hosted.price_message(message("assistant", thought), family, o200k)
-    assert spoken.tokens == family.spoken.tokens + o200k(thought)
+    assert spoken.tokens == family.saying.tokens + o200k(thought)
     said = hosted.price_message(message("assistant", "Now.", call), family, o200k)
     assert (said.tokens, said.upper) == (bare.tokens, bare.upper + o200k("Now."))
 

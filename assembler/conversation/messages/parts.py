@@ -68,9 +68,9 @@ def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]
     parts: list[Part] = []
     shapes: set[str] = set()
     for item in cast("list[object]", content):
-        part, spoken = read_part(item, index=index)
+        part, shape = read_part(item, index=index)
         parts.append(part)
-        shapes.add(spoken)
+        shapes.add(shape)
     shapes.discard(NEUTRAL)
     if len(shapes) > 1:
         return tuple(parts), FOREIGN  # no API accepts parts of two APIs

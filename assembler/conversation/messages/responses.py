@@ -50,8 +50,8 @@ def _is_item(fields: Raw) -> bool:
         return False
     if kind == "message":
         word = fields.get("role")
-        spoken = isinstance(word, str) and word in _WORDS_FOR_ROLES
-        return spoken and ("status" in fields or _speaks_items(fields.get("content")))
+        has_role = isinstance(word, str) and word in _WORDS_FOR_ROLES
+        return has_role and ("status" in fields or _speaks_items(fields.get("content")))
     if "role" in fields:
         return _OF_MESSAGES.isdisjoint(fields)
     return kind.endswith(("_call", "_output")) or kind in _NAMED_LIKE_PARTS or _is_new(kind, fields)
@@ -315,11 +315,11 @@ def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
         return messages
     ordered: list[Message] = []
     behind: list[Message] = []
-    first_answer, waiting = None, 0
+    first_answer, open_calls = None, 0
     for message in messages:
         kinds = [type(part) for part in message.parts]
-        waiting += kinds.count(Call)
-        if waiting > 0 and is_given_apart(message):
+        open_calls += kinds.count(Call)
+        if open_calls > 0 and is_given_apart(message):
             behind.append(message)
             continue
         if first_answer is not None and message.role == "assistant":
@@ -328,9 +328,9 @@ def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
             continue
         ordered.append(message)
         if Result in kinds:
-            waiting -= kinds.count(Result)
-            first_answer = (len(ordered) - 1 if first_answer is None else first_answer) if waiting > 0 else None
-        if waiting <= 0:
+            open_calls -= kinds.count(Result)
+            first_answer = (len(ordered) - 1 if first_answer is None else first_answer) if open_calls > 0 else None
+        if open_calls <= 0:
             ordered += behind
             behind = []
     return [*ordered, *behind]

@@ -254,13 +254,13 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, its framing and the opening, and the tools with their hidden prompt."""
         texts = [piece.text for piece in pieces]
-        spoken = any(texts) or any(map(_texts_of, head))
+        has_system = any(texts) or any(map(_texts_of, head))
         return FixedPrices(
             pieces=self._pieces(texts),
             head=tuple(self._head(message) for message in head),
             tools=tuple(self._graded(claude.price_tool(tool, self.family, self.count)) for tool in tools),
             tooling=claude.price_tooling(tools, self.family, self.count),
-            framing=self.family.opening + claude.price_system(self.family, Has.what(spoken, tools)),
+            framing=self.family.opening + claude.price_system(self.family, Has.what(has_system, tools)),
         )
 
     def message(self, message: Message) -> Count:

@@ -165,18 +165,18 @@ def price_behind(message: Message, before: Message, family: Family) -> Differenc
         message = _without_marks(message)
     if Opaque in map(type, before.parts):
         before = _without_marks(before)
-    if not _is_spoken(message):
+    if not _is_of_words(message):
         return None
     if before.has_only_results:
         return AFTER_RESULTS - NOTHING
-    return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_spoken(before) else None
+    return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_of_words(before) else None
 
 
 def _without_marks(message: Message) -> Message:
     return message.with_parts(tuple(part for part in message.parts if not is_mark(part)))
 
 
-def _is_spoken(message: Message) -> bool:
+def _is_of_words(message: Message) -> bool:
     return message.role == "user" and all(type(part) is str for part in message.parts)
 
 

@@ -229,10 +229,10 @@ def _missing_tools(request: Place, turns: list[_Said]) -> Iterator[Violation]:
 
 
 def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
-    spoken = [index for index, turn in enumerate(turns) if turn.role == "assistant"]
-    if not spoken:
+    by_model = [index for index, turn in enumerate(turns) if turn.role == "assistant"]
+    if not by_model:
         return
-    last = turns[spoken[-1]]
+    last = turns[by_model[-1]]
     for block in last.of_type("thinking"):
         if block.at("signature").text == "":
             yield RULE["A15"].broken(
@@ -240,7 +240,7 @@ def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
             )
     if request.at("thinking").at("type").text != "enabled" or not last.of_type("tool_use"):
         return
-    first = turns[_loop_start(turns, spoken[-1])]
+    first = turns[_loop_start(turns, by_model[-1])]
     if not any(turn.blocks[0].at("type").text in _THINKING for turn in (first, last) if turn.blocks):
         yield RULE["A15"].broken(
             last.place.path, "thinking is enabled, and this turn of calls does not begin with thinking"

@@ -54,7 +54,7 @@ class NovaFamily(Row):
     tool: Count
     call: Count
     """The framing of a call and its result."""
-    spoken: float
+    times_billed: float
     """Tokens for each token of a call or a result: their text is billed more than once."""
 
 
@@ -132,7 +132,7 @@ class NovaPricer(MergingPricer):
                 tokens, dearest = sealed_thought(part)
                 return self._text(part.text) + guess(tokens, dearest)
             case Call():
-                return self.family.call + self._text(part.name + part.arguments, self.family.spoken)
+                return self.family.call + self._text(part.name + part.arguments, self.family.times_billed)
             case Result():
                 return total(self._held(held) for held in part.parts)
             case Opaque():
@@ -145,7 +145,7 @@ class NovaPricer(MergingPricer):
                 return shown + self._text(context_of(part))
 
     def _held(self, part: str | Media | Opaque) -> Count:
-        return self._text(part, self.family.spoken) if isinstance(part, str) else self._part(part)
+        return self._text(part, self.family.times_billed) if isinstance(part, str) else self._part(part)
 
 
 def _bound(tokens: Tokens) -> Tokens:

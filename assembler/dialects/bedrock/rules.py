@@ -147,16 +147,16 @@ def _wrong_thinking(request: Place) -> Iterator[Violation]:
     """Yield a breach if Claude is asked to think in the middle of a tool loop that does not begin with thinking."""
     extra, messages = request.at("additionalModelRequestFields"), request.at("messages").objects()
     asked = [extra.at(key).at("type").text for key in ("thinking", "reasoning_config")]
-    spoken = [index for index, message in enumerate(messages) if message.at("role").text == "assistant"]
-    if "enabled" not in asked or not spoken or not _with(messages[spoken[-1]], "toolUse"):
+    by_model = [index for index, message in enumerate(messages) if message.at("role").text == "assistant"]
+    if "enabled" not in asked or not by_model or not _with(messages[by_model[-1]], "toolUse"):
         return
-    start = spoken[-1]
+    start = by_model[-1]
     while start >= 2 and _with(messages[start - 1], "toolResult"):
         start -= 2
-    first = [message.at("content").objects()[:1] for message in (messages[start], messages[spoken[-1]])]
+    first = [message.at("content").objects()[:1] for message in (messages[start], messages[by_model[-1]])]
     if all(block.at("reasoningContent").absent for blocks in first for block in blocks):
         yield RULE["B6"].broken(
-            messages[spoken[-1]].path, "thinking is enabled, and this turn of calls does not begin with thinking"
+            messages[by_model[-1]].path, "thinking is enabled, and this turn of calls does not begin with thinking"
         )
 
 

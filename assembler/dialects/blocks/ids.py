@@ -34,20 +34,20 @@ class CallIds:
     call or result, however often an id repeats. Hashes of short ids are remembered.
     """
 
-    __slots__ = ("_before", "_opening", "_repeats", "_rule", "_taken", "_waiting")
+    __slots__ = ("_before", "_open_calls", "_opening", "_repeats", "_rule", "_taken")
 
     def __init__(self, rule: IdRule) -> None:
         self._rule = rule
         self._before: Set[str] = frozenset()
         self._taken: set[str] = set()
         self._repeats: dict[str, int] = {}
-        self._waiting: CallQueue[tuple[Call, str | None]] = CallQueue()
+        self._open_calls: CallQueue[tuple[Call, str | None]] = CallQueue()
         self._opening: Message | None = None
 
     @property
     def open(self) -> tuple[Call, ...]:
         """The calls without an answer so far."""
-        return tuple(call for call, _ in self._waiting)
+        return tuple(call for call, _ in self._open_calls)
 
     @property
     def taken(self) -> frozenset[str]:
@@ -64,9 +64,9 @@ class CallIds:
         self._before, self._repeats = before, dict(repeats)
 
     @property
-    def waiting(self) -> bool:
+    def has_open(self) -> bool:
         """True if a call has no answer yet."""
-        return bool(self._waiting)
+        return bool(self._open_calls)
 
     def begin(self, message: Message) -> None:
         """Begin a turn with this message."""
@@ -75,7 +75,7 @@ class CallIds:
     def ask(self, call: Call, place: int) -> str | None:
         """Assign an id to a call, unique so far; None if it has none and needs none."""
         call_id = self._named(call, place)
-        self._waiting.add((call, call_id), asked_by(call.id, call.name))
+        self._open_calls.add((call, call_id), asked_by(call.id, call.name))
         return call_id
 
     def answer(self, result: Result, index: int) -> tuple[Call, str | None]:
@@ -91,7 +91,7 @@ class CallIds:
 
     def find(self, call_id: str | None, name: str | None) -> tuple[Call, str | None] | None:
         """Close the open call with this id or name, and return it with its assigned id; None if there is none."""
-        return self._waiting.answered(call_id, name)
+        return self._open_calls.answered(call_id, name)
 
     def _named(self, call: Call, place: int) -> str | None:
         if call.id is None and not self._rule.needed:

@@ -89,7 +89,7 @@ def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn]
     turns, ids = [*before], writer.ids
     blank: Turn | None = None
     for index, message in enumerate(messages):
-        if message.role != "assistant" and ids.waiting and not _carries_results(message):
+        if message.role != "assistant" and ids.has_open and not _carries_results(message):
             raise unanswered_error(ids.open, index)
         turn = _as_turn(message, index, writer)
         if turn.text is None and not turn.says_something():
@@ -106,7 +106,7 @@ def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn]
         else:
             turns.append(turn)
         blank = None
-    if ids.waiting:
+    if ids.has_open:
         raise unanswered_error(ids.open, None)
     return turns
 

@@ -84,11 +84,11 @@ def _wanted(request: Mapping[str, Any], spelling: Marks, model: str | None) -> I
     """Yield the places for marks, by priority."""
     runs = list(spelling.runs(request))
     newest = opens_newest_turn(request, spelling)
-    spoken = [run for run in runs if run[0] == MESSAGES]
+    in_messages = [run for run in runs if run[0] == MESSAGES]
     whole = any(place[0] == END for place, _ in spelling.marks(request))
     ends = [
-        None if whole else _last(spoken, spelling, model),
-        _last(spoken[:newest], spelling, model),
+        None if whole else _last(in_messages, spelling, model),
+        _last(in_messages[:newest], spelling, model),
         _last([run for run in runs if run[0] == SYSTEM], spelling, model),
         _last([run for run in runs if run[0] == TOOLS], spelling, model),
     ]

@@ -71,8 +71,8 @@ class ChatTemplatePricer:
         if not self.traits.costs_alike:
             return 0
         texts = [part for part in message.parts if isinstance(part, str)]
-        spoken = len(texts) == len(message.parts) and any(text.strip() for text in texts)
-        if not spoken or message.role not in ("user", "assistant") or any("</think>" in text for text in texts):
+        of_words = len(texts) == len(message.parts) and any(text.strip() for text in texts)
+        if not of_words or message.role not in ("user", "assistant") or any("</think>" in text for text in texts):
             return 0
         lost = 0 if self.traits.adds_up else sum(self._ends(text) + _blanks(text) for text in texts)
         lost += (self._times(message) - 1) * sum(map(self.estimated, texts))

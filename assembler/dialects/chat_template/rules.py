@@ -45,8 +45,8 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from neutral.empty_contents(turns)
     template = request.at("chat_template").text
     if template is None or _objects(template, _ALTERNATES):
-        spoken = [turn for turn in turns if turn.role in ("user", "assistant", "tool")]
-        yield from _not_alternating(spoken if template is None else _without_calls(spoken))
+        without_system = [turn for turn in turns if turn.role in ("user", "assistant", "tool")]
+        yield from _not_alternating(without_system if template is None else _without_calls(without_system))
     if template is not None and _objects(template, _NO_SYSTEM):
         for turn in turns:
             if turn.role == "system":

@@ -57,22 +57,22 @@ def spell_layout(layout: Layout, traits: Traits) -> Spelling:
 
 FIELDS_GIVEN = "field(s) that only the template may read given to it"
 
-_Waiting = CallQueue[Call]
+_OpenCalls = CallQueue[Call]
 
 
 def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Line]:
-    waiting: _Waiting = CallQueue()
+    open_calls: _OpenCalls = CallQueue()
     found: list[Line] = []
     notes[ANSWERS_FIRST] += count_messages_between_results(messages)
     for place, came in enumerate(results_first(in_steps(messages))):
         message = came if came.shape == CHAT_TEMPLATE else adapt_and_note(came, CHAT_TEMPLATE, notes)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, *CHAT_SHAPES):
-            _wait(waiting, [part for part in message.parts if type(part) is Call])
-            sent = [_as_it_came(message, waiting, traits)]
+            _open(open_calls, [part for part in message.parts if type(part) is Call])
+            sent = [_as_it_came(message, open_calls, traits)]
         else:
             notes[FAILED] += sum(part.error for part in message.parts if type(part) is Result)
-            sent = list(_respell(message, waiting, traits))
+            sent = list(_respell(message, open_calls, traits))
         found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in sent]
     held = side_fields(message for message in messages if message.shape != CHAT_TEMPLATE)
     lost = missing(held, [line.sent for line in found])
@@ -82,7 +82,7 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
     return found
 
 
-def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> TemplateMessage:
+def _as_it_came(message: Message, open_calls: _OpenCalls, traits: Traits) -> TemplateMessage:
     sent: TemplateMessage = private_copy(message.seen)
     sent.pop(PIN, None)
     if sent.get("content") is None or refusal_of(sent) is not None:
@@ -101,17 +101,17 @@ def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> Template
         if isinstance(function, dict):
             function["arguments"] = _arguments(cast("dict[str, Any]", function).get("arguments"))
     for result in answers:
-        name = _function_of(result, waiting)
+        name = _function_of(result, open_calls)
         if name is not None:
             sent.setdefault("name", name)
     return sent
 
 
-def _respell(message: Message, waiting: _Waiting, traits: Traits) -> Iterator[TemplateMessage]:
+def _respell(message: Message, open_calls: _OpenCalls, traits: Traits) -> Iterator[TemplateMessage]:
     """Yield each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:
-            name = _function_of(part, waiting)
+            name = _function_of(part, open_calls)
             sent: TemplateMessage = {"role": "tool", "content": PART_SEAM.join(_result_texts(part))}
             yield sent | ({} if name is None else {"name": name}) | _id_of(part.call_id, "tool_call_id")
     calls = [part for part in message.parts if type(part) is Call]
@@ -123,7 +123,7 @@ def _respell(message: Message, waiting: _Waiting, traits: Traits) -> Iterator[Te
     if thoughts and traits.shows_reasoning:
         fields["reasoning_content"] = PART_SEAM.join(thoughts)
     if calls:
-        _wait(waiting, calls)
+        _open(open_calls, calls)
         fields["tool_calls"] = [_tool_call(call) for call in calls]
     yield fields
 
@@ -180,14 +180,14 @@ def _id_of(call_id: str | None, key: str) -> TemplateMessage:
     return {} if call_id is None else {key: call_id}
 
 
-def _wait(waiting: _Waiting, calls: Sequence[Call]) -> None:
+def _open(open_calls: _OpenCalls, calls: Sequence[Call]) -> None:
     for call in calls:
-        waiting.add(call, asked_by(call.id, call.name))
+        open_calls.add(call, asked_by(call.id, call.name))
 
 
-def _function_of(result: Result, waiting: _Waiting) -> str | None:
+def _function_of(result: Result, open_calls: _OpenCalls) -> str | None:
     """Return the name of the function that a result answers."""
-    call = waiting.answered(result.call_id, result.name)
+    call = open_calls.answered(result.call_id, result.name)
     return result.name if call is None else call.name
 
 

@@ -105,8 +105,8 @@ def wrong_parts(content: Content, empty: Rule) -> Iterator[Violation]:
         yield from shape.must_be(part, shape.OBJECT)
         # Gemini 3 may put its signature on an empty text, and wants both back.
         signed = not value_under(part, "thought_signature").absent
-        if _DATA_KEYS.isdisjoint(part.spoken) and is_object(part.value) and not signed:
-            new = part.spoken and not any(map(is_known, part.spoken))
+        if _DATA_KEYS.isdisjoint(part.filled_keys) and is_object(part.value) and not signed:
+            new = part.filled_keys and not any(map(is_known, part.filled_keys))
             yield (
                 empty.unknown(part.path, "a part with members that these rules do not know")
                 if new

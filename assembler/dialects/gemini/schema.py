@@ -29,7 +29,7 @@ def price_schema(schema: Mapping[str, Any], family: Family, texts: list[str]) ->
     return walk.price(schema, _AT_ROOT)
 
 
-_SPOKEN = frozenset(
+_PRICED_APART = frozenset(
     {
         *("type", "properties", "required", "description", "items", "enum", "title"),
         *("$defs", "definitions", "additionalProperties", "propertyOrdering", "property_ordering"),
@@ -41,20 +41,20 @@ _ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 
 @attrs.frozen
-class _Standing:
+class _Position:
     """A schema's depth, and the definitions that it is nested in."""
 
     depth: int = 0
     inside: frozenset[str] = frozenset()
 
-    def below(self) -> _Standing:
-        return _Standing(self.depth + 1, self.inside)
+    def below(self) -> _Position:
+        return _Position(self.depth + 1, self.inside)
 
-    def within(self, name: str) -> _Standing:
-        return _Standing(self.depth + 1, self.inside | {name})
+    def within(self, name: str) -> _Position:
+        return _Position(self.depth + 1, self.inside | {name})
 
 
-_AT_ROOT = _Standing()
+_AT_ROOT = _Position()
 _UNPRICED = Count(0, Grade.ESTIMATED)
 
 
@@ -74,7 +74,7 @@ class _Schema:
     seen: set[str] = attrs.field(factory=set)
     repeats: Repeats = attrs.field(factory=Repeats)
 
-    def price(self, schema: Mapping[str, Any], at: _Standing) -> Count:
+    def price(self, schema: Mapping[str, Any], at: _Position) -> Count:
         """Return the framing of a schema and its nested schemas, with references expanded. O(schema)."""
         if at.depth > DEEPEST:
             return _UNPRICED
@@ -94,7 +94,7 @@ class _Schema:
         inner.extend(
             self._keyword(word, held)
             for word, held in schema.items()
-            if word not in _SPOKEN and word not in _ALTERNATIVES
+            if word not in _PRICED_APART and word not in _ALTERNATIVES
         )
         return total(inner)
 
@@ -112,7 +112,7 @@ class _Schema:
         self.texts.append(title)
         return self.family.titled
 
-    def _arguments(self, schema: Mapping[str, Any], at: _Standing) -> Iterator[Count]:
+    def _arguments(self, schema: Mapping[str, Any], at: _Position) -> Iterator[Count]:
         """Yield the framing of each property and its schema."""
         required = frozenset(key for key in items_of(schema.get("required")) if isinstance(key, str))
         for key, held in fields_in(schema, "properties").items():
@@ -122,7 +122,7 @@ class _Schema:
                 yield self.family.optional
             yield self._inside(held, at)
 
-    def _followed(self, name: str, at: _Standing) -> Count:
+    def _followed(self, name: str, at: _Position) -> Count:
         if name in at.inside:
             return self._again(name)
         definition = self._definition(name)
@@ -154,7 +154,7 @@ class _Schema:
         self.texts.extend(once.texts * self.cycles)
         return guess(round_.tokens * self.cycles, 2 * round_.upper * self.cycles)
 
-    def _inside(self, schema: object, at: _Standing) -> Count:
+    def _inside(self, schema: object, at: _Position) -> Count:
         """Price a nested schema; `true` and other non-objects cost nothing."""
         if (nested := fields_of(schema)) is None:
             return NOTHING

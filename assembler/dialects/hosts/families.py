@@ -76,7 +76,7 @@ class Family(Row):
     system: Count = NOTHING
     user: Count = NOTHING
     assistant: Count = NOTHING
-    spoken: Count = NOTHING
+    saying: Count = NOTHING
     """What an assistant's message costs more if it has a text."""
     calling: Count = NOTHING
     """What an assistant's message costs more if it calls tools, however many."""

@@ -111,7 +111,7 @@ def _frame_message(message: Message, family: Family) -> Count:
             return family.user
         case "assistant":
             calls = any(isinstance(part, Call) for part in message.parts)
-            return family.assistant + (family.calling if calls else family.spoken)
+            return family.assistant + (family.calling if calls else family.saying)
         case "tool":
             return family.tool_role
         case _:

@@ -106,11 +106,11 @@ mistral = Mistral()
 
 def _all_messages(layout: Layout) -> list[Message]:
     """Return all messages, with the system text as the first."""
-    spoken = [*layout.head, *layout.messages]
+    sent = [*layout.head, *layout.messages]
     if not layout.system:
-        return spoken
+        return sent
     fields = {"role": "system", "content": layout.system}
-    return [Message("system", (layout.system,), fields, "openai", fields, shallow=True), *spoken]
+    return [Message("system", (layout.system,), fields, "openai", fields, shallow=True), *sent]
 
 
 _SAFE_PROMPT = Difference(40, Grade.ESTIMATED, upper=80)

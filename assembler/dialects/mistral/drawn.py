@@ -26,7 +26,7 @@ SPELLING = Spelling(
 )
 
 BREACHES: Mapping[str, breach.Breach] = {
-    "M1": breach.last(chat.SPOKEN),
+    "M1": breach.last(chat.ANSWER),
     "M2": breach.last({"role": "user", "content": "a"}),
     "M3": chat.lose_call,
     "M4": breach.with_ids("0", "-"),

@@ -122,12 +122,12 @@ def sent_alone(messages: Iterable[Message]) -> list[Mapping[str, Any]] | None:
 
 
 def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
-    waiting: CallQueue[tuple[Call, str]] = CallQueue()
+    open_calls: CallQueue[tuple[Call, str]] = CallQueue()
     joined = join_steps(messages)
     notes[ANSWERS_FIRST] += count_messages_between_results(joined)
     for original in results_first(all_with_media_after_results(joined, own, notes)):
         message = original if original.sent is not None else adapt_and_note(original, own, notes)
-        if message.sent is not None and not _answers_respelled(message, waiting):
+        if message.sent is not None and not _answers_respelled(message, open_calls):
             yield cast("dict[str, Any]", message.sent)
         elif (_depends_on_the_api(message) or _has_strays(message)) and goes_as_it_came(message):
             yield _as_it_came(message)
@@ -135,7 +135,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
             notes[SILENT] += message.role == "assistant"
             notes[REASONING] += sum(map(is_foreign_thought, message.parts))
         else:
-            yield from _respell(message, waiting, notes)
+            yield from _respell(message, open_calls, notes)
 
 
 def is_foreign_thought(part: Part) -> bool:
@@ -147,8 +147,8 @@ def goes_as_it_came(message: Message) -> bool:
     """Return True if a message that was adapted to this API is sent with all its fields."""
     if message.role in ("system", "developer") and Media in map(type, message.parts):
         return False
-    spoken = message.shape in CHAT_SHAPES and not is_empty_for_chat(message)
-    return spoken and not ("tool_calls" in message.seen and _has_calls_to_respell(message))
+    is_chat = message.shape in CHAT_SHAPES and not is_empty_for_chat(message)
+    return is_chat and not ("tool_calls" in message.seen and _has_calls_to_respell(message))
 
 
 def _has_strays(message: Message) -> bool:
@@ -157,12 +157,12 @@ def _has_strays(message: Message) -> bool:
     return fields is not None and any(True for _ in _MARKS.strays(fields))
 
 
-def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
+def _answers_respelled(message: Message, open_calls: Iterable[tuple[Call, str]]) -> bool:
     """True if a legacy answer, which has no id, answers a call that got one."""
     if message.role != "tool" or message.seen["role"] != "function":
         return False
     names = [part.name for part in message.parts if type(part) is Result]
-    return any(call.id is None and (call.name in names or None in names) for call, _ in waiting)
+    return any(call.id is None and (call.name in names or None in names) for call, _ in open_calls)
 
 
 def _has_calls_to_respell(message: Message) -> bool:
@@ -244,13 +244,13 @@ def _as_it_came(message: Message) -> dict[str, Any]:
     return fields
 
 
-def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
+def _respell(message: Message, open_calls: CallQueue[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
     """Write a message of another form: each result as a message, then the texts and calls as one."""
     extra = _write_extra_fields(message)
     results = [part for part in message.parts if type(part) is Result]
     for part in results:
         notes[FAILED] += part.error
-        result = {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
+        result = {"role": "tool", "tool_call_id": _answered_id(part, open_calls), "content": _text_of(part)}
         yield result | extra if message.role == "tool" else result
     calls = [part for part in message.parts if type(part) is Call]
     notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)
@@ -269,7 +269,7 @@ def _respell(message: Message, waiting: CallQueue[tuple[Call, str]], notes: Note
     if calls:
         ids = _ids_of(calls)
         for call, call_id in zip(calls, ids, strict=True):
-            waiting.add((call, call_id), asked_by(call.id, call.name))
+            open_calls.add((call, call_id), asked_by(call.id, call.name))
         fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in zip(calls, ids, strict=True)]
     yield fields | extra
 
@@ -345,8 +345,8 @@ def _made_id(call: Call, place: int) -> str:
     return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
 
 
-def _answered_id(result: Result, waiting: CallQueue[tuple[Call, str]]) -> str:
-    found = waiting.answered(result.call_id, result.name)
+def _answered_id(result: Result, open_calls: CallQueue[tuple[Call, str]]) -> str:
+    found = open_calls.answered(result.call_id, result.name)
     if found is not None:
         return found[1]
     return legal_id(result.call_id or f"call_{result.name}")

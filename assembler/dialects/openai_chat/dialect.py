@@ -85,8 +85,8 @@ class OpenAIChat:
         if layout.system is not None:
             messages.append({"role": "system", "content": layout.system})
         notes = Notes()
-        spoken = [*layout.head, *layout.messages]
-        messages += wire_messages(spoken, notes)
+        sent = [*layout.head, *layout.messages]
+        messages += wire_messages(sent, notes)
         if not messages:
             raise ConversationError("Chat Completions needs at least one message; add an instruction or a message")
         request: dict[str, Any] = {"messages": messages}

@@ -22,7 +22,7 @@ def _reasoning(thinking: str | None, number: int | str) -> list[Request]:
     return [{"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": "c2ln"}]
 
 
-def _spoken(texts: tuple[str, ...]) -> list[Request]:
+def _answer(texts: tuple[str, ...]) -> list[Request]:
     return [{"role": "assistant", "content": text_or_parts(texts, "output_text")}] if texts else []
 
 
@@ -40,14 +40,14 @@ def _step(step: Step) -> list[Request]:
         {"type": "function_call_output", "call_id": f"call_{call.number}", "output": call.result}
         for call in step.answered
     ]
-    return [*_reasoning(step.thinking, step.calls[0].number), *_spoken(step.words), *calls, *outputs]
+    return [*_reasoning(step.thinking, step.calls[0].number), *_answer(step.words), *calls, *outputs]
 
 
 def _exchange(exchange: Exchange, place: int) -> list[Request]:
     items: list[Request] = [{"role": "user", "content": text_or_parts(exchange.question, "input_text")}]
     for step in exchange.steps:
         items += _step(step)
-    return [*items, *_reasoning(exchange.thinking, f"answer_{place}"), *_spoken(exchange.answer)]
+    return [*items, *_reasoning(exchange.thinking, f"answer_{place}"), *_answer(exchange.answer)]
 
 
 def _request(conversation: Conversation) -> Request:

@@ -73,7 +73,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 def _kind(item: Place) -> str:
     """Return the type of an item. A message and a reference may have none."""
     kind = item.at("type")
-    if item.spoken == ["id"]:
+    if item.filled_keys == ["id"]:
         return "item_reference"
     return "message" if kind.absent and not item.at("role").absent else kind.text or ""
 
@@ -107,7 +107,7 @@ def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
     yield from find_repeated(refs(item.at("call_id") for item in items if _kind(item) in _CALLS), N3)
     # A reference names a stored item, which may be the missing half of any pair.
     referring = any(_kind(item) == "item_reference" for item in items)
-    waiting: dict[str, Place] = {}
+    open_calls: dict[str, Place] = {}
     answered: set[str] = set()
     for item in items:
         place = item.at("call_id")
@@ -117,12 +117,12 @@ def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
                 yield RULE["R0"].broken(place.path, "an output without call_id")
             elif call_id in answered:
                 yield N2.broken(place.path, f"answers {shown(call_id)} a second time")
-            elif waiting.pop(call_id, None) is None and not (stored or referring):
+            elif open_calls.pop(call_id, None) is None and not (stored or referring):
                 yield RULE["R1"].broken(place.path, f"no call before this output has the call_id {shown(call_id)}")
             answered.update(() if call_id is None else (call_id,))
         elif _kind(item) in _CALLS and call_id is not None:
-            waiting[call_id] = place
-    for call_id, place in waiting.items():
+            open_calls[call_id] = place
+    for call_id, place in open_calls.items():
         if not referring:
             yield RULE["R2"].broken(place.path, f"no output after this call has the call_id {shown(call_id)}")
 

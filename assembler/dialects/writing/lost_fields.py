@@ -61,10 +61,10 @@ _ARGUMENTS = frozenset(
 _CALLS = frozenset(["custom", "function", "functionCall", "function_call", "toolUse"])
 _RESULTS = frozenset(["functionResponse", "function_response", "toolResult"])
 _ANSWERED = frozenset(["call_id", "output", "toolUseId", "tool_use_id"])
-_TOLD_BY = _ARGUMENTS | _CALLS | _RESULTS | _ANSWERED
-"""The keys that tell a call or a result from a file."""
+_OF_NO_FILE = _ARGUMENTS | _CALLS | _RESULTS | _ANSWERED
+"""The keys that only a call or a result has, and no file."""
 
-_OF_A_CALL = _ALWAYS | _TOLD_BY | frozenset(["content", "is_error", "name", "parts"])
+_OF_A_CALL = _ALWAYS | _OF_NO_FILE | frozenset(["content", "is_error", "name", "parts"])
 
 _FILES = frozenset(
     [
@@ -207,17 +207,17 @@ def saying_less(messages: Iterable[tuple[int, Message]], request: _Raw, history:
 
 def _held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:
     """Yield what is under these keys in a request, at any depth, printed."""
-    waiting = [sent]
-    while waiting:
-        holder = waiting.pop()
+    unvisited = [sent]
+    while unvisited:
+        holder = unvisited.pop()
         if (fields := fields_of(holder)) is None:
-            waiting += items_of(holder)
+            unvisited += items_of(holder)
             continue
         for key, held in fields.items():
             if key in keys:
                 yield key, repr(held)
             if key not in _ARGUMENTS and type(held) in (dict, list):
-                waiting.append(held)
+                unvisited.append(held)
 
 
 def _in_message(message: Message) -> list[SideField]:
@@ -260,7 +260,7 @@ def _find_in_part(part: _Raw, unread: _Unread, found: list[SideField]) -> None:
     elif isinstance(part.get("text"), str) or "refusal" in part:
         _find(part, _OF_A_TEXT, unread, found)
     else:
-        _find(part, _OF_A_FILE if _TOLD_BY.isdisjoint(part) else _OF_A_CALL, unread, found)
+        _find(part, _OF_A_FILE if _OF_NO_FILE.isdisjoint(part) else _OF_A_CALL, unread, found)
 
 
 def _find(fields: _Raw, read: Set[str], unread: _Unread, found: list[SideField]) -> None:

@@ -154,8 +154,8 @@ def _openai_audio(raw: _Raw, inner: object) -> Found:
     if isinstance(inner, str):
         return _data(inner, None)
     audio = fields_in(inner)
-    spoken: object = audio.get("format")
-    return _data(audio.get("data"), f"audio/{spoken}" if isinstance(spoken, str) else None)
+    form: object = audio.get("format")
+    return _data(audio.get("data"), f"audio/{form}" if isinstance(form, str) else None)
 
 
 def _openai_file(raw: _Raw, inner: object) -> Found:
@@ -192,9 +192,9 @@ def _source(raw: _Raw, inner: object) -> Found:
 
 def _bedrock(raw: _Raw, inner: object) -> Found:
     block = fields_in(inner)
-    spoken: object = block.get("format")
+    form: object = block.get("format")
     found = _source(raw, block.get("source"))
-    named = _BEDROCK_MIME.get(spoken) if isinstance(spoken, str) else None
+    named = _BEDROCK_MIME.get(form) if isinstance(form, str) else None
     return attrs.evolve(found, mime=found.mime or named)
 
 

@@ -120,17 +120,17 @@ class Defer:
         """
         own = None if self.search is None else self.search.name
         staying = _needed(tools, messages, own) | {choice}
-        waiting = frozenset(tool.name for tool in tools if tool.api is None and tool.name not in staying | {own})
-        if not waiting:
-            return tuple(tools), waiting
+        unsent = frozenset(tool.name for tool in tools if tool.api is None and tool.name not in staying | {own})
+        if not unsent:
+            return tuple(tools), unsent
         if self.search is not None:
-            sent = [tool for tool in tools if tool.name not in {*waiting, own}]
-            return (*sent, read_tool(self.search.definition)), waiting
+            sent = [tool for tool in tools if tool.name not in {*unsent, own}]
+            return (*sent, read_tool(self.search.definition)), unsent
         if server is None:
             raise ToolError("this API has no tool search; pass Defer(…, search=ToolSearch(tools))", tool=None)
-        marked = [read_tool({**server.marked(tool)}) if tool.name in waiting else tool for tool in tools]
+        marked = [read_tool({**server.marked(tool)}) if tool.name in unsent else tool for tool in tools]
         searching = any(tool.kind.startswith("tool_search") for tool in tools)
-        return (*marked, *(() if searching else (read_tool({**server.definition()}),))), waiting
+        return (*marked, *(() if searching else (read_tool({**server.definition()}),))), unsent
 
 
 def _needed(tools: Sequence[Tool], messages: Iterable[Message], search: str | None) -> set[str | None]:

@@ -66,20 +66,20 @@ def _derived(title: str, key: str) -> bool:
 
 def refuse_unlisted(schema: Schema, *, tool: str) -> None:
     """Raise `ToolError` if `properties` or another key for named schemas holds anything but a dict. Not recursive."""
-    waiting: list[Any] = [schema]
-    while waiting:
-        one = waiting.pop()
+    unvisited: list[Any] = [schema]
+    while unvisited:
+        one = unvisited.pop()
         if isinstance(one, list):
-            waiting += one  # pyright: ignore[reportUnknownVariableType]
+            unvisited += one  # pyright: ignore[reportUnknownVariableType]
         if not isinstance(one, dict):
             continue
         for word, value in cast("Schema", one).items():
             if word in _NAMED:
                 if not isinstance(value, dict):
                     raise tool_error(f"{word} holds {kind_of(value)}, not a dict of schemas", tool=tool)
-                waiting += cast("Schema", value).values()
+                unvisited += cast("Schema", value).values()
             elif word in _LISTED or word in _SINGLE:
-                waiting.append(value)
+                unvisited.append(value)
 
 
 # google.genai.types.Type (google-genai 3.4, read 2026-11), and the numbers of that enum in the API.

@@ -73,14 +73,14 @@ def _saves_most(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) ->
 
 def _saved(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) -> float:
     """What the tree of a group saves: all but one occurrence of each document at each of its places."""
-    saved, waiting = 0.0, [group]
-    while waiting:
-        group = waiting.pop()
+    saved, unvisited = 0.0, [group]
+    while unvisited:
+        group = unvisited.pop()
         shared = everywhere(group)
         saved += (len(group) - 1) * sum(map(sizes.__getitem__, sorted(shared)))
         for document, part in split([request - shared for request in group], sizes, look_aheads):
             saved += (len(part) - 1) * sizes[document]
-            waiting.append(part)
+            unvisited.append(part)
     return saved
 
 

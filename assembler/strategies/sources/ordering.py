@@ -68,12 +68,12 @@ def order_sources(sources: Sequence[Source], order: Order | ReadingOrder) -> lis
 
 
 def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
-    waiting: dict[int, list[Source]] = {}
+    by_document: dict[int, list[Source]] = {}
     for source in reversed(ranked):
-        waiting.setdefault(id(source.document), []).append(source)
+        by_document.setdefault(id(source.document), []).append(source)
     given = cast(object, order([source.document for source in ranked]))
     documents = list(cast("Iterable[Document]", given)) if iterates(given) else []
-    found = [left.pop() for one in documents if (left := waiting.get(id(one)))]
+    found = [left.pop() for one in documents if (left := by_document.get(id(one)))]
     if len(found) != len(documents) or len(found) != len(ranked):
         raise PromptError(
             f"order returned {len(found)} of {len(ranked)} documents, and {len(documents) - len(found)} others: "

@@ -75,20 +75,20 @@ def join_where_counts_do_not_add(pieces: Iterable[Piece]) -> list[Piece]:
 def _cut_documents(text: str, start: int, stop: int, documents: Sequence[Titled]) -> list[Piece]:
     """The text from `start` to `stop`, cut after each document that is found, in order."""
     cuts: list[tuple[list[str], int]] = []
-    cursor, waiting = start, list[str]()
+    cursor, names = start, list[str]()
     for document in documents:
-        waiting.append(document.name)
+        names.append(document.name)
         at, length = _found(text, document.text, cursor, stop)
         if at < 0:
             continue
         cursor = at + length
         if cuts and at < cuts[-1][1]:
-            waiting = [*cuts.pop()[0], *waiting]
-        cuts.append((waiting, _seam_after(text, cursor)))
-        waiting = []
+            names = [*cuts.pop()[0], *names]
+        cuts.append((names, _seam_after(text, cursor)))
+        names = []
     if not cuts:
-        return [Piece("knowledge", _named(waiting), text[start:stop])]
-    cuts[-1] = ([*cuts[-1][0], *waiting], stop)
+        return [Piece("knowledge", _named(names), text[start:stop])]
+    cuts[-1] = ([*cuts[-1][0], *names], stop)
     edges = [start, *(cut for _, cut in cuts)]
     return [
         Piece("knowledge", _named(names), text[edges[place] : edges[place + 1]])

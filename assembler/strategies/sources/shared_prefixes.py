@@ -52,12 +52,12 @@ class PrefixTree:
 
     def __call__(self, documents: Sequence[Document], /) -> list[Document]:
         """The documents in the order of the tree. O(n · branches) for n documents of one request."""
-        waiting: dict[Identity, list[Document]] = {}
+        by_identity: dict[Identity, list[Document]] = {}
         for document in documents:
-            waiting.setdefault(identity(document), []).append(document)
-        shared = list(self._path(waiting))
-        rest = sorted(waiting.keys() - set(shared))
-        return [document for key in (*shared, *rest) for document in waiting[key]]
+            by_identity.setdefault(identity(document), []).append(document)
+        shared = list(self._path(by_identity))
+        rest = sorted(by_identity.keys() - set(shared))
+        return [document for key in (*shared, *rest) for document in by_identity[key]]
 
     def schedule(self, batch: Iterable[Sequence[Document]]) -> list[int]:
         """The places of the requests, ordered so that neighbours begin alike: one branch after the other.
@@ -93,9 +93,9 @@ def _both(keys: set[Identity], branches: _Branches) -> list[Identity]:
 
 def _grown(requests: Group, sizes: Sizes) -> tuple[_Branches, ...]:
     nodes: list[dict[Identity, tuple[int, int]]] = [{}]
-    waiting = [(0, requests)]
-    while waiting:
-        node, group = waiting.pop()
+    unvisited = [(0, requests)]
+    while unvisited:
+        node, group = unvisited.pop()
         shared = everywhere(group)
         for key in sorted(shared):  # it costs nothing to put first what all of them hold
             nodes.append({})
@@ -104,5 +104,5 @@ def _grown(requests: Group, sizes: Sizes) -> tuple[_Branches, ...]:
         for rank, (key, sharing) in enumerate(split([request - shared for request in group], sizes)):
             nodes.append({})
             nodes[node][key] = (rank, len(nodes) - 1)
-            waiting.append((len(nodes) - 1, sharing))
+            unvisited.append((len(nodes) - 1, sharing))
     return tuple(nodes)
