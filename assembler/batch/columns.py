@@ -131,7 +131,7 @@ class BatchAssembler:
         read = self.columns.found_in(names)
         carried = [name for name in names if name not in read.values()]
         if taken := [name for name in carried if name in WRITTEN]:
-            raise BatchError(f"the batch has a column {taken[0]}, which is written here: rename it before")
+            raise BatchError(f"the batch has a column {taken[0]}, which is written here: rename it first")
         columns = {region: _column(name, listed(batch[name])) for region, name in read.items()}
         kept = {name: _values(name, batch[name]) for name in carried}
         _refuse_other_lengths({**{read[region]: column for region, column in columns.items()}, **kept})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from budgets.errors import Evidence
@@ -20,6 +21,11 @@ class BatchError(Evidence, ValueError):
     def __init__(self, problem: str, *, differences: Sequence[Difference] = ()) -> None:
         self.differences = tuple(differences)
         super().__init__(problem)
+
+
+def not_of_a_run(output: Path) -> BatchError:
+    """Return the error for an output that is there and that no run wrote."""
+    return BatchError(f"{output}: the file exists, but no run wrote it: name another, or move it")
 
 
 class RowError(Evidence, ValueError):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from assembler.batch.errors import BatchError
+from assembler.batch.errors import BatchError, not_of_a_run
 from assembler.batch.formats import Format, ProviderRows
 from assembler.batch.lines import FAILED
 from assembler.batch.rows import compact
@@ -26,7 +26,7 @@ def log_of(output: Path) -> Path:
 def refuse_strangers(output: Path) -> None:
     """Raise `BatchError` if the output exists and is not a run's."""
     if output.exists() and not log_of(output).exists():
-        raise BatchError(f"{output}: the file exists, and no run has written it: name another, or move it")
+        raise not_of_a_run(output)
 
 
 def finish(output: Path, kind: Format, places: Sequence[int] | None = None) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import attrs
 
-from assembler.batch.errors import BatchError
+from assembler.batch.errors import BatchError, not_of_a_run
 from assembler.batch.lines import FAILED, LONGEST, begins
 from assembler.files.json_text import parse_json
 from assembler.files.writing import replace_text
@@ -138,7 +138,7 @@ def read_beginning(output: Path, size: int) -> Mapping[str, Any] | None:
         return None
     found = _read(journal_of(output))
     if found is None:
-        raise BatchError(f"{output}: the file exists, and no run has written it: name another, or move it")
+        raise not_of_a_run(output)
     return found
 
 

@@ -152,7 +152,7 @@ def _add_document(assembler: Assembler, place: int, fields: Mapping[str, Any]) -
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name in given:
         if name not in DOCUMENT:
-            raise _wrong(place, f"has an unknown key; known are {', '.join(DOCUMENT)}")
+            raise _wrong(place, f"has an unknown key; the known ones are {', '.join(DOCUMENT)}")
     if "text" not in given:
         raise _wrong(place, "has no text")
     given.setdefault("type", KIND)

@@ -92,7 +92,7 @@ def _refuse(rows: Path, output: Path, spec: Path, workers: int) -> None:
         raise Place(COMMAND_LINE, "--workers").error(f"expected at least 1, got {workers}")
     for other in (rows, spec):
         if same_file(output, other):
-            raise Place(COMMAND_LINE, "OUTPUT").error("expected another file than those that are read")
+            raise Place(COMMAND_LINE, "OUTPUT").error("expected a file other than those that are read")
     if rows == spec == STANDARD:
         raise Place(COMMAND_LINE, "ROWS").error("expected a file, as the spec is read from standard input")
     if rows != STANDARD and not rows.is_file():

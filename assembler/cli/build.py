@@ -35,7 +35,7 @@ def build(
         Print the report as JSON.
     """
     if output is not None and same_file(output, file):
-        raise Place("assemble build", "--output").error("expected another file than the one that is read")
+        raise Place("assemble build", "--output").error("expected a file other than the one that is read")
     with assembling(file):
         context = assembler_of(file).build()
         request = context.request()

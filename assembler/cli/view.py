@@ -48,7 +48,7 @@ def view(
     if output is None:
         raise Place("assemble view", "--output").error("missing: say where to write the page, such as -o page.html")
     if any(same_file(output, file) for file in files):
-        raise Place("assemble view", "--output").error("expected another file than the one that is read")
+        raise Place("assemble view", "--output").error("expected a file other than the one that is read")
     shown = Texts() if texts == "shown" else None
     refusal = None
     match files:

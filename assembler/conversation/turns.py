@@ -92,7 +92,7 @@ class OpenCalls:
 
     @classmethod
     def of(cls, calls: Iterable[Call]) -> OpenCalls:
-        """OpenCalls calls. Their ids must differ."""
+        """These calls, all of them open. Their ids must differ."""
         asked, size = _Asked(), 0
         for call in calls:
             asked.add(size, call)

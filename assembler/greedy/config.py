@@ -77,7 +77,7 @@ class Config:
         if problem:
             raise BudgetError(f"configuration cannot be read: {problem}")
         if len(text) > LARGEST_FILE:
-            raise BudgetError(f"configuration of more than {LARGEST_FILE} characters: give it no more")
+            raise BudgetError(f"configuration has more than {LARGEST_FILE} characters: shorten it")
         try:
             read: object = safe_load(text)
         except (YAMLError, ValueError, RecursionError) as failure:

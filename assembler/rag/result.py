@@ -80,7 +80,7 @@ def _read(result: object, place: int) -> RetrievalResult:
         return _read_any(result, place)
     except RecursionError:
         pass  # outside of it, the error does not hold the whole stack
-    raise PromptError(f"retrieval result {place} holds itself, or results nested too deep; pass the innermost")
+    raise PromptError(f"retrieval result {place} holds itself, or results nested too deeply; pass the innermost")
 
 
 def _read_any(result: object, place: int) -> RetrievalResult:
@@ -138,7 +138,7 @@ def _score(value: object, place: int) -> float:
     with contextlib.suppress(TypeError, ValueError, OverflowError):  # their text may quote the value
         return float(cast(float, value))
     raise PromptError(
-        f"score of retrieval result {place} is no number ({type(value).__name__}); leave it out where there is none"
+        f"score of retrieval result {place} is not a number ({type(value).__name__}); leave it out where there is none"
     )
 
 

@@ -146,7 +146,7 @@ class TokenBudgetManager:
         for score in scores:
             if not is_number(score):
                 said = "nan" if isinstance(score, float) else name_of_value(score)
-                raise PromptError(f"a score is no number ({said}): give 0 where there is none")
+                raise PromptError(f"a score is not a number ({said}): give 0 where there is none")
         ranked = sorted(range(len(texts)), key=lambda at: (-scores[at], at))
         candidates = [Candidate(self.count_tokens(texts[at]), scores[at]) for at in ranked]
         return [ranked[at] for at in Greedy().pick(candidates, as_whole_number(budget, "budget"), lambda _: 0)]

@@ -1,4 +1,4 @@
-"""OpenCalls calls equal a list that is searched from its start, in whatever order they are made and answered."""
+"""Open calls equal a list that is searched from its start, in whatever order they are made and answered."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Inline:
         with contextlib.suppress(binascii.Error, ValueError):
             return base64.b64decode(self.data, validate=False)
         # Raised outside of the except, so that the codec's error, which holds the data, is not its context.
-        raise UnsupportedContentError("a media part whose data is no base64; encode it again", kind=self.mime)
+        raise UnsupportedContentError("a media part whose data is not base64; encode it again", kind=self.mime)
 
 
 @attrs.frozen(repr=False)

@@ -178,7 +178,7 @@ def refuse_undefined_tools(turns: Sequence[Turn], layout: Layout) -> None:
     """Raise `ConversationError` if the history calls tools and the request defines none that the API accepts."""
     if not layout.tools and any(turn.results or any("toolUse" in block for block in turn.blocks) for turn in turns):
         raise ConversationError(
-            "the history calls tools, but the request defines none for this API, which refuses calls without: "
+            "the history calls tools, but the request defines none for this API, which refuses calls without tools: "
             "pass functions, or tools of this API's own, to set_tools(tools), and keep one where a limit selects"
         )
 

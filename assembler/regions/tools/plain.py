@@ -77,7 +77,7 @@ class _Copy:
         result: dict[str, JSON] = {}
         for key, item in value.items():
             if not isinstance(key, str):
-                raise self._at(path, f"a key is a {type(key).__name__}, JSON keys are strings")
+                raise self._at(path, f"a key is a {type(key).__name__}; JSON keys are strings")
             result[self._text(key, (*path, key))] = self.of(item, (*path, key))
         return result
 

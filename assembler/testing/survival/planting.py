@@ -76,7 +76,7 @@ def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
     Raises `BudgetError` if there are not more turns than facts.
     """
     if not 0 <= facts < turns:
-        raise BudgetError(f"planted: {facts} facts, one a turn, do not go into {turns} turns without the last one")
+        raise BudgetError(f"planted: {facts} facts do not fit into {turns} turns: one a turn, none in the last")
     draw = random.Random(seed)
     subjects = draw.sample(_SUBJECTS, _AT_ONCE)
     at = {place * max(turns - 1, 1) // max(facts, 1): place for place in range(facts)}

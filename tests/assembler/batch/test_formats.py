@@ -123,7 +123,7 @@ def test_a_file_of_another_program_is_not_overwritten(capsys: pytest.CaptureFixt
     Path("out.jsonl").write_text("mine\n")
     assert ran("openai", "gpt-4o", [chat("a", LONG)]) == 2
     assert Path("out.jsonl").read_text() == "mine\n"
-    assert "no run has written it" in capsys.readouterr().err
+    assert "no run wrote it" in capsys.readouterr().err
 
 
 def test_a_finish_that_fails_leaves_the_file_as_it_was(folder: Path) -> None:

@@ -251,7 +251,7 @@ def test_a_file_of_another_program_is_not_read(source: Path, output: Path, monke
 
     output.write_bytes(b"mine\n")
     monkeypatch.setattr(running, "read_written", read)
-    with pytest.raises(BatchError, match="no run has written it"):
+    with pytest.raises(BatchError, match="no run wrote it"):
         finished(source, output)
 
 
@@ -528,8 +528,8 @@ REFUSALS = {
     "no workers": ([*COMMAND, "-w", "0"], "assemble batch: --workers: expected at least 1, got 0"),
     "no rows": (["batch", "gone.jsonl", *COMMAND[2:]], "gone.jsonl: expected a file of rows"),
     "a folder": (["batch", ".", *COMMAND[2:]], "expected a file of rows"),
-    "input is output": (["batch", "in.jsonl", "./in.jsonl", *COMMAND[3:]], "expected another file than those"),
-    "spec is output": (["batch", "in.jsonl", "spec.yaml", *COMMAND[3:]], "expected another file than those"),
+    "input is output": (["batch", "in.jsonl", "./in.jsonl", *COMMAND[3:]], "expected a file other than those"),
+    "spec is output": (["batch", "in.jsonl", "spec.yaml", *COMMAND[3:]], "expected a file other than those"),
     "no folder": (["batch", "in.jsonl", "gone/out.jsonl", *COMMAND[3:]], "gone/out.jsonl: expected a file to read or"),
     "no spec": (COMMAND[:3], "--spec"),
     "another's file": (["batch", "in.jsonl", "mine.txt", *COMMAND[3:]], "mine.txt: "),

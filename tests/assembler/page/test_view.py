@@ -52,7 +52,7 @@ def test_texts_are_on_the_page_only_where_they_are_asked_for(file: Path) -> None
     ("words", "code", "said"),
     [
         (["bot.yaml"], 2, "--output"),
-        (["bot.yaml", "-o", "bot.yaml"], 2, "expected another file than the one that is read"),
+        (["bot.yaml", "-o", "bot.yaml"], 2, "expected a file other than the one that is read"),
         (["bot.yaml", "-o", "gone/page.html"], 2, "expected a place to write to"),
         (["bot.yaml", "-o", "page.html", "--texts", "some"], 2, "--texts"),
         (["none.yaml", "-o", "page.html"], 2, "none.yaml"),
