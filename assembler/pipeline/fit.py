@@ -216,7 +216,8 @@ def _cut_until_sent_fits(plan: Planned, tokens_left: Tokens, asked: Tokens, star
 def _continue_from(uncut: Planned, recipe: Recipe) -> Planned | None:
     """The plan that keeps what an earlier request kept, and the messages since.
 
-    None if those messages are gone, other policies decide now, or it exceeds the cap of the conversation.
+    None if those messages are gone, other policies decide now, it exceeds the cap of the conversation, or a template
+    refuses it.
     """
     settings = uncut.settings
     if settings.budget is not None and settings.budget.limits:
@@ -230,7 +231,9 @@ def _continue_from(uncut: Planned, recipe: Recipe) -> Planned | None:
         return None
     plan = uncut.leaving(kept, ledger)
     pricer = settings.whole_pricer
-    return plan if pricer is None else attrs.evolve(plan, sealed=pricer.count_whole(plan.layout))
+    if pricer is None:
+        return plan
+    return attrs.evolve(plan, sealed=pricer.count_whole(plan.layout)) if plan.can_be_sent else None
 
 
 def _is_over_its_cap(conversation: Count, budget: Budget | None) -> bool:

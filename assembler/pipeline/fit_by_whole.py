@@ -2,6 +2,7 @@
 
 Estimates guide the search and a count of the whole request decides. Such a count needs a render and is slow, so there
 are few: none if nothing changed, one or two after an append, and for a cold build two and a bisection of the turns.
+A request that the template refuses is weighed by its estimates, since what the policies leave of it may be accepted.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from math import ceil
 
 import attrs
 
+from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.build_memory import memory_of
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
 from assembler.pipeline.newest_turns import Weighed, keep_most_turns
@@ -57,7 +59,12 @@ def fit_by_whole(
         return attrs.evolve(plan, trimmed=known.kept, sealed=known.count), known.count
 
     def weigh(kept: Trimmed) -> Count:
-        return pricer.count_whole(attrs.evolve(plan, trimmed=kept).layout)
+        try:
+            return pricer.count_whole(attrs.evolve(plan, trimmed=kept).layout)
+        except UnsupportedContentError:
+            raise
+        except ConversationError:  # the template refuses it
+            return plan.fixed + kept.count(ledger)
 
     def relieve(tokens_left: Tokens) -> Trimmed:
         return trim(ledger, plan.settings, tokens_left, start)
