@@ -68,10 +68,15 @@ def _begins_anew(settings: Settings, kept: Planned | None) -> bool:
 
 
 def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:
-    """The plan with its count corrected by the bill; None unless its request begins as the billed one did."""
+    """The plan with its count corrected by the bill; None unless its request begins as the billed one did and can be
+    sent, at least up to calls that wait for results.
+    """
     if plan is None:
         return None
-    beginning = _beginning(settings, bill, plan)
+    try:
+        beginning = _beginning(settings, bill, plan)
+    except ConversationError:
+        return None
     if beginning != bill.request:
         return None
     return plan.corrected_to(bill.correct(plan.by_rule, beginning), settings)

@@ -216,3 +216,20 @@ def test_calls_before_the_first_question_are_no_fault_of_a_bill(dialect: str) ->
 
     bill = calibrate(conversation().add_message(QUESTION).build(), 60)
     assert answer(conversation().add_message(asking).anchor(bill)) == answer(conversation().add_message(asking))
+
+
+@pytest.mark.parametrize(("dialect", "model"), [("bedrock", "some-claude"), ("anthropic", "claude-sonnet-4-5")])
+def test_a_bill_counts_for_what_is_left_when_what_it_kept_can_no_longer_be_sent(dialect: str, model: str) -> None:
+    """Both APIs refuse calls of tools that are no longer defined; once those turns went, the bill went too."""
+    call = {"id": "a", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    budget = Budget(2_000, counter=len, model=model)
+    assembler = Assembler(budget, dialect=dialect, on_overflow=TrimOldest()).add_capability([{"name": "search"}])
+    assembler.add_messages([QUESTION, {"role": "assistant", "content": None, "tool_calls": [call]}])
+    context = assembler.add_message({"role": "tool", "tool_call_id": "a", "content": "found"}).build()
+    assembler.anchor(calibrate(context, context.count.tokens + 50)).add_capability([])
+    for message in [ANSWER, QUESTION] * 40:
+        assembler.add_message(message)
+    context = assembler.build()
+    assert len(context.dropped) > 3
+    assert context.by_rule.tokens < context.count.tokens <= context.count.upper <= 2_000
+    assert "anchored" in str(context.report)
