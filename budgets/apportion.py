@@ -66,8 +66,9 @@ def _amounts(parts: Sequence[Count]) -> tuple[list[Tokens], list[Tokens]]:
 
 
 def scale_down(amounts: Sequence[Tokens], whole: Tokens) -> list[Tokens]:
-    """The amounts scaled down to add up to `whole`. What rounding leaves goes to the largest."""
+    """The amounts scaled down to add up to `whole`. What rounding leaves goes to the largest amount."""
     given = sum(amounts)
     shares = [amount * whole // given for amount in amounts] if given else list(amounts)
-    settle(shares, whole)
+    if shares:
+        shares[amounts.index(max(amounts))] += whole - sum(shares)
     return shares

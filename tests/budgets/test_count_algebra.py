@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgets import BudgetError, Count, Grade
-from budgets.apportion import apportion, bound_together, settle, split_framing
+from budgets.apportion import apportion, bound_together, scale_down, settle, split_framing
 from budgets.count import NOTHING, Difference, adds_at_seams, exact, grade_of, total
 
 few = st.integers(0, 60)
@@ -127,3 +127,13 @@ def test_parts_of_a_text_have_together_the_bound_of_the_text_however_it_is_split
     whole, split = sum(part.upper for part in each), bound_together(each, bound)
     assert sum(part.upper for part in split) == bound(whole)
     assert [(part.tokens, part.grade) for part in split] == [(part.tokens, part.grade) for part in each]
+
+
+@given(st.lists(few, min_size=1, max_size=5).filter(any), st.data())
+def test_scaled_down_amounts_add_up_and_nothing_stays_nothing(amounts: list[int], data: st.DataObject) -> None:
+    """Where every share rounded down to 0, the first amount got all that was left, even if it was 0 itself."""
+    whole = data.draw(st.integers(0, sum(amounts)))
+    shares = scale_down(amounts, whole)
+    assert sum(shares) == whole
+    assert all(share >= 0 for share in shares)
+    assert all(not share for share, amount in zip(shares, amounts, strict=True) if not amount)

@@ -494,6 +494,15 @@ def test_the_report_charges_nothing_for_what_the_template_never_shows() -> None:
     assert context.costs.conversation == len(context.request()["prompt_token_ids"])
 
 
+def test_a_prompt_far_cheaper_than_its_estimates_charges_no_region_that_has_nothing() -> None:
+    """A template that writes no system text: its first token was charged to an instruction that nobody gave."""
+    assembler = Assembler(dialect=DIALECTS["alternating"]).add_knowledge("A fact of some words.", type="rag")
+    context = assembler.build()
+    assert context.request()["prompt"] == "<s>"
+    assert (context.costs.instruction, context.costs.knowledge) == (0, 1)
+    assert [row.region for row in context.report.rows if row.after] == ["knowledge"]
+
+
 def test_words_beside_a_call_go_before_it_if_the_template_shows_the_call_alone() -> None:
     spoken, *rest = answered(call("1"))
     history = [{"role": "user", "content": "q"}, {**spoken, "content": "let me look"}, *rest]
