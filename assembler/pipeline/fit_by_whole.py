@@ -21,7 +21,7 @@ from assembler.pipeline.trimming import trim
 from assembler.policies.traits import asks, trimming
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, WholePricer
-from budgets import Count, Tokens
+from budgets import Count, Grade, Tokens
 
 _GENTLER = 3
 """How many gentler answers of the policies to count. Each takes a render."""
@@ -61,9 +61,7 @@ def fit_by_whole(
     def weigh(kept: Trimmed) -> Count:
         try:
             return pricer.count_whole(attrs.evolve(plan, trimmed=kept).layout)
-        except UnsupportedContentError:
-            raise
-        except ConversationError:  # the template refuses it
+        except ConversationError:  # the template refuses it, or a part of it
             return plan.fixed + kept.count(ledger)
 
     def relieve(tokens_left: Tokens) -> Trimmed:
@@ -81,9 +79,22 @@ def fit_by_whole(
         kept, count = _ask_for_less(ledger, tokens_left, limit, weigh, relieve, first_try)
         if start is None and not any(rung.traits.low_water or asks(rung) for rung in plan.settings.active_rungs):
             kept, count = _ask_for_more(ledger, plan.fixed.upper, limit, weigh, relieve, (kept, count))
+    found = attrs.evolve(plan, trimmed=kept, sealed=count)
+    if count.grade is not Grade.EXACT:
+        _refuse_unsupported(found, pricer)
     if start is None:
         last.sealed = Sealed(prices, ledger.length, kept, count, weighed, overfull)
-    return attrs.evolve(plan, trimmed=kept, sealed=count), count
+    return found, count
+
+
+def _refuse_unsupported(plan: Planned, pricer: WholePricer) -> None:
+    """Raise `UnsupportedContentError` for a part that stays and that no template can write."""
+    try:
+        pricer.count_whole(plan.layout)
+    except UnsupportedContentError:
+        raise
+    except ConversationError:  # a later message may mend it; until then `build` raises this
+        return
 
 
 def _may_fit(kept: Trimmed, ledger: Ledger, most: Tokens) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any
 
@@ -9,7 +10,15 @@ import pytest
 
 pytest.importorskip("transformers")
 
-from assembler import Assembler, ContextLengthError, ConversationError, KeepRelevant, TrimOldest, calibrate
+from assembler import (
+    Assembler,
+    ContextLengthError,
+    ConversationError,
+    KeepRelevant,
+    TrimOldest,
+    UnsupportedContentError,
+    calibrate,
+)
 from assembler.dialects.chat_template.dialect import chat_template
 from assembler.policies import ClearToolResults, Truncate
 from budgets import Budget
@@ -98,3 +107,40 @@ def test_a_bill_still_counts_when_the_template_refuses_what_it_kept_with_the_new
         assert context.by_rule.tokens == len(context.request()["prompt_token_ids"])
         assert context.by_rule.tokens < context.count.upper <= window
     assert built
+
+
+PICTURE = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+SEEN = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, PICTURE]}
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_a_picture_that_the_policies_drop_is_no_fault_and_one_that_stays_is(policy: Any) -> None:
+    """A search that began with the whole raised for the picture; one that began where the last had ended did not."""
+    history = [("user", "Hello."), ("assistant", "Yes?"), SEEN, ("assistant", "A word.")]
+    history += [(role, f"{number} words of this. " * 2) for number in range(9) for role in ("user", "assistant")]
+    history += [("user", "And?")]
+
+    def said(assembler: Assembler) -> object:
+        try:
+            return assembler.build().request()
+        except UnsupportedContentError as refusal:
+            return str(refusal)
+
+    without = 0
+    for window in range(150, 900, 30):
+        whole = Assembler(Budget(window), dialect=dialect_of(NO_SYSTEM), on_overflow=policy).add_messages(history)
+        answer = said(whole)
+        without += isinstance(answer, dict)
+        grown = Assembler(Budget(window), dialect=dialect_of(NO_SYSTEM), on_overflow=policy)
+        for message in history:
+            grown.add_message(message)
+            if message[0] == "user" if isinstance(message, tuple) else True:
+                with contextlib.suppress(UnsupportedContentError, ContextLengthError):
+                    grown.build()
+        if not getattr(policy, "low_water", None):
+            assert said(grown) == answer
+    assert without
+    last = Assembler(Budget(900), dialect=dialect_of(NO_SYSTEM), on_overflow=policy).add_messages([*history[:-1], SEEN])
+    for door in (last.plan, last.build):
+        with pytest.raises(UnsupportedContentError, match="image"):
+            door()
