@@ -86,16 +86,17 @@ class Best:
         if len(greedy) == len(candidates) or tokens_left <= 0:
             return greedy
         heading_cost = max(heading(number) for number in _numbers(len(candidates)))
-        useful = [at for at, one in enumerate(candidates) if one.score > 0 and one.cost + heading_cost <= tokens_left]
+        scores = _summable([one.score for one in candidates])
+        useful = [at for at, one in enumerate(candidates) if scores[at] > 0 and one.cost + heading_cost <= tokens_left]
         if len(useful) * tokens_left > self.cells:
             return greedy
         costs = [candidates[at].cost + heading_cost for at in useful]
-        chosen = [useful[at] for at in best_subset(costs, [candidates[at].score for at in useful], tokens_left)]
+        chosen = [useful[at] for at in best_subset(costs, [scores[at] for at in useful], tokens_left)]
         rest = tokens_left - sum(candidates[at].cost for at in chosen) - sum(map(heading, range(1, len(chosen) + 1)))
         others = sorted(set(range(len(candidates))) - set(chosen))
         more = _filled(candidates, others, rest, lambda number: heading(number + len(chosen)))
         chosen = sorted([*chosen, *more])
-        return chosen if _worth(candidates, chosen) >= _worth(candidates, greedy) else greedy
+        return chosen if _worth(scores, chosen) >= _worth(scores, greedy) else greedy
 
 
 def best_subset(weights: Sequence[int], values: Sequence[float], capacity: int) -> list[int]:
@@ -131,10 +132,19 @@ def _numbers(count: int) -> set[int]:
     return {min(10**digits - 1, count) for digits in range(1, len(str(count)) + 1)}
 
 
-def _worth(candidates: Sequence[Candidate], chosen: Sequence[int]) -> float:
+_MOST = 2.0**900
+"""The largest score that is added as it is."""
+
+
+def _summable(scores: Sequence[float]) -> Sequence[float]:
+    """The scores, made smaller by the same factor if they are so large that their sum may be infinite."""
+    return [score * 2.0**-100 for score in scores] if max(map(abs, scores)) > _MOST else scores
+
+
+def _worth(scores: Sequence[float], chosen: Sequence[int]) -> float:
     import math
 
-    return math.fsum(candidates[at].score for at in chosen)
+    return math.fsum(scores[at] for at in chosen)
 
 
 def _a_weight(owner: object, field: attrs.Attribute[float], value: object) -> None:

@@ -124,6 +124,16 @@ def test_best_beats_greedy_if_one_large_source_blocks_the_way() -> None:
     assert Best(cells=29).pick(three, 10, lambda _: 0) == [0]  # too large a table: 3 · 10 cells
 
 
+@given(candidates, st.integers(1, 150))
+def test_the_best_sum_is_found_of_scores_whose_sum_no_number_holds(
+    given_candidates: list[Candidate], room: int
+) -> None:
+    """Adding them up raised an OverflowError out of the build."""
+    exact = [Candidate(one.cost, round(one.score, 3)) for one in given_candidates]
+    huge = [Candidate(one.cost, one.score * 2.0**1023) for one in exact]
+    assert Best().pick(huge, room, one_each) == Best().pick(exact, room, one_each)
+
+
 @given(candidates, st.integers(1, 3))
 def test_a_cap_keeps_the_best_of_each_document(given_candidates: list[Candidate], cap: int) -> None:
     owned = [Candidate(one.cost, one.score, at % 3) for at, one in enumerate(given_candidates)]
