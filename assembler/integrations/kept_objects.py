@@ -24,15 +24,31 @@ def kept_objects(
     """Return the framework's objects of the messages that stay. `objects` has one for each message of the history.
 
     `rewritten(object, before, after)` makes the object of a message that a policy or a strategy changed, and
-    `of_summary` makes that of a summary. System messages at the head come first. O(messages that stay).
+    `of_summary` makes that of a summary. System messages at the head come first. An answer without a word is left out,
+    as the library's own request leaves it out. O(messages that stay).
     """
-    kept: list[Own] = []
+    kept: list[Own | None] = []
     for index, after in plan.sent:
         before = plan.view.message(index)
-        kept.append(objects[index] if after is before else rewritten(objects[index], before, after))
+        if _says_nothing(plan, after):
+            kept.append(None)
+        else:
+            kept.append(objects[index] if after is before else rewritten(objects[index], before, after))
     if plan.trimmed.cut.summary is not None:
         kept = with_summary(plan, kept, of_summary(text_of(plan.trimmed.cut.summary.parts)))
-    return [*objects[: plan.view.head], *kept]
+    return [*objects[: plan.view.head], *(own for own in kept if own is not None)]
+
+
+_TAKE_NO_BLANKS = frozenset({"anthropic", "bedrock"})
+"""The dialects whose APIs refuse a text of white space too."""
+
+
+def _says_nothing(plan: Planned, message: Message) -> bool:
+    """True for an answer of which nothing is sent. The Responses API alone accepts an empty one."""
+    if message.role != "assistant" or plan.settings.dialect.name == "openai_responses":
+        return False
+    blanks = plan.settings.dialect.name in _TAKE_NO_BLANKS
+    return all(isinstance(part, str) and not (part.strip() if blanks else part) for part in message.parts)
 
 
 def kept_groups(

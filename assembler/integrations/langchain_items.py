@@ -34,7 +34,8 @@ def items_of(message: Any) -> list[Item]:
 def _items_by_place(message: Any) -> list[tuple[Place, Item]]:
     if kind_of(message) != "ai":
         return [(None, as_chat(message))]
-    return [*_outside_content(message), *_texts(message.content), *_calls(message)]
+    items = [*_outside_content(message), *_texts(message.content), *_calls(message)]
+    return items or [(0, {"role": "assistant", "content": ""})] if message.content == "" else items
 
 
 def _outside_content(message: Any) -> Iterator[tuple[Place, Item]]:

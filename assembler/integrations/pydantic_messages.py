@@ -174,17 +174,21 @@ _SYNTHETIC = frozenset({"content", "reasoning", "reasoning_content"})
 def _items(at: int, message: Any, tags: tuple[str, str]) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
     """Yield each part of a response as an item of the Responses API; None for one that is not sent back.
 
-    Results of hosted tools stay at the server, except those of searches, which are sent with their call.
+    Results of hosted tools stay at the server, except those of searches, which are sent with their call. A text without
+    a word between a call and its result is left to the framework, since the history has no place for it.
     """
     results = {part.tool_call_id: part for part in message.parts if part.part_kind == "builtin-tool-return"}
+    called = False
     for index, part in enumerate(message.parts):
-        yield [(at, index)], part, _item(part, results, tags)
+        called = called or part.part_kind == "tool-call"
+        silent = called and part.part_kind == "text" and not part.content
+        yield [(at, index)], part, None if silent else _item(part, results, tags)
 
 
 def _item(part: Any, results: Mapping[str, Any], tags: tuple[str, str]) -> dict[str, Any] | None:
     match part.part_kind:
         case "text":
-            return {"role": "assistant", "content": part.content} if part.content else None
+            return {"role": "assistant", "content": part.content}
         case "tool-call":
             return call_item(part.tool_call_id, part.tool_name, part.args_as_json_str())
         case "thinking" if part.id and part.id not in _SYNTHETIC:

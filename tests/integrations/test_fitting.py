@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from assembler import Assembler, Context, ContextLengthError, Summarize, TrimOldest, count_request, fit_request
-from assembler.dialects import openai_chat, openai_responses
+from assembler.dialects import Dialect, anthropic, bedrock, gemini, openai_chat, openai_responses
 from assembler.integrations.fitting import LESSONS, Asked, Fitting, serial_calls
+from assembler.integrations.kept_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
 from budgets import Budget, BudgetError
 from tests.integrations.script import Summarizer
@@ -362,3 +363,18 @@ def test_serial_calls_are_priced_as_they_are_sent_if_that_costs_tokens() -> None
     assert serial.count.tokens - default.count.tokens == 78
     assert serial.request() == default.request()
     assert serial.costs.total == serial.count.tokens
+
+
+@pytest.mark.parametrize("dialect", [openai_chat, openai_responses, anthropic, bedrock, gemini])
+@pytest.mark.parametrize("nothing", ["", " "])
+def test_an_answer_without_a_word_stays_exactly_if_the_librarys_own_request_has_it(
+    dialect: Dialect, nothing: str
+) -> None:
+    told = [("user", "Why?"), ("assistant", nothing), ("user", "And now?")]
+    messages: list[Any] = [{"role": role, "content": text} for role, text in told]
+    context = Fitting(Assembler(Budget(1_000), dialect=dialect)).fit(messages, Asked())
+    request: dict[str, Any] = context.request(dialect.name)
+    turns = request.get("messages") or request.get("input") or request["contents"]
+    answered = any(turn["role"] in ("assistant", "model") for turn in turns)
+    whole = kept_objects(context.inside, messages, rewritten=lambda own, *_: own, of_summary=lambda text: text)
+    assert whole == [message for message in messages if answered or message["role"] == "user"]

@@ -120,6 +120,7 @@ HISTORIES: dict[str, list[BaseMessage]] = {
         AIMessage("", invalid_tool_calls=[{"id": "t", "name": "look_up", "args": "{'", "error": "no JSON"}]),
         ToolMessage("no JSON", tool_call_id="t"),
     ],
+    "an answer without a word": [HumanMessage("q"), AIMessage(""), HumanMessage("q")],
     "a result of blocks": [
         HumanMessage("q"),
         AIMessage("", tool_calls=[{"id": "t", "name": "look_up", "args": {}}]),

@@ -135,3 +135,13 @@ def test_an_agent_and_its_sub_agent_in_one_thread_keep_their_own_summaries() -> 
 
     alone = calls_of(["planner"])
     assert calls_of(["planner", "almanac"]) == 2 * alone > 0
+
+
+def test_an_answer_without_a_word_costs_what_is_sent_of_it() -> None:
+    told = [HumanMessage("Why?"), AIMessage(""), HumanMessage("And now?")]
+    middleware = AssemblerMiddleware(base())
+    sent = asked(middleware, told).messages
+    assert middleware.last_context is not None
+    assert len(wire(sent)["input"]) == 3
+    on_the_wire = count_request({"input": wire(sent)["input"]}, dialect=openai_responses, model="gpt-5")
+    assert middleware.last_context.count == on_the_wire

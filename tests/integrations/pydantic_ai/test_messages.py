@@ -90,6 +90,31 @@ def test_a_history_costs_what_is_sent_of_it(name: str) -> None:
     assert all(a is b for a, b in zip(request.messages, said, strict=True))
 
 
+def test_an_answer_without_a_word_is_left_out_and_so_are_its_costs() -> None:
+    capability = fitting()
+    history: list[ModelMessage] = [asked("q"), ModelResponse([TextPart("")]), asked("q")]
+    request = fitted(capability, history)
+    assert [id(message) for message in request.messages] == [id(history[0]), id(history[2])]
+    assert capability.last_context is not None
+    sent = count_request(body(request), dialect=openai_chat, model="gpt-4o")
+    assert sent.tokens == capability.last_context.count.tokens
+
+
+def test_on_the_responses_api_an_answer_without_a_word_costs_what_is_sent_of_it() -> None:
+    model = OpenAIResponsesModel("gpt-4o", provider=OpenAIProvider(api_key="none"))
+    capability = fitting(dialect=openai_responses)
+    call = ToolCallPart("look_up", "{}", tool_call_id="t")
+    result = ModelRequest([ToolReturnPart("look_up", "r", "t")])
+    history: list[ModelMessage] = [asked("q"), ModelResponse([TextPart("")]), asked("q")]
+    history += [ModelResponse([TextPart(""), call]), result]
+    request = fitted(capability, history)
+    settings: Any = {}
+    _, items = asyncio.run(model._map_messages(request.messages, settings, request.model_request_parameters))
+    assert capability.last_context is not None
+    on_the_wire = count_request({"input": items}, dialect=openai_responses, model="gpt-4o")
+    assert capability.last_context.count.upper >= on_the_wire.upper
+
+
 def test_instructions_are_priced_as_the_messages_that_they_become() -> None:
     capability = fitting()
     parts = [InstructionPart("Be brief."), InstructionPart("Be kind.", dynamic=True)]
