@@ -26,6 +26,7 @@ _UNSENT = frozenset(
     f"{tool}_tool_{kind}" for tool in ("search", "code_interpreter", "image_generation") for kind in ("call", "result")
 )
 """The contents of hosted tools, which the client leaves out of the next request."""
+_RICH = frozenset({"data", "uri", "hosted_file"})
 _HOSTED = {"shell_tool_call": "shell_call", "computer_tool_call": "computer_call"}
 
 
@@ -57,18 +58,22 @@ def _without(message: Any, orphaned: frozenset[str]) -> Any:
 def messages_of(message: Any) -> list[Entry]:
     """Return the messages that Chat Completions gets, with the author's name and without unsupported contents."""
     name = _UNNAMED.sub("", message.author_name or "")[:64]
-    entries = _entries(message, _answer)
+    entries = _entries(message, _answer, _result)
     if not name:
         return entries
     return [(fields if fields["role"] == "tool" else {**fields, "name": name}, places) for fields, places in entries]
 
 
 def items_of(message: Any) -> list[Entry]:
-    """Return the items that the Responses API gets."""
-    return _entries(message, _items)
+    """Return the items that the Responses API gets, with the pictures and files of tool results."""
+    return _entries(message, _items, _rich_result)
 
 
-def _entries(message: Any, answer: Callable[[Sequence[tuple[int, Any]]], list[Entry]]) -> list[Entry]:
+def _entries(
+    message: Any,
+    answer: Callable[[Sequence[tuple[int, Any]]], list[Entry]],
+    result: Callable[[Any], dict[str, Any]],
+) -> list[Entry]:
     own: list[Any] = message.contents
     contents = list(enumerate(own))
     if message.role in ("system", "developer"):
@@ -76,7 +81,7 @@ def _entries(message: Any, answer: Callable[[Sequence[tuple[int, Any]]], list[En
         joined = "\n".join(text for _, text in texts)
         return [({"role": message.role, "content": joined}, tuple(place for place, _ in texts[:1]))] if texts else []
     results: list[Entry] = [
-        (_result(content), (place,)) for place, content in contents if content.type == "function_result"
+        (result(content), (place,)) for place, content in contents if content.type == "function_result"
     ]
     if message.role == "assistant":
         return [*answer(contents), *results]
@@ -144,6 +149,15 @@ def _result(content: Any) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": content.call_id, "content": output}
 
 
+def _rich_result(content: Any) -> dict[str, Any]:
+    """Return a result as the Responses client sends it: with other parts than texts, it is a list of all of them."""
+    items: list[Any] = content.items or []
+    if all(item.type not in _RICH for item in items):
+        return _result(content)
+    shown = [part for item in items if (part := _part(item)) is not None]
+    return {"role": "tool", "tool_call_id": content.call_id, "content": shown}
+
+
 def _output_text(output: Any) -> str:
     if output is None or isinstance(output, str):
         return output or ""
@@ -190,7 +204,10 @@ def _with_part(content: Any, new: Part | None) -> Any:
         case Call() if content.type == "function_call":
             copied.arguments = new.arguments
         case Result():
-            copied.items, copied.result = None, text_of(new.parts)
+            copied.result = text_of(new.parts)
+            shown = [item for item in content.items or () if item.type in _RICH]
+            stay = any(not isinstance(part, str) for part in new.parts)
+            copied.items = [type(content).from_text(copied.result), *shown] if stay else None
         case _:
             return content
     return copied

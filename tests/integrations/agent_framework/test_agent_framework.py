@@ -8,13 +8,16 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import attrs
 import pytest
 from agent_framework import Agent, AgentSession, ChatContext, Content, Message
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 
 from assembler import Assembler, ContextLengthError, ConversationError, count_request
+from assembler.conversation.messages import Result
 from assembler.dialects import openai_chat, openai_responses
 from assembler.integrations.agent_framework import AssemblerMiddleware
+from assembler.integrations.agent_framework_messages import items_of, rewrite_message
 from assembler.policies import ClearToolResults, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget, BudgetError
 from tests.integrations.independent import assert_newest_objects
@@ -207,6 +210,51 @@ def test_reasoning_and_hosted_calls_are_priced_as_the_responses_client_sends_the
     assert middleware.last_context is not None
     assert wire.tokens > 100
     assert wire.upper <= middleware.last_context.count.upper
+
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def shown(text: str) -> list[Message]:
+    seen = [Content.from_text(text), Content.from_data(PIXEL, "image/png")]
+    return [
+        Message("user", ["q"]),
+        Message("assistant", [Content.from_function_call("c1", "look_up", arguments="{}")]),
+        Message("tool", [Content.from_function_result("c1", result=seen)]),
+    ]
+
+
+def test_the_picture_in_a_result_costs_what_the_responses_client_sends_of_it() -> None:
+    middleware = AssemblerMiddleware(base(100_000, dialect=openai_responses))
+    sent = fitted(middleware, shown("see")).messages
+    client = OpenAIChatClient(model="gpt-4o", api_key="none")
+    items = client._prepare_messages_for_openai(sent, request_uses_service_side_storage=False)
+    assert "input_image" in str(items)
+    wire = count_request({"input": items}, dialect=openai_responses, model="gpt-4o")
+    assert middleware.last_context is not None
+    without = AssemblerMiddleware(base(100_000, dialect=openai_responses))
+    plain = shown("see")
+    plain[-1].contents[0].items = None
+    fitted(without, plain)
+    assert without.last_context is not None
+    assert wire.upper <= middleware.last_context.count.upper
+    assert middleware.last_context.count.tokens > without.last_context.count.tokens + 50
+
+
+def test_a_result_whose_text_is_shortened_keeps_its_picture() -> None:
+    middleware = AssemblerMiddleware(base(100_000, dialect=openai_responses))
+    *_, message = fitted(middleware, shown("see")).messages
+    assert middleware.last_context is not None
+    before = middleware.last_context.inside.view.message(2)
+    (result,) = before.parts
+    assert isinstance(result, Result)
+    after = attrs.evolve(before, parts=(attrs.evolve(result, parts=("s", *result.parts[1:])),))
+    (content,) = rewrite_message(message, items_of(message), [(before, after)]).contents
+    assert [(item.type, item.text) for item in content.items] == [("text", "s"), ("data", None)]
+    assert message.contents[0].items is not None
+    assert message.contents[0].items[0].text == "see"
 
 
 def test_an_overflow_reaches_the_caller_as_an_error_of_this_library(wire: Wire) -> None:
