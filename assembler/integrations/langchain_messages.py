@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assembler.conversation.messages import Call, Message, Part, Result
+from assembler.errors import UnsupportedContentError
 from assembler.integrations.kept_objects import align_parts
 from assembler.integrations.openai_dicts import chat_call, text_of
 
@@ -69,9 +70,25 @@ def _blocks(content: Sequence[Any]) -> Iterator[tuple[Any, dict[str, Any] | None
             # Not every API takes reasoning back: marked as reasoning, it is left to the dialect.
             yield block, {"type": "thinking", "thinking": str(block.get("reasoning", ""))}
         elif is_data_content_block(block):
-            yield block, convert_to_openai_data_block(block)
+            yield block, _medium(block)
         else:
             yield block, dict(block)
+
+
+def _medium(block: dict[str, Any]) -> dict[str, Any]:
+    """Return a medium in OpenAI's form, or in Claude's where Chat Completions has none: a text, a file's URL."""
+    kind: str = block["type"]
+    if kind == "text-plain" and "text" in block:
+        source = {"type": "text", "media_type": "text/plain", "data": block["text"]}
+        return {"type": "document", "source": source}
+    if kind == "file" and "url" in block:
+        return {"type": "document", "source": {"type": "url", "url": block["url"]}}
+    try:
+        return convert_to_openai_data_block(block)
+    except (KeyError, ValueError):
+        raise UnsupportedContentError(
+            f"a {kind} block in this spelling has no price here; leave it out", kind=kind
+        ) from None
 
 
 def rewrite_message(message: Any, before: Message, after: Message) -> Any:

@@ -15,7 +15,16 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from assembler import Assembler, ClearReasoning, ClearToolResults, Summarize, TrimOldest, Truncate, count_request
+from assembler import (
+    Assembler,
+    ClearReasoning,
+    ClearToolResults,
+    Summarize,
+    TrimOldest,
+    Truncate,
+    UnsupportedContentError,
+    count_request,
+)
 from assembler.dialects import anthropic, openai_chat
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting
 from assembler.integrations.langchain import AssemblerMiddleware
@@ -137,6 +146,32 @@ def test_a_history_costs_what_is_sent_of_it(name: str) -> None:
     assert middleware.last_context is not None
     wire = {"messages": body["messages"]}
     assert count_request(wire, dialect=openai_chat, model="gpt-4o").tokens == middleware.last_context.count.tokens
+
+
+def test_a_text_file_for_claude_costs_its_text() -> None:
+    budget = Budget.for_model("claude-sonnet-4-5", context_window=20_000, max_output_tokens=ANSWER)
+    middleware = AssemblerMiddleware(Assembler(budget))
+    block = {"type": "text-plain", "text": "clams " * 300, "mime_type": "text/plain"}
+    told = [HumanMessage([block, {"type": "text", "text": "?"}])]
+    assert asked(middleware, told).messages[0] is told[0]
+    assert middleware.last_context is not None
+    assert 300 < middleware.last_context.count.tokens < 3_000
+
+
+def test_a_file_by_its_url_is_bounded_and_not_refused() -> None:
+    budget = Budget.for_model("claude-sonnet-4-5", context_window=1_000_000, max_output_tokens=ANSWER)
+    middleware = AssemblerMiddleware(Assembler(budget))
+    block = {"type": "file", "url": "https://a.org/a.pdf", "mime_type": "application/pdf"}
+    told = [HumanMessage([block, {"type": "text", "text": "?"}])]
+    assert asked(middleware, told).messages[0] is told[0]
+    assert middleware.last_context is not None
+    assert middleware.last_context.count.upper > 100_000
+
+
+def test_a_block_without_a_price_is_refused_with_an_error_of_this_library() -> None:
+    told = [HumanMessage([{"type": "video", "url": "https://a.org/a.mp4"}])]
+    with pytest.raises(UnsupportedContentError, match="a video block"):
+        asked(AssemblerMiddleware(base()), told)
 
 
 def test_reasoning_costs_nothing_if_it_is_not_sent() -> None:
