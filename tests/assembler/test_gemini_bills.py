@@ -255,3 +255,10 @@ def test_a_description_that_is_null_is_no_word() -> None:
     assert billed(GOOGLE_2_5, **declared(one_property(description=None))) == billed(
         GOOGLE_2_5, **declared(one_property())
     )
+
+
+@pytest.mark.parametrize("key", ["response_json_schema", "responseJsonSchema"])
+def test_what_a_function_returns_costs_the_same_in_each_spelling(key: str) -> None:
+    plain, told = billed(GOOGLE_2_5, **declared()), billed(GOOGLE_2_5, **declared(response=one_property()))
+    assert plain.tokens < told.tokens
+    assert billed(GOOGLE_2_5, **declared(**{key: one_property()})) == told

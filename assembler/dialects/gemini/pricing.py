@@ -57,6 +57,10 @@ def without_signatures(message: Message) -> Message:
     return attrs.evolve(message, parts=parts)
 
 
+_ANSWERS = ("response", "response_json_schema", "responseJsonSchema")
+"""The keys of a declaration for what its function returns."""
+
+
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """Price a declaration: its words (name, descriptions, keys, enum values) and a framing for each of its elements."""
     texts = [tool.name, tool.description]
@@ -65,7 +69,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
         framing.append(Count(breaks // 2, Grade.BOUNDED, upper=breaks))
     if tool.parameters:
         framing.extend(_parameters(tool.parameters, family, texts))
-    answer = fields_of(tool.extra.get("response") or tool.extra.get("response_json_schema"))
+    answer = fields_of(next(filter(None, map(tool.extra.get, _ANSWERS)), None))
     if answer is not None:
         framing += [family.response, price_schema(answer, family, texts)]
     return total(framing) + price_texts(texts, count)
