@@ -103,7 +103,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
         head = [] if own is None or isinstance(own, str) else [types.Content(role="system", parts=_parts(own))]
         # Built-in tools are priced by their names, with bounds.
         priced = self._fitting.priced(config.tools or (), _is_function)
-        tools = [tool if _is_function(tool) else as_data(tool) for tool in priced]
+        tools = [as_data(tool) for tool in priced]
         asked = Asked(own if isinstance(own, str) else None, tools, _answer(config))
         sent, summaries = _as_sent(llm_request), _summaries(llm_request)
         summary_contents = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]

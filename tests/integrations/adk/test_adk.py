@@ -364,3 +364,20 @@ def test_a_state_is_stored_in_the_session_only_if_there_is_something_to_remember
         runner = runner_of(agent_of(Scripted()), AssemblerPlugin(base(on_overflow=policy)))
         session = asyncio.run(asked(runner, [f"Question {n}?" for n in range(12)]))
         assert ("They talked." in str(session.state.get("context_assembler.librarian"))) is says
+
+
+def test_what_a_tool_says_that_it_returns_is_priced_with_its_parameters() -> None:
+    """As ADK declares the tools of an MCP server that has an output schema."""
+    found = {"type": "object", "properties": {"found": {"type": "string", "description": "What was found. " * 9}}}
+    counts: list[int] = []
+    for more in ({}, {"response_json_schema": found}):
+        declared: Any = {"name": "look_up", "description": "Look up.", "parameters_json_schema": {"type": "object"}}
+        request = request_of([types.Content(role="user", parts=[types.Part(text="q")])])
+        function = types.FunctionDeclaration(**declared, **more)
+        request.config = types.GenerateContentConfig(tools=[types.Tool(function_declarations=[function])])
+        plugin = AssemblerPlugin(base(10_000))
+        plugin.fit(request)
+        assert plugin.last_context is not None
+        counts.append(plugin.last_context.count.tokens)
+        assert count_request(sent(request), dialect=gemini, model="gemini-2.5-flash") == plugin.last_context.count
+    assert counts[1] > counts[0] + 30
