@@ -57,7 +57,7 @@ class _Shape:
 _CHAT = _Shape(
     openai_chat,
     ("messages", "tools", "functions"),
-    ("tool_choice", "function_call", "response_format", "parallel_tool_calls"),
+    ("tool_choice", "function_call", "response_format", "parallel_tool_calls", "thinking", "reasoning_effort"),
 )
 _RESPONSES = _Shape(
     openai_responses,

@@ -190,3 +190,16 @@ def test_a_claude_in_chats_spelling_is_priced_as_a_claude() -> None:
     price = count_request({"messages": data["messages"]}, dialect=openai_chat, model="claude-sonnet-4-5")
     assert len(data["messages"]) < 60
     assert price.upper <= 900
+
+
+@pytest.mark.parametrize(
+    "setting", [{"thinking": {"type": "enabled", "budget_tokens": 1_024}}, {"reasoning_effort": "low"}]
+)
+def test_the_thinking_of_a_claude_in_chats_spelling_is_priced_with_the_rest(setting: dict[str, Any]) -> None:
+    said = [{"role": "user", "content": question(0)}]
+    limit = count_request({"messages": said}, dialect=openai_chat, model="claude-sonnet-4-5").upper
+    budget = Budget.for_model("claude-sonnet-4-5", context_window=limit + 100, max_output_tokens=100)
+    hook = AssemblerProxyHook(Assembler(budget))
+    assert hooked(hook, {"model": "claude", "messages": said})["messages"] == said
+    with pytest.raises(ContextWindowExceededError):
+        hooked(hook, {"model": "claude", "messages": said, **setting})
