@@ -38,6 +38,9 @@ else:
 _THINK = ("<think>", "</think>")
 """The default tags of reasoning that is sent as text (ModelProfile, thinking_tags)."""
 
+_CARRIED = ("<assistant_thinking>", "</assistant_thinking>")
+"""The tags for a model that would imitate reasoning in its own turns: it gets the reasoning as the user's words."""
+
 _MADE_UP = ("test", "function")
 """The provider names of Pydantic AI's test models, whose usage is made up."""
 
@@ -77,7 +80,8 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             messages,
             model.prepare_messages(messages, sent),
             dialect=self._fitting.dialect,
-            tags=model.profile.get("thinking_tags", _THINK),
+            tags=_tags(model.profile),
+            takes=model.accepts_stateless_artifacts,
         )
         sent_pieces = [*heads, *history]
         settings: Mapping[str, Any] = request_context.model_settings or {}
@@ -104,6 +108,14 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         if await self._fitting.learn_own(error) is None:
             raise error
         raise RetryModelRequest from error
+
+
+def _tags(profile: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the tags of reasoning that is sent as text, in the model's own turn or in a turn of the user."""
+    if profile.get("mimics_assistant_message_formatting"):
+        return _CARRIED
+    own: tuple[str, str] = profile.get("thinking_tags", _THINK)
+    return own
 
 
 def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:

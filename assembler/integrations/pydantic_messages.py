@@ -11,8 +11,8 @@ import dataclasses
 import itertools
 import json
 import operator
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import attrs
 
@@ -23,6 +23,8 @@ from assembler.integrations.openai_dicts import call_item, chat_call, reasoning_
 _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
 """The dialects whose APIs take reasoning back unchanged. The others get it as text between tags."""
 
+
+Takes: TypeAlias = Callable[[Any, Any], bool]
 
 Place: TypeAlias = tuple[int, int]
 """A part: the index of its message, and its index there."""
@@ -46,13 +48,18 @@ class Piece:
     changed: Sequence[Any] | None = None
 
 
-def pieces(messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, tags: tuple[str, str]) -> Iterator[Piece]:
-    """Yield the pieces of a history, oldest first. `prepared` is the sent history; `tags` enclose reasoning."""
+def pieces(
+    messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, tags: tuple[str, str], takes: Takes
+) -> Iterator[Piece]:
+    """Yield the pieces of a history, oldest first. `prepared` is the sent history; `tags` enclose reasoning.
+
+    `takes(response, part)` is True if the model takes a part's signature back.
+    """
     silent: list[Place] = []
     last: Piece | None = None
     matched = prepared if len(prepared) == len(messages) else messages
     for at, (message, sent) in enumerate(zip(messages, matched, strict=True)):
-        for places, form, message_dict in _parts_to_send(at, message, sent, dialect, tags):
+        for places, form, message_dict in _parts_to_send(at, message, sent, dialect, tags, takes):
             if message_dict is None:
                 silent += places
                 continue
@@ -121,7 +128,7 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
 
 
 def _parts_to_send(
-    at: int, message: Any, sent: Any, dialect: str, tags: tuple[str, str]
+    at: int, message: Any, sent: Any, dialect: str, tags: tuple[str, str], takes: Takes
 ) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
     """Yield the places, the object and the message dict of each part, or of a whole response; None if it is not sent.
 
@@ -134,7 +141,7 @@ def _parts_to_send(
         return
     if message.kind == "response":
         places = [(at, part) for part in range(len(message.parts))]
-        yield places, message, _response(message, dialect, tags)
+        yield places, message, _response(message, dialect, tags, takes)
         return
     added, framed = _framed(message.parts, sent.parts)
     files: list[Any] = []
@@ -302,7 +309,14 @@ def _content_with(item: Any, part: object) -> Any:
     return item if getattr(item, "content", item) == part else part
 
 
-def _response(message: Any, dialect: str, tags: tuple[str, str]) -> dict[str, Any] | None:
+def _is_block(part: Any, message: Any, dialect: str, takes: Takes) -> bool:
+    """True if reasoning is sent as such: Claude takes only its own signatures, and gets other reasoning as text."""
+    if dialect == "gemini":
+        return True
+    return dialect in _AS_BLOCKS and bool(part.signature) and (part.provider_name is None or takes(message, part))
+
+
+def _response(message: Any, dialect: str, tags: tuple[str, str], takes: Takes) -> dict[str, Any] | None:
     """Return a response as one assistant message. Its texts are joined by a blank line, as they are sent."""
     texts: list[str] = []
     blocks: list[dict[str, Any]] = []
@@ -310,7 +324,7 @@ def _response(message: Any, dialect: str, tags: tuple[str, str]) -> dict[str, An
     for part in message.parts:
         if part.part_kind == "text":
             texts.append(part.content)
-        elif part.part_kind == "thinking" and dialect in _AS_BLOCKS:
+        elif part.part_kind == "thinking" and _is_block(part, message, dialect, takes):
             blocks.append({"type": "thinking", "thinking": part.content, "signature": part.signature or ""})
         elif dialect in _AS_BLOCKS and part.part_kind in _OF_A_SERVER:
             blocks.append(_server_block(part, dialect))
@@ -354,12 +368,14 @@ def _response_parts(response: Any, message_dict: Mapping[str, Any], became: Sequ
     texts = [(old, new) for old, new in became if isinstance(old, str)]
     unchanged = all(new is old for old, new in texts)
     text = next((new for _, new in texts), None)
-    blocks = isinstance(message_dict.get("content"), list)
+    content = message_dict.get("content")
+    listed = cast("list[Mapping[str, Any]]", content) if isinstance(content, list) else []
+    blocks = [block.get("thinking") for block in listed]
     for part in response.parts:
         if part.part_kind == "tool-call":
             new = next(arguments)
             yield part if new == part.args_as_json_str() else dataclasses.replace(part, args=json.loads(new))
-        elif part.part_kind == "thinking" and blocks:
+        elif part.part_kind == "thinking" and part.content in blocks:
             if next(thoughts) is not None:
                 yield part
         elif unchanged or part.part_kind not in ("text", "thinking"):

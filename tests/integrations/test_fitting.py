@@ -376,5 +376,7 @@ def test_an_answer_without_a_word_stays_exactly_if_the_librarys_own_request_has_
     request: dict[str, Any] = context.request(dialect.name)
     turns = request.get("messages") or request.get("input") or request["contents"]
     answered = any(turn["role"] in ("assistant", "model") for turn in turns)
-    whole = kept_objects(context.inside, messages, rewritten=lambda own, *_: own, of_summary=lambda text: text)
+    whole = kept_objects(
+        context.inside, messages, rewritten=lambda own, before, after: own, of_summary=lambda text: text
+    )
     assert whole == [message for message in messages if answered or message["role"] == "user"]

@@ -7,6 +7,7 @@ import base64
 from typing import Any
 
 import pytest
+from pydantic_ai import Agent
 from pydantic_ai.messages import (
     BinaryContent,
     CachePoint,
@@ -29,9 +30,11 @@ from pydantic_ai.messages import (
     VideoUrl,
 )
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIResponsesModel
 from pydantic_ai.native_tools import WebSearchTool
 from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 
@@ -39,6 +42,7 @@ from assembler import Assembler, ClearReasoning, TrimOldest, Truncate, Unsupport
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.integrations.pydantic_ai import FitContext
 from budgets import Budget, Grade
+from tests.integrations.provider import providing
 from tests.integrations.pydantic_ai.scripted import CHAT, fitted
 
 
@@ -178,6 +182,24 @@ def test_reasoning_goes_back_to_apis_that_take_it_and_may_be_cleared_there() -> 
     cleared = fitted(fitting(edge, ClearReasoning(keep=1), anthropic), history).messages
     assert [part.part_kind for part in cleared[1].parts] == ["text"]
     assert cleared[3] is history[3]
+
+
+def test_reasoning_that_claude_does_not_take_back_costs_the_text_that_it_becomes() -> None:
+    thought = ThinkingPart("They want the weather. " * 20)
+    sealed = ThinkingPart("They want the weather. " * 20, id="rs_1", signature="Z0FB" * 20, provider_name="openai")
+    budget = Budget.for_model("claude-sonnet-4-5", context_window=20_000, max_output_tokens=100)
+    for part in (thought, sealed):
+        capability = FitContext(Assembler(budget))
+        with providing(thinks=False) as provider:
+            own = AnthropicProvider(base_url=provider.url, api_key="none")
+            agent = Agent(AnthropicModel("claude-sonnet-4-5", provider=own), capabilities=[capability])
+            history = [asked("q"), ModelResponse([part, TextPart("a")], provider_name=part.provider_name)]
+            agent.run_sync("and now?", message_history=history)
+            messages = provider.bodies[0]["messages"]
+        assert "They want the weather." in str(messages)
+        assert capability.last_context is not None
+        on_the_wire = count_request({"messages": messages}, dialect=anthropic, model="claude-sonnet-4-5")
+        assert capability.last_context.count.tokens == pytest.approx(on_the_wire.tokens, abs=2)
 
 
 @pytest.mark.parametrize(
