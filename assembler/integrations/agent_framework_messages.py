@@ -11,7 +11,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages import Call, Message, Part, Result
 from assembler.integrations.kept_objects import align_parts
@@ -195,6 +195,7 @@ def rewrite_message(message: Any, entries: Sequence[Entry], became: Sequence[tup
 
 
 def _with_part(content: Any, new: Part | None) -> Any:
+    own = cast("Any", type(content))
     if new is None:
         return None
     copied = copy.copy(content)
@@ -207,7 +208,7 @@ def _with_part(content: Any, new: Part | None) -> Any:
             copied.result = text_of(new.parts)
             shown = [item for item in content.items or () if item.type in _RICH]
             stay = any(not isinstance(part, str) for part in new.parts)
-            copied.items = [type(content).from_text(copied.result), *shown] if stay else None
+            copied.items = [own.from_text(copied.result), *shown] if stay else None
         case _:
             return content
     return copied
