@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages import Call, Message, Part, Result
 from assembler.integrations.kept_objects import align_parts
-from assembler.integrations.openai_dicts import call_item, chat_call, reasoning_item, text_of
+from assembler.integrations.openai_dicts import call_item, chat_call, message_item, reasoning_item, text_of
 
 Entry: TypeAlias = tuple[dict[str, Any], tuple[int, ...]]
 """A message as it is sent, and the contents of its parts, in order."""
@@ -118,7 +118,7 @@ def _items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
 def _item(content: Any, output: Any) -> dict[str, Any] | None:
     match content.type:
         case "text":
-            return {"role": "assistant", "content": content.text} if content.text else None
+            return message_item(content.text) if content.text else None
         case "function_call":
             return call_item(content.call_id, content.name, _arguments(content))
         case "text_reasoning":

@@ -21,6 +21,11 @@ def call_item(call_id: str | None, name: str, arguments: str) -> dict[str, Any]:
     return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
 
 
+def message_item(text: str) -> dict[str, Any]:
+    """Return a text of the model as an item of the Responses API, which may stand between a call and its output."""
+    return {"type": "message", "role": "assistant", "content": text}
+
+
 def reasoning_item(item_id: str, text: str | None, sealed: str | None) -> dict[str, Any]:
     """Return reasoning as an item of the Responses API."""
     summary = [{"type": "summary_text", "text": text}] if text else []

@@ -18,7 +18,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Result, Thinking
 from assembler.integrations.kept_objects import align_parts
-from assembler.integrations.openai_dicts import call_item, chat_call, reasoning_item, text_of
+from assembler.integrations.openai_dicts import call_item, chat_call, message_item, reasoning_item, text_of
 
 _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
 """The dialects whose APIs take reasoning back unchanged. The others get it as text between tags."""
@@ -181,27 +181,23 @@ _SYNTHETIC = frozenset({"content", "reasoning", "reasoning_content"})
 def _items(at: int, message: Any, tags: tuple[str, str]) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
     """Yield each part of a response as an item of the Responses API; None for one that is not sent back.
 
-    Results of hosted tools stay at the server, except those of searches, which are sent with their call. A text without
-    a word between a call and its result is left to the framework, since the history has no place for it.
+    Results of hosted tools stay at the server, except those of searches, which are sent with their call.
     """
     results = {part.tool_call_id: part for part in message.parts if part.part_kind == "builtin-tool-return"}
-    called = False
     for index, part in enumerate(message.parts):
-        called = called or part.part_kind == "tool-call"
-        silent = called and part.part_kind == "text" and not part.content
-        yield [(at, index)], part, None if silent else _item(part, results, tags)
+        yield [(at, index)], part, _item(part, results, tags)
 
 
 def _item(part: Any, results: Mapping[str, Any], tags: tuple[str, str]) -> dict[str, Any] | None:
     match part.part_kind:
         case "text":
-            return {"role": "assistant", "content": part.content}
+            return message_item(part.content)
         case "tool-call":
             return call_item(part.tool_call_id, part.tool_name, part.args_as_json_str())
         case "thinking" if part.id and part.id not in _SYNTHETIC:
             return reasoning_item(part.id, part.content, part.signature)
         case "thinking":
-            return {"role": "assistant", "content": "\n".join((tags[0], part.content, tags[1]))}
+            return message_item("\n".join((tags[0], part.content, tags[1])))
         case "builtin-tool-call":
             result = results.get(part.tool_call_id)
             return _hosted(part, None if result is None else result.model_response_str())

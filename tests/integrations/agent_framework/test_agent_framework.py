@@ -243,6 +243,22 @@ def test_the_picture_in_a_result_costs_what_the_responses_client_sends_of_it() -
     assert middleware.last_context.count.tokens > without.last_context.count.tokens + 50
 
 
+def test_a_text_after_a_call_is_sent_to_the_responses_api_as_the_framework_sends_it() -> None:
+    # As an item without a type it would stand where only the model's items may.
+    middleware = AssemblerMiddleware(base(100_000, dialect=openai_responses))
+    call = Content.from_function_call("c1", "look_up", arguments="{}")
+    history = [Message("user", ["q"]), Message("assistant", [call, Content.from_text("I look it up.")])]
+    history.append(Message("tool", [Content.from_function_result("c1", result="r")]))
+    sent = fitted(middleware, history).messages
+    assert sent == history
+    client = OpenAIChatClient(model="gpt-4o", api_key="none")
+    items = client._prepare_messages_for_openai(sent, request_uses_service_side_storage=False)
+    assert "I look it up." in str(items)
+    wire = count_request({"input": items}, dialect=openai_responses, model="gpt-4o")
+    assert middleware.last_context is not None
+    assert wire.upper <= middleware.last_context.count.upper
+
+
 def test_a_result_whose_text_is_shortened_keeps_its_picture() -> None:
     middleware = AssemblerMiddleware(base(100_000, dialect=openai_responses))
     *_, message = fitted(middleware, shown("see")).messages

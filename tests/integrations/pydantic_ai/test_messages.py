@@ -119,6 +119,24 @@ def test_on_the_responses_api_an_answer_without_a_word_costs_what_is_sent_of_it(
     assert capability.last_context.count.upper >= on_the_wire.upper
 
 
+@pytest.mark.parametrize("text", ["I look it up.", ""])
+def test_a_text_after_a_call_is_sent_to_the_responses_api_as_the_framework_sends_it(text: str) -> None:
+    # As an item without a type it would stand where only the model's items may.
+    model = OpenAIResponsesModel("gpt-4o", provider=OpenAIProvider(api_key="none"))
+    capability = fitting(dialect=openai_responses)
+    call = ToolCallPart("look_up", "{}", tool_call_id="t")
+    history: list[ModelMessage] = [asked("q"), ModelResponse([call, TextPart(text)])]
+    history.append(ModelRequest([ToolReturnPart("look_up", "r", "t")]))
+    request = fitted(capability, history)
+    assert request.messages == history
+    settings: Any = {}
+    _, items = asyncio.run(model._map_messages(request.messages, settings, request.model_request_parameters))
+    assert [item.get("type") or item["role"] for item in items][1] == "function_call"
+    assert capability.last_context is not None
+    on_the_wire = count_request({"input": items}, dialect=openai_responses, model="gpt-4o")
+    assert capability.last_context.count.upper >= on_the_wire.upper
+
+
 def test_instructions_are_priced_as_the_messages_that_they_become() -> None:
     capability = fitting()
     parts = [InstructionPart("Be brief."), InstructionPart("Be kind.", dynamic=True)]
