@@ -304,6 +304,7 @@ def limited(draw: st.DrawFn) -> Draft:
 def test_limits_without_floors_refuse_every_window_below_the_smallest_and_none_above(
     draft: Draft, window: int, data: st.DataObject
 ) -> None:
+    assume(not drops_steps_as_it_grows(draft))
     error = error_of(draft, window)
     if error is None:
         assert draft.builds(window + data.draw(st.integers(1, 60))) is not None
@@ -315,6 +316,24 @@ def test_limits_without_floors_refuse_every_window_below_the_smallest_and_none_a
         assert draft.builds(below) is None
     for more in data.draw(st.lists(st.integers(0, 150), max_size=4, unique=True)):
         assert draft.builds(smallest + more) is not None
+
+
+def drops_steps_as_it_grows(draft: Draft) -> bool:
+    """Whether a ladder with a low-water mark may drop steps of a turn while it is the newest, and not afterwards."""
+    marked = any(isinstance(policy, TrimOldest) and policy.low_water is not None for policy in draft.ladder)
+    return marked and any(isinstance(policy, TrimSteps) for policy in draft.ladder)
+
+
+def test_a_ladder_that_drops_steps_as_it_grows_names_a_window_that_builds_above_one_that_it_refuses() -> None:
+    # At 19 the third step is one too many while its turn is the newest. From 20 on only the next question is, and then
+    # no policy may drop a step.
+    history = steps_of(4, 1, 1) + talk(6)
+    draft = Draft(history, [TrimOldest(pins=first_user), TrimOldest(low_water=0.6), TrimSteps()])
+    assert draft.builds(19) is not None
+    error = error_of(draft, 20)
+    assert error is not None
+    assert error.smallest_window == 26
+    assert draft.builds(26) is not None
 
 
 def talk(*sizes: int) -> History:
