@@ -289,7 +289,7 @@ HELD_ELSEWHERE = [
     ),
     Elsewhere(
         "assembler.Report.text",
-        "Return the table in at most `width` columns, but at least 60",
+        "The table in at most `width` columns, but at least 60",
         "tests/assembler/test_cli_streams.py::test_a_report_is_no_wider_than_asked_and_loses_no_figure",
         60,
         terminal.NARROWEST,

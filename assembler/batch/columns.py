@@ -54,7 +54,7 @@ class Columns:
     tools: str | None = attrs.field(default="tools", validator=_A_COLUMN)
 
     def found_in(self, names: Sequence[str]) -> dict[str, str]:
-        """Return the existing column of each region. Raises `BatchError` if none exists, or one with a custom name."""
+        """The existing column of each region. Raises `BatchError` if none exists, or one with a custom name."""
         asked = {region: getattr(self, region) for region in REGIONS}
         found = {region: name for region, name in asked.items() if name in names}
         missing = [name for region, name in asked.items() if name not in (None, region) and name not in names]
@@ -115,7 +115,7 @@ class BatchAssembler:
     def made_by(
         cls, make: Callable[[], Assembler[Any]], *, columns: Columns = _COLUMNS, on_error: OnError = _RECORD
     ) -> BatchAssembler:
-        """Return a batch assembler that calls `make` once in each process, when the first row needs the assembler.
+        """A batch assembler that calls `make` once in each process, when the first row needs the assembler.
 
         Only the name of `make` is pickled, so it must be a function at the top level of a module.
         """
@@ -124,7 +124,7 @@ class BatchAssembler:
         return cls(_Made(make), columns=columns, on_error=on_error)
 
     def __call__(self, batch: Batch) -> dict[str, list[Any]]:
-        """Return the columns of the requests. Raises `BatchError` for wrong columns, and with `Raise` a row's error."""
+        """The columns of the requests. Raises `BatchError` for wrong columns, and with `Raise` a row's error."""
         if not offers(batch, "keys"):
             raise BatchError(f"expected a mapping from names to columns, got {type(batch).__name__}")
         names = list(batch)
@@ -196,7 +196,7 @@ def _refuse_other_lengths(columns: Mapping[str, Sequence[Any]]) -> None:
 def assemble_batch(
     batch: Batch, assembler: Assembler[Any], columns: Columns = _COLUMNS, on_error: OnError = _RECORD
 ) -> dict[str, list[Any]]:
-    """Return the columns of the requests, for stores that pass extra arguments (`fn_kwargs`): see `BatchAssembler`."""
+    """The columns of the requests, for stores that pass extra arguments (`fn_kwargs`): see `BatchAssembler`."""
     return BatchAssembler(assembler, columns=columns, on_error=on_error)(batch)
 
 
@@ -208,7 +208,7 @@ MEANT = frozenset({"arguments", "input", "args", "response", "parameters", "meta
 
 
 def listed(column: object) -> object:
-    """Return an array as a list, and any other column unchanged. Does not look at the values."""
+    """An array as a list, and any other column unchanged. Does not look at the values."""
     as_list: Callable[[], object] | None = getattr(column, "tolist", None)
     return column if as_list is None else as_list()
 
@@ -224,7 +224,7 @@ def plain(value: object, levels: int = DEEPEST) -> Any:
 
 
 def meant(value: object, levels: int = DEEPEST) -> Any:
-    """Return the value without keys that are None, except `content`, and except inside the keys of `MEANT`."""
+    """The value without keys that are None, except `content`, and except inside the keys of `MEANT`."""
     value = _opened(value, levels)
     if isinstance(value, Mapping):
         return {

@@ -24,7 +24,7 @@ class BatchError(Evidence, ValueError):
 
 
 def not_of_a_run(output: Path) -> BatchError:
-    """Return the error for an output that is there and that no run wrote."""
+    """The error for an output that is there and that no run wrote."""
     return BatchError(f"{output}: the file exists, but no run wrote it: name another, or move it")
 
 

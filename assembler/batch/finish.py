@@ -19,7 +19,7 @@ from assembler.files.writing import replacing
 
 
 def log_of(output: Path) -> Path:
-    """Return the path of the run's log, next to the output."""
+    """The path of the run's log, next to the output."""
     return output.with_name(f"{output.name}.rows.jsonl")
 
 

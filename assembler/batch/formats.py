@@ -32,7 +32,7 @@ class OwnRows:
     """The fields that are read; all others are copied."""
 
     def assembled(self, base: Assembler, row: Row) -> Assembled:
-        """Return the request of a row. Raises the errors of the build."""
+        """The request of a row. Raises the errors of the build."""
         return assemble_row(base, {name: row[name] for name in REGIONS if name in row})
 
 
@@ -78,7 +78,7 @@ class ProviderRows:
         return Assembled(compact(fitted.body), counted, fitted.context.inside.left_out)
 
     def line(self, written: Row) -> dict[str, Any]:
-        """Return a line of the batch file, from the run's own line."""
+        """A line of the batch file, from the run's own line."""
         own = {name: value for name, value in written.items() if name not in _WRITTEN}
         return {**own, self.body: written["request"]}
 
@@ -111,7 +111,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def outcome(base: Assembler, row: Row, kind: Format = OWN) -> Assembled | Failed:
-    """Return the request of a row, or why there is none. Raises only if a package is missing."""
+    """The request of a row, or why there is none. Raises only if a package is missing."""
     try:
         return kind.assembled(base, row)
     except MissingExtraError:

@@ -54,12 +54,12 @@ class Input:
     offset: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the data that a later run compares."""
+        """The data that a later run compares."""
         return {"bytes": self.size, "sha256": self.sha256, "rows": self.rows}
 
 
 def journal_of(output: Path) -> Path:
-    """Return the path of an output's journal, next to it."""
+    """The path of an output's journal, next to it."""
     return output.with_name(f"{output.name}.run.json")
 
 
@@ -102,7 +102,7 @@ def survey(source: Path, done: int) -> Input:
 
 
 def rows_from(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the rows from here on, without line breaks. A row that is too long is cut, but still too long."""
+    """The rows from here on, without line breaks. A row that is too long is cut, but still too long."""
     while line := file.readline(LONGEST + 2):
         rest = line
         while rest and not rest.endswith(b"\n"):
@@ -112,7 +112,7 @@ def rows_from(file: BinaryIO) -> Iterator[bytes]:
 
 
 def read_written(output: Path) -> Written:
-    """Return the complete part of the output, without a torn last line. One pass, O(bytes), bounded memory.
+    """The complete part of the output, without a torn last line. One pass, O(bytes), bounded memory.
 
     Raises `BatchError` for lines that are not a run's.
     """
@@ -133,7 +133,7 @@ def read_written(output: Path) -> Written:
 
 
 def read_beginning(output: Path, size: int) -> Mapping[str, Any] | None:
-    """Return the journal of the run that left `size` bytes; None for 0. Raises `BatchError` for a foreign file."""
+    """The journal of the run that left `size` bytes; None for 0. Raises `BatchError` for a foreign file."""
     if not size:
         return None
     found = _read(journal_of(output))
@@ -166,7 +166,7 @@ def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, aske
 
 
 def _differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Difference, ...]:
-    """Return the differences: in `input`, then in the spec's items and settings, then in versions."""
+    """The differences: in `input`, then in the spec's items and settings, then in versions."""
     from assembler.report.manifest.replay import differences  # a first run has none
 
     parts = [*asked, *(part for part in begun if part not in asked)]

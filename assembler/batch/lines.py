@@ -30,12 +30,12 @@ FAILED = re.compile(rb'\{"row":\d+,"error":')
 
 
 def begins(number: int) -> bytes:
-    """Return the beginning of a row's output line."""
+    """The beginning of a row's output line."""
     return b'{"row":%d,' % number
 
 
 def answer(base: Assembler, number: int, line: bytes, kind: Format = OWN) -> bytes:
-    """Return the output line of a row with its line break: its request, or its error. Equal lines give equal bytes.
+    """The output line of a row with its line break: its request, or its error. Equal lines give equal bytes.
 
     Raises only if a package is missing. Any other error is written to the row's line.
     """
@@ -92,7 +92,7 @@ def _refuse_slips(carried: Mapping[str, Any], read: Sequence[str]) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _nearly(name: str, read: tuple[str, ...]) -> str | None:
-    """Return the field that a name is similar to. Cached: most rows of a file have the same fields."""
+    """The field that a name is similar to. Cached: most rows of a file have the same fields."""
     return next(iter(difflib.get_close_matches(name, read, n=1, cutoff=LIKENESS)), None)
 
 

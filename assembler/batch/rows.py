@@ -62,20 +62,20 @@ class Failed:
 
     @classmethod
     def by(cls, error: Exception) -> Failed:
-        """Return the failure for an error. Another library's error is not quoted, because it may quote a prompt."""
+        """The failure for an error. Another library's error is not quoted, because it may quote a prompt."""
         if isinstance(error, AssemblyError):
             return cls(type(error).__name__, str(error))
         return cls(type(error).__name__, "not the library's own error; its text is withheld, as it may quote the row")
 
 
 def assemble_row(base: Assembler, row: Mapping[str, object]) -> Assembled:
-    """Return the request of a row, built with a fork of the assembler. Raises the errors of the build."""
+    """The request of a row, built with a fork of the assembler. Raises the errors of the build."""
     plan = lay_over(base, row).build().inside
     return Assembled(compact(request_to_read(plan)), plan.count, plan.left_out)
 
 
 def compact(value: object) -> str:
-    """Return one line of JSON. Bytes, such as those of an image, become base64, as in the APIs' own JSON."""
+    """One line of JSON. Bytes, such as those of an image, become base64, as in the APIs' own JSON."""
     return _COMPACT.encode(value)
 
 
@@ -89,7 +89,7 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def lay_over(base: Assembler, row: Mapping[str, object]) -> Assembler:
-    """Return a fork of the assembler with the regions of a row. Knowledge is added; other regions are replaced.
+    """A fork of the assembler with the regions of a row. Knowledge is added; other regions are replaced.
 
     A missing region, or None, keeps the assembler's. Lists may be JSON texts.
     """

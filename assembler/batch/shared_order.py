@@ -18,7 +18,7 @@ from budgets import AssemblyError
 
 
 def shared_order(source: Path, base: Assembler) -> tuple[Assembler, list[int]]:
-    """Return the base with an order of sources that many rows share, and the indexes of the rows in a shared order.
+    """The base with an order of sources that many rows share, and the indexes of the rows in a shared order.
 
     Reads the whole file once, and keeps the documents of all rows in memory. Raises `BatchError` if the spec has no
     strategy for sources, and `OSError` for the file.
@@ -34,7 +34,7 @@ def shared_order(source: Path, base: Assembler) -> tuple[Assembler, list[int]]:
 
 
 def _documents(source: Path, base: Assembler) -> Iterator[Sequence[Document]]:
-    """Yield the documents of each row, including the spec's own; none for a bad row."""
+    """The documents of each row, including the spec's own; none for a bad row."""
     with reading(source) as file:
         for number, line in enumerate(rows_from(file)):
             try:

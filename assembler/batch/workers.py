@@ -40,7 +40,7 @@ class Pipe(Protocol):
         ...
 
     def recv(self) -> Any:
-        """Return the next value from the other end. Raises EOFError if it is closed."""
+        """The next value from the other end. Raises EOFError if it is closed."""
         ...
 
     def close(self) -> None:
@@ -63,14 +63,14 @@ def chunks(rows: Iterable[bytes], first: int) -> Iterator[Chunk]:
 
 
 def answer_chunk(base: Assembler, kind: Format, chunk: Chunk) -> list[bytes]:
-    """Return the output lines of a chunk."""
+    """The output lines of a chunk."""
     return [answer(base, number, line, kind) for number, line in chunk]
 
 
 def in_order(
     base: Assembler, rows: Iterable[bytes], first: int, workers: int, kind: Format = OWN
 ) -> Generator[list[bytes], None, None]:
-    """Yield the output lines of all rows, chunk by chunk, in order. At most `AHEAD` chunks a worker are in memory."""
+    """The output lines of all rows, chunk by chunk, in order. At most `AHEAD` chunks a worker are in memory."""
     if workers == 1:
         return (answer_chunk(base, kind, chunk) for chunk in chunks(rows, first))
     return _spread(base, kind, chunks(rows, first), workers)
@@ -93,7 +93,7 @@ class _Worker:
         return cls(process, ours)
 
     def answer(self) -> list[bytes]:
-        """Return the lines of the worker's chunk. Raises its error if that is not a row's."""
+        """The lines of the worker's chunk. Raises its error if that is not a row's."""
         try:
             found: list[bytes] | Exception = self.pipe.recv()
         except (EOFError, ConnectionResetError):

@@ -107,7 +107,7 @@ def _describe(error: CycloptsError) -> str:
 
 
 def _app(words: Sequence[str]) -> App:
-    """Return the app with all commands, or only the one in the first word, so that no other is loaded."""
+    """The app with all commands, or only the one in the first word, so that no other is loaded."""
     from cyclopts import App
 
     app = App(

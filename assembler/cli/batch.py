@@ -102,7 +102,7 @@ def _refuse(rows: Path, output: Path, spec: Path, workers: int) -> None:
 
 @contextlib.contextmanager
 def _files(rows: Path, output: Path) -> Generator[tuple[Path, Path]]:
-    """Return the files to read and write; temporary ones for standard streams, because a run reads its rows twice."""
+    """The files to read and write; temporary ones for standard streams, because a run reads its rows twice."""
     if STANDARD not in (rows, output):
         yield rows, output
         return

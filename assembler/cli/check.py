@@ -66,7 +66,7 @@ def _lines(found: Sequence[Violation], dialect_name: str) -> list[str]:
 
 
 def _headline(found: Sequence[Violation], dialect_name: str) -> str:
-    """Return the number of violations and of notes."""
+    """The number of violations and of notes."""
     notes = sum(breach.note for breach in found)
     faults = len(found) - notes
     verdict = f"{count_noun(faults, 'violation') if faults else 'no violations'} of the rules of {dialect_name}"

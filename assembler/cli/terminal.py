@@ -17,7 +17,7 @@ AsJson = Annotated[bool, Parameter(name="--json", negative="", show_default=Fals
 
 
 def width() -> int:
-    """Return the terminal's columns, or without a terminal those of `COLUMNS`, or 80."""
+    """The terminal's columns, or without a terminal those of `COLUMNS`, or 80."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 

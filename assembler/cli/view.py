@@ -74,7 +74,7 @@ def view(
 
 
 def _page_of(file: Path, texts: Texts | None) -> tuple[list[Count], str, ContextLengthError | None]:
-    """Return the page of one request. If it does not fit: that of the smallest plan, and the error."""
+    """The page of one request. If it does not fit: that of the smallest plan, and the error."""
     with assembling(file):
         assembler = assembler_of(file)
         try:

@@ -18,11 +18,11 @@ class SourceBlocks(Protocol):
     """How an API writes a source as a block that an answer can cite."""
 
     def takes(self, model: str | None) -> bool:
-        """True if this model takes such blocks. None stands for the API's newest model."""
+        """Whether this model takes such blocks. None stands for the API's newest model."""
         ...
 
     def block(self, source: str, title: str, text: str) -> dict[str, Any]:
-        """Return a new block, with citations enabled. It may stand in a user message and in a tool result."""
+        """A new block, with citations enabled. It may stand in a user message and in a tool result."""
         ...
 
 

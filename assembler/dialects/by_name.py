@@ -11,7 +11,7 @@ from budgets import BudgetError, models
 
 
 def read_dialect(dialect: Dialect | str) -> Dialect:
-    """Return the dialect for a value or a name. Raises `BudgetError`, with a similar name if there is one."""
+    """The dialect for a value or a name. Raises `BudgetError`, with a similar name if there is one."""
     given = cast(object, dialect)
     if isinstance(given, str):
         name = str.__str__(given)  # a subclass may have any methods
@@ -28,7 +28,7 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
 
 
 def dialect_for(dialect: Dialect | str | None, model: object) -> Dialect:
-    """Return the dialect for a value or a name, or for the model if it is None. Raises `BudgetError` for neither."""
+    """The dialect for a value or a name, or for the model if it is None. Raises `BudgetError` for neither."""
     name = models.dialect_of(model) if dialect is None and isinstance(model, str) else None
     if dialect is None and name is None:
         raise BudgetError(f"no dialect: pass dialect=, one of {', '.join(DIALECTS)}, or a model whose API is known")
@@ -36,7 +36,7 @@ def dialect_for(dialect: Dialect | str | None, model: object) -> Dialect:
 
 
 def model_in(request: Mapping[str, Any], dialect: Dialect | str | None = None) -> str | None:
-    """Return the model that a body names under the key of its API; None if it names none.
+    """The model that a body names under the key of its API; None if it names none.
 
     Without a dialect, under the key of any API, `"model"` first.
     """
@@ -54,7 +54,7 @@ def _kind(given: object) -> str:
 
 
 def _call(given: object) -> str:
-    """Return a hint for a caller who passed a tokenizer, or `chat_template` itself."""
+    """A hint for a caller who passed a tokenizer, or `chat_template` itself."""
     template = (
         (isinstance(given, str) and given == "chat_template") or offers(given, "apply_chat_template") or callable(given)
     )

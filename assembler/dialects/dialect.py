@@ -39,12 +39,12 @@ class Emission:
     """How often each id came that more than one call has: the next such call gets the next id made from it."""
 
     def with_notes_of_library(self, notes: Notes) -> Emission:
-        """Return the request with these notes at the end."""
+        """The request with these notes at the end."""
         lines = notes.lines()
         return attrs.evolve(self, notes=(*self.notes, *lines), of_library=notes) if lines else self
 
     def without_notes_of_library(self) -> Emission:
-        """Return the request with the dialect's own notes."""
+        """The request with the dialect's own notes."""
         added = sum(map(bool, self.of_library.values()))
         return attrs.evolve(self, notes=self.notes[: len(self.notes) - added], of_library={}) if added else self
 
@@ -73,22 +73,22 @@ class Dialect(Protocol):
         ...
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a provider's request. Raises `ConversationError` or `ToolError` naming the place."""
+        """The regions of a provider's request. Raises `ConversationError` or `ToolError` naming the place."""
         ...
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Return the price list for a model, or for the newest family if it is None."""
+        """The price list for a model, or for the newest family if it is None."""
         ...
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return the request's keys for the output schema and the tool choice, as the pricer's `options` reads them.
+        """The request's keys for the output schema and the tool choice, as the pricer's `options` reads them.
 
         Called only for a layout that has one of the two. `emit` notes one that the API has no key for.
         """
         ...
 
     def emit(self, layout: Layout) -> Emission:
-        """Return the keyword arguments of the API's call that carry the regions, with notes for the report.
+        """The keyword arguments of the API's call that carry the regions, with notes for the report.
 
         Every build calls it once, O(messages that stay), and hands out copies. The result may share the layout's
         objects. Raises `ConversationError` for a conversation that cannot be sent yet.
@@ -101,7 +101,7 @@ class GrowingDialect(Protocol):
     """A dialect that can append to the last request, so that a build need not write the whole session again."""
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """Return what `emit` would return for the layout of `before` with the messages `added` at its end. O(added).
+        """What `emit` would return for the layout of `before` with the messages `added` at its end. O(added).
 
         None if the new messages change how earlier ones are written: then `emit` writes the whole request. `before`
         is not changed.
@@ -114,5 +114,5 @@ class ReasoningDialect(Protocol):
     """A dialect of an API that does not take every model's reasoning."""
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        """True if this part of reasoning is sent with its message. `context.dropped` lists the others."""
+        """Whether this part of reasoning is sent with its message. `context.dropped` lists the others."""
         ...

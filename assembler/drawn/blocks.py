@@ -23,11 +23,11 @@ class Blocks:
     """The key of a message's blocks."""
 
     def messages(self, conversation: Conversation) -> list[Request]:
-        """Return every message of the conversation, new ones each time."""
+        """Every message of the conversation, new ones each time."""
         return [message for exchange in conversation.exchanges for message in self._exchange(exchange)]
 
     def texts(self, texts: tuple[str, ...]) -> list[Request]:
-        """Return a block for each text."""
+        """A block for each text."""
         return [self.text(text) for text in texts]
 
     def _exchange(self, exchange: Exchange) -> Iterator[Request]:

@@ -128,7 +128,7 @@ def with_ids(old: str, new: str) -> Breach:
 
 
 def changed_inside(value: Any, change: Callable[[Any, str], Any]) -> Any:
-    """Return a dict or a list with each value changed, which `change` gets with its key, or any other value itself."""
+    """A dict or a list with each value changed, which `change` gets with its key, or any other value itself."""
     if isinstance(value, dict):
         return {name: change(item, name) for name, item in cast("Request", value).items()}
     return [change(item, "") for item in cast("list[object]", value)] if isinstance(value, list) else value
@@ -153,5 +153,5 @@ def _speaks(message: Request, words: tuple[str, ...]) -> bool:
 
 
 def same(value: Any) -> Any:
-    """Return a copy that shares nothing with the request."""
+    """A copy that shares nothing with the request."""
     return json.loads(json.dumps(value))

@@ -31,7 +31,7 @@ class Definition:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of its arguments, a new one each time."""
+        """The JSON schema of its arguments, a new one each time."""
         schema: dict[str, Any] = {
             "type": "object",
             "properties": {each.name: dict(KINDS[each.kind][0]) for each in self.properties},
@@ -62,7 +62,7 @@ class Step:
 
     @property
     def answered(self) -> tuple[Call, ...]:
-        """Return the calls in the order of their answers."""
+        """The calls in the order of their answers."""
         return tuple(self.calls[place] for place in self.order)
 
 

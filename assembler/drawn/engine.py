@@ -21,7 +21,7 @@ UNASKED = (
 
 
 def steadily(max_examples: int, *phases: Phase) -> settings:
-    """Return settings that draw the same examples each time, without a store, also inside another property."""
+    """Settings that draw the same examples each time, without a store, also inside another property."""
     return settings(
         max_examples=max_examples,
         database=None,

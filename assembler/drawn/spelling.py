@@ -18,7 +18,7 @@ _RESULTS = ("tool_result", "toolResult", "function_response")
 
 
 def parts_of(message: Request) -> list[Request]:
-    """Return the message itself, and every object in its lists."""
+    """The message itself, and every object in its lists."""
     listed: list[list[Any]] = [value for value in message.values() if isinstance(value, list)]
     return [message, *(cast("Request", part) for parts in listed for part in parts if isinstance(part, dict))]
 
@@ -67,5 +67,5 @@ SPELLINGS: Mapping[str, Spelling] = FromFolders("assembler.dialects", "drawn", "
 
 
 def text_or_parts(texts: tuple[str, ...], kind: str = "text") -> str | list[Request]:
-    """Return one text as a text, and several as typed parts."""
+    """One text as a text, and several as typed parts."""
     return texts[0] if len(texts) == 1 else [{"type": kind, "text": text} for text in texts]

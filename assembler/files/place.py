@@ -24,7 +24,7 @@ class SpecError(Evidence, ValueError):
 
 
 def one_line(text: str) -> str:
-    """Return the text on one line, without characters that control a terminal."""
+    """The text on one line, without characters that control a terminal."""
     return "".join(character if character.isprintable() else "\ufffd" for character in " ".join(text.split()))
 
 
@@ -36,23 +36,23 @@ class Place:
     path: str = ""
 
     def key(self, name: str) -> Place:
-        """Return the place under a key of the mapping here."""
+        """The place under a key of the mapping here."""
         return Place(self.file, f"{self.path}.{name}" if self.path else name)
 
     def item(self, index: int) -> Place:
-        """Return the place at an index of the list here."""
+        """The place at an index of the list here."""
         return Place(self.file, f"{self.path}[{index}]")
 
     def named(self, path: object, before: str = "") -> str:
-        """Return the path for an error's text, if it is not the file at the error's beginning."""
+        """The path for an error's text, if it is not the file at the error's beginning."""
         return "" if (self.file, self.path) == (str(path), "") else f"{before}{path}"
 
     def error(self, problem: str) -> SpecError:
-        """Return an error for this place."""
+        """An error for this place."""
         return SpecError(problem, file=self.file, key=self.path)
 
     def unknown(self, name: str, known: Collection[str]) -> SpecError:
-        """Return the error for an unknown key, with the known ones and the most similar one."""
+        """The error for an unknown key, with the known ones and the most similar one."""
         listed = f"expected one of: {', '.join(known)}" if known else "expected none here"
         return self.key(shown_key(name)).error(f"unknown key{nearest(name, known)} {listed}")
 
@@ -85,12 +85,12 @@ LONGEST_SHOWN = 40
 
 
 def shown_key(name: str) -> str:
-    """Return a key for an error's text."""
+    """A key for an error's text."""
     clean = one_line(name)
     return clean if len(clean) <= LONGEST_SHOWN else clean[:LONGEST_SHOWN] + "…"
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """Return ", did you mean …?" with the most similar known word, or ";" if none is similar."""
+    """The question `, did you mean …?` with the most similar known word, or `;` if none is similar."""
     close = difflib.get_close_matches(name, known, n=1)
     return f", did you mean {close[0]}?" if close else ";"

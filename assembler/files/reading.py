@@ -14,7 +14,7 @@ STANDARD = Path("-")
 
 
 def file_text(path: Path, place: Place, *, limit: int) -> str:
-    """Return the UTF-8 text of a file of at most `limit` bytes, without a byte order mark.
+    """The UTF-8 text of a file of at most `limit` bytes, without a byte order mark.
 
     Reads little more than `limit` bytes, so that an endless device or pipe is refused too. Raises `SpecError` at
     `place`.

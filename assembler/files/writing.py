@@ -22,7 +22,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """True if two paths lead to the same file. A path that leads nowhere, such as a loop of links, equals no other.
+    """Whether two paths lead to the same file. A path that leads nowhere, such as a loop of links, equals no other.
 
     Standard input and standard output are different.
     """

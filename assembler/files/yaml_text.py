@@ -68,7 +68,7 @@ def read_yaml(path: Path, place: Place) -> Any:
 
 
 def _loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
-    """Return a safe loader for YAML 1.2, as a new class, because PyYAML's own is shared by the whole process."""
+    """A safe loader for YAML 1.2, as a new class, because PyYAML's own is shared by the whole process."""
     import yaml
 
     class CoreSchema(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]

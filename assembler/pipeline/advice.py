@@ -266,7 +266,7 @@ def _cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
 
 
 def _can_be_replaced(plan: Planned, rungs: tuple[Rung, ...]) -> bool:
-    """True if the only policy drops whole turns, dropped none, and declares nothing that its replacement would lose."""
+    """Whether the only policy drops whole turns, dropped none, and declares nothing that its replacement would lose."""
     if len(rungs) != 1 or not isinstance(rungs[0], CuttingRung) or plan.ledger.pins:
         return False
     return plan.trimmed.cut.first_kept == plan.ledger.first and attrs.evolve(rungs[0].traits, keeps=None) == Traits()

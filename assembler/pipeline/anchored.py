@@ -59,7 +59,7 @@ def plan_anchored(
 
 
 def _begins_anew(settings: Settings, kept: Planned | None) -> bool:
-    """True if a request may not begin as the one before: the prompt of a template, one whose knowledge stands around
+    """Whether a request may not begin as the one before: the prompt of a template, one whose knowledge stands around
     the newest question, and one of an API that joins the next question to the last. The cut of the billed request still
     applies.
     """

@@ -99,7 +99,7 @@ class ClearToolResults:
 
 
 def _call_with_arguments(passage: Passage, place: Place) -> Iterator[Place]:
-    """Yield the place of a call if it has arguments."""
+    """The place of a call if it has arguments."""
     call = passage.current(place[0]).parts[place[1]]
     if cast(Call, call).arguments != NO_ARGUMENTS:
         yield place

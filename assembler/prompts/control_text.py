@@ -29,17 +29,17 @@ class ControlTexts:
 
     @classmethod
     def of(cls, tokenizer: object, *, also: tuple[str, ...] = ()) -> ControlTexts:
-        """Return the control tokens of this tokenizer, and those in `also`, which a format uses in the same way."""
+        """The control tokens of this tokenizer, and those in `also`, which a format uses in the same way."""
         tokens = control_tokens(tokenizer).union(also)
         found = read_normaliser(tokenizer)
         return cls(tokens) if found is None else cls(tokens, found[1], found[0])
 
     def spelled(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield the control tokens that the text contains literally, in order."""
+        """The control tokens that the text contains literally, in order."""
         return _pattern(self.tokens).finditer(text) if self.tokens else iter(())
 
     def uncovers(self, text: str) -> bool:
-        """True if the text contains a control token after normalisation."""
+        """Whether the text contains a control token after normalisation."""
         return self._normalise is not None and _pattern(self._uncovered).search(self._normalise(text)) is not None
 
     def broken(self, text: str) -> str:

@@ -27,7 +27,7 @@ _BARRED = re.compile("<[|\uff5c][^<>]+[|\uff5c]>")
 
 
 def knows(tokenizer: object, marker: str) -> bool:
-    """True if the marker is a token of this tokenizer, in any place. Small places are searched first."""
+    """Whether the marker is a token of this tokenizer, in any place. Small places are searched first."""
     small = (*_SPECIAL, *_ADDED, *_DECODERS)
     return any(marker in _strings(_place(tokenizer, place)) for place in small) or any(
         _holds(vocabulary, marker) for vocabulary in _vocabularies(tokenizer)
@@ -35,7 +35,7 @@ def knows(tokenizer: object, marker: str) -> bool:
 
 
 def control_tokens(tokenizer: object) -> frozenset[str]:
-    """Return the tokens of `SHORTEST` characters or more that the tokenizer reads as control tokens inside a text.
+    """The tokens of `SHORTEST` characters or more that the tokenizer reads as control tokens inside a text.
 
     These are special tokens in any place, added tokens in brackets, and, for a tokenizer without a list of added ones,
     tokens of its vocabulary with the form `<|…|>`.
@@ -65,7 +65,7 @@ Normalise: TypeAlias = Callable[[str], str]
 
 
 def read_normaliser(tokenizer: object) -> tuple[Normalise, frozenset[str]] | None:
-    """Return the tokenizer's normaliser and the control tokens of normalised texts; None if it does not normalise.
+    """The tokenizer's normaliser and the control tokens of normalised texts; None if it does not normalise.
 
     A token that is marked as normalised is searched in its normalised form. Any other may still be a piece of the
     model's vocabulary (unigram models; tokenizers 0.23, measured).
@@ -95,7 +95,7 @@ def _vocabularies(tokenizer: object) -> Iterator[Mapping[object, object]]:
 
 
 def _unnamed(place: object) -> object:
-    """Return the tokens of a special tokens map, without their names (`eos_token`)."""
+    """The tokens of a special tokens map, without their names (`eos_token`)."""
     return list(cast("Mapping[object, object]", place).values()) if isinstance(place, Mapping) else place
 
 
@@ -122,7 +122,7 @@ def _holds(vocabulary: Mapping[object, object], marker: str) -> bool:
 
 
 def _strings(place: object) -> list[str]:
-    """Return the texts of a place as exact `str`, which no method of a subclass can falsify."""
+    """The texts of a place as exact `str`, which no method of a subclass can falsify."""
     found: list[str] = []
     with contextlib.suppress(Exception):  # malformed: a value that raises, or that holds itself
         for text in _held(place):

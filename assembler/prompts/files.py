@@ -112,7 +112,7 @@ class PromptLibrary:
 
 
 def _confined(name: object) -> str:
-    """Return the name if it has only plain steps downwards. Raises PromptError otherwise."""
+    """The name if it has only plain steps downwards. Raises PromptError otherwise."""
     if not isinstance(name, str):
         raise PromptError(f"a prompt's name is a str, got {type(name).__name__}")
     if not name.isprintable() or "\\" in name or ":" in name:
@@ -152,14 +152,14 @@ def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
 
 
 def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
-    """Yield the file's content, but little more than `most` bytes, which shows that it is too large."""
+    """The file's content, but little more than `most` bytes, which shows that it is too large."""
     while most >= 0 and (piece := file.read(min(most + 1, _PIECE))):
         most -= len(piece)
         yield piece
 
 
 def _decoded(content: bytes) -> tuple[str, int | None]:
-    """Return the text without a leading byte order mark, and None; or the offset of the first wrong byte."""
+    """The text without a leading byte order mark, and None; or the offset of the first wrong byte."""
     text = content.removeprefix(codecs.BOM_UTF8)
     try:
         return text.decode("utf-8"), None

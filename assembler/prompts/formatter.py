@@ -65,7 +65,7 @@ class PromptFormatter:
         self.apply_format = self._get_formatter()
 
     def format_prompt(self, prompt: str) -> tuple[str, str]:
-        """Return the formatted prompt, and the end tag that separates it from the completion in the model's output.
+        """The formatted prompt, and the end tag that separates it from the completion in the model's output.
 
         Raises PromptError if the text contains a control token of the tokenizer, which would forge a turn. In a base
         model's prompt only the author may write them, no value. Also raises PromptError if `prompt` is not a text.
@@ -128,7 +128,7 @@ class PromptFormatter:
         return frozenset(SUPPORTED_INPUT_VARIABLES) | {tag.lower() for tag in self.tag_roles}
 
     def _messages(self, marked: Marked) -> list[tuple[str, Marked]]:
-        """Return roles and stripped texts in the prompt's order, without empty ones."""
+        """Roles and stripped texts in the prompt's order, without empty ones."""
         turns: list[tuple[str, Marked]] = []
         for section in sections(marked, self._tags):
             if section.tag in HISTORIES:

@@ -41,7 +41,7 @@ class Turns(list[Any]):
     turns: tuple[Turn, ...]
 
     def transcript(self) -> Traced:
-        """Return the lines of the conversation, with the contents marked as values."""
+        """The lines of the conversation, with the contents marked as values."""
         pieces: list[Traced] = []
         for turn in self.turns:
             pieces += [owned("\n")] if pieces else []
@@ -82,7 +82,7 @@ def _pair(message: object) -> tuple[str, str] | None:
 
 
 def expand_history(block: Marked) -> list[tuple[str, Marked]]:
-    """Return the (role, content) pairs of a `<history>` block, without empty turns. O(characters).
+    """The (role, content) pairs of a `<history>` block, without empty turns. O(characters).
 
     Reads transcripts, and JSON lists of `{"role", "content"}`. If the template itself writes labels, only these count.
     Text before the first label is the user's: text without a known speaker gets no higher role.

@@ -22,7 +22,7 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}+(?![0-9])|#[xX][0-9a-fA-F]{1,6}+(?![0-9a-
 
 
 def text_of(marked: Marked) -> Marked:
-    """Return the text without tags and comments, with entities decoded once. O(characters)."""
+    """The text without tags and comments, with entities decoded once. O(characters)."""
     return _unescaped(marked.keep(_prose(marked.text)))
 
 

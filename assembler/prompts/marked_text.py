@@ -21,7 +21,7 @@ class Marked:
 
     @classmethod
     def of(cls, prompt: str) -> Marked:
-        """Return a `Prompt` with its marks, or a plain `str` as the template's."""
+        """A `Prompt` with its marks, or a plain `str` as the template's."""
         mask = bytearray(len(prompt))
         for start, stop in prompt.values if isinstance(prompt, Prompt) else ():
             mask[start:stop] = bytes((VALUE,)) * (stop - start)
@@ -30,20 +30,20 @@ class Marked:
         return cls(str.__str__(prompt), bytes(mask))
 
     def is_owned(self, start: int, stop: int) -> bool:
-        """True if the template wrote all of it, with no value inside, not even an empty one."""
+        """Whether the template wrote all of it, with no value inside, not even an empty one."""
         return self.mask[start] != VALUE and self.mask.count(TEMPLATE, start + 1, stop) == stop - start - 1
 
     def cut(self, start: int, stop: int) -> Marked:
-        """Return the characters from start up to stop."""
+        """The characters from start up to stop."""
         return Marked(self.text[start:stop], self.mask[start:stop])
 
     def strip(self) -> Marked:
-        """Return the text without whitespace at both ends, with its marks."""
+        """The text without whitespace at both ends, with its marks."""
         start = len(self.text) - len(self.text.lstrip())
         return self.cut(start, max(start, len(self.text.rstrip())))
 
     def keep(self, ranges: Iterable[tuple[int, int]]) -> Marked:
-        """Return these ranges, joined. O(characters)."""
+        """These ranges, joined. O(characters)."""
         kept = list(ranges)
         return Marked(
             "".join([self.text[start:stop] for start, stop in kept]),

@@ -80,15 +80,15 @@ class Prompt(str):
         return Prompt(other + self.text, name=self.name, source=self.source, values=moved)
 
     def lstrip(self, chars: str | None = None, /) -> str:
-        """Return the prompt without leading whitespace, or `chars`."""
+        """The prompt without leading whitespace, or `chars`."""
         return self._cut(len(self) - len(self.text.lstrip(chars)), len(self))
 
     def rstrip(self, chars: str | None = None, /) -> str:
-        """Return the prompt without trailing whitespace, or `chars`."""
+        """The prompt without trailing whitespace, or `chars`."""
         return self._cut(0, len(self.text.rstrip(chars)))
 
     def strip(self, chars: str | None = None, /) -> str:
-        """Return the prompt without whitespace, or `chars`, at both ends."""
+        """The prompt without whitespace, or `chars`, at both ends."""
         return self.lstrip(chars).rstrip(chars)
 
     def _cut(self, start: int, stop: int) -> Prompt:

@@ -57,7 +57,7 @@ WIDEST = 100
 
 @cache
 def environment() -> ImmutableSandboxedEnvironment:
-    """Return the environment, one per process."""
+    """The environment, one per process."""
     from jinja2 import StrictUndefined
     from jinja2.compiler import CodeGenerator
     from jinja2.filters import FILTERS as BUILT_IN
@@ -132,7 +132,7 @@ def _paying(visit: Callable[[Any, Any, Frame], None]) -> Callable[[Any, Any, Fra
 
 
 def allowance_of(context: Context) -> Allowance:
-    """Return the allowance of the context's rendering."""
+    """The allowance of the context's rendering."""
     allowance = context.parent[ALLOWANCE]
     assert isinstance(allowance, Allowance)  # `render` puts it there, and no template can change it
     return allowance

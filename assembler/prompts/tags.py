@@ -34,12 +34,12 @@ class Section:
 
 
 def longest(tags: Set[str]) -> int:
-    """Return the length of the longest marker: `</`, the name, `>`."""
+    """The length of the longest marker: `</`, the name, `>`."""
     return max(map(len, tags), default=0) + 3
 
 
 def markers(marked: Marked, tags: Set[str]) -> Iterator[Marker]:
-    """Yield every marker that the template wrote, in order. O(characters)."""
+    """Every marker that the template wrote, in order. O(characters)."""
     text, reach = marked.text, longest(tags)
     start = text.find("<")
     while start != -1:

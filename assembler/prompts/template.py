@@ -96,7 +96,7 @@ class ValidatedPromptTemplate:
         return sorted(self._parsed.optional.difference(self._bound))
 
     def partial(self, /, **values: object) -> Self:
-        """Return the template with these values bound. `format` may still override them."""
+        """The template with these values bound. `format` may still override them."""
         bound = copy.copy(self)
         object.__setattr__(bound, "_bound", {**self._bound, **plain_values(values, template=self.name)})
         return bound
@@ -141,7 +141,7 @@ _TOKENS = re.compile(
 
 
 def _style_of(source: str, *, template: str) -> Style:
-    """Return the format of a template. O(characters). Raises PromptError if it has both."""
+    """The format of a template. O(characters). Raises PromptError if it has both."""
     placeholder = spaced = named = False
     for token in _TOKENS.finditer(source):
         match token.lastgroup:

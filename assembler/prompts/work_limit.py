@@ -74,7 +74,7 @@ def pay_for(allowance: Allowance, items: Collection[object]) -> None:
 
 
 def add(allowance: Allowance, left: Any, right: Any) -> Any:
-    """Return `left + right`, and spend its cost."""
+    """Compute `left + right`, and spend its cost."""
     for part in (left, right):
         if isinstance(part, str):
             allowance.build(len(part))
@@ -84,7 +84,7 @@ def add(allowance: Allowance, left: Any, right: Any) -> Any:
 
 
 def multiply(allowance: Allowance, left: Any, right: Any) -> Any:
-    """Return `left * right`, and spend its cost: a text or list times a number, or two numbers."""
+    """Compute `left * right`, and spend its cost: a text or list times a number, or two numbers."""
     for sequence, times in ((left, right), (right, left)):
         if not isinstance(times, int) or times <= 0:
             continue
@@ -100,14 +100,14 @@ def multiply(allowance: Allowance, left: Any, right: Any) -> Any:
 
 
 def power(allowance: Allowance, left: Any, right: Any) -> Any:
-    """Return `left ** right`, if its size is bounded."""
+    """Compute `left ** right`, if its size is bounded."""
     if isinstance(left, int) and isinstance(right, int):
         _refuse_large(left.bit_length() * max(right, 0))
     return left**right
 
 
 def modulo(allowance: Allowance, left: Any, right: Any) -> Any:
-    """Return `left % right` of numbers. Text formatting with `%` is refused, because it takes widths of any size."""
+    """Compute `left % right` of numbers. Text formatting with `%` is refused, because it takes widths of any size."""
     if isinstance(left, str):
         raise ExceededError("'%' formats text there: write the parts one after another instead")
     return left % right

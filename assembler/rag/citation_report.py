@@ -123,7 +123,7 @@ def _sentences_of(passage: Passage, spans: Sequence[Span]) -> list[int]:
 
 
 def sources_of(prompt: Cited) -> dict[int, str]:
-    """Return the text of each source by its number, as the model saw it but without escapes."""
+    """The text of each source by its number, as the model saw it but without escapes."""
     if isinstance(prompt, Mapping):
         with OfTheCaller("prompt", PromptError):
             texts = dict(prompt.items())

@@ -101,7 +101,7 @@ def _markers(
 
 
 def _cites(bare: Citation, issued: Collection[int] | None) -> bool:
-    """True if numbers in brackets are a citation: one of them was issued, or all of them could have been."""
+    """Whether numbers in brackets are a citation: one of them was issued, or all of them could have been."""
     if issued is not None and bare.sources:
         return True
     numbers = (*bare.sources, *bare.unknown)

@@ -80,7 +80,7 @@ class ContextOptimizer:
         self._counter = memoised(tiktoken_counter(ENCODING) if counter is None else counter)
 
     def optimize(self, retrieval_results: Sequence[object] | None, context_budget: Tokens) -> list[object]:
-        """Return the results to use, in reading order: the same objects, or a `RetrievalResult` for merged neighbours.
+        """The results to use, in reading order: the same objects, or a `RetrievalResult` for merged neighbours.
 
         Their blocks, including numbers and rules, cost at most `context_budget`; a negative one keeps none. Logs a
         warning if no result has an embedding: then only equal texts are duplicates.
@@ -96,7 +96,7 @@ class ContextOptimizer:
     def get_optimization_stats(
         self, original_results: Sequence[object], optimized_results: Sequence[object]
     ) -> OptimizationStats:
-        """Return how many results and tokens were removed. A result costs its block without the number."""
+        """How many results and tokens were removed. A result costs its block without the number."""
         original_results = listed(original_results, "original_results")
         optimized_results = listed(optimized_results, "optimized_results")
         before, after = self._tokens(original_results), self._tokens(optimized_results)
@@ -124,7 +124,7 @@ def warn_without_embeddings(strategy: CitedSources, documents: Sequence[Document
 
 
 def percentage(part: float, whole_: float) -> float:
-    """Return `part` of `whole_` in percent, to two places; 0 if `whole_` is 0."""
+    """`part` of `whole_` in percent, to two places; 0 if `whole_` is 0."""
     return round(100 * part / whole_, 2) if whole_ > 0 else 0.0
 
 

@@ -100,7 +100,7 @@ class Numbers:
     blocks: int = 0
 
     def cited(self, passages: Iterable[Passage]) -> Iterator[tuple[Passage, Citation]]:
-        """Yield each passage with its citation by numbers of sources, unless it cites only the caller's own blocks."""
+        """Each passage with its citation by numbers of sources, unless it cites only the caller's own blocks."""
         for passage in passages:
             numbers = {place - self.first + 1: place for place in passage.places}
             known = tuple(number for number in numbers if number in self.issued)
@@ -120,7 +120,7 @@ def blocks_of(context: Context[Any]) -> tuple[SourceBlock, ...]:
 
 
 def numbers_in(context: Context[Any]) -> Numbers:
-    """Return the places of the sources among the blocks of a request. O(request)."""
+    """The places of the sources among the blocks of a request. O(request)."""
     found = [_named(block) for block in _blocks(request_to_read(context.inside))]
     sent = [(block.source, block.title, block.text) for block in blocks_of(context)]
     if not sent:

@@ -35,7 +35,7 @@ class PlainForOtherVocabulary(Plain):
     """The notes of every report."""
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Return a pricer of texts, all estimated."""
+        """A pricer of texts, all estimated."""
         return _Pricer(plain.pricer(model, count), own_rule(self.model))
 
     def emit(self, layout: Layout) -> Emission:
@@ -45,7 +45,7 @@ class PlainForOtherVocabulary(Plain):
 
 
 def own_rule(model: str) -> Pricer:
-    """Return a pricer by the model's own dialect and vocabulary, or the highest prices for an unknown model."""
+    """A pricer by the model's own dialect and vocabulary, or the highest prices for an unknown model."""
     name = dialect_of(model)
     if name is None or name not in DIALECTS:
         return _MostTokens(tiktoken_counter())

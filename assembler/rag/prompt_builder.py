@@ -142,7 +142,7 @@ class PromptBuilder:
 
     @staticmethod
     def preview_prompt(prompt_components: PromptComponents, max_chars: int = 1000) -> str:
-        """Return system and user prompt under headlines, at most `max_chars` characters, for people to read."""
+        """System and user prompt under headlines, at most `max_chars` characters, for people to read."""
         must_be("prompt_components", prompt_components, (PromptComponents,), "what build_prompt() returned")
         most = as_whole_number(max_chars, "max_chars")
         text = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
@@ -201,7 +201,7 @@ def _components(plan: Planned, query: str) -> PromptComponents:
 
 
 def _cost(context: str, blocks: Sequence[tuple[str, Count]], settings: Settings) -> Tokens:
-    """Return the cost of the context alone. If counts add up, only the last block, now at the end, is counted again."""
+    """The cost of the context alone. If counts add up, only the last block, now at the end, is counted again."""
     count = counter_for(settings.budget)
     if not blocks or not adds_at_seams(count):
         return count(context)

@@ -22,7 +22,7 @@ class OutputReserve(Protocol):
     """A rule for the reserve. Pure."""
 
     def tokens(self, query: str, max_output_tokens: Tokens, /) -> Tokens:
-        """Return the reserve for the answer to `query`, at most `max_output_tokens`."""
+        """The reserve for the answer to `query`, at most `max_output_tokens`."""
         ...
 
 
@@ -31,7 +31,7 @@ class FixedReserve:
     """Reserves `max_output_tokens` for every question, as the source system does."""
 
     def tokens(self, query: str, max_output_tokens: Tokens, /) -> Tokens:
-        """Return `max_output_tokens`."""
+        """Always `max_output_tokens`."""
         return max_output_tokens
 
 
@@ -53,6 +53,6 @@ class ReserveByQuestion:
         whole_tokens(self.per_part, "per_part")
 
     def tokens(self, query: str, max_output_tokens: Tokens, /) -> Tokens:
-        """Return the reserve for `query`."""
+        """The reserve for `query`."""
         parts = sum(1 for _ in _PARTS.finditer(query))
         return min(max_output_tokens, self.least + self.per_part * max(0, parts - 1))

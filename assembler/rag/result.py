@@ -68,7 +68,7 @@ def read_results(results: object) -> list[RetrievalResult]:
 
 
 def listed(values: Iterable[_T], name: str) -> list[_T]:
-    """Return the argument `name` as a list. Raises PromptError for other values, also for a text and a mapping."""
+    """The argument `name` as a list. Raises PromptError for other values, also for a text and a mapping."""
     given: object = values
     if not iterates(given) or isinstance(given, str | bytes | Mapping):
         raise PromptError(f"{wrong(name, 'a list', values)}; pass [one] for one")
@@ -114,7 +114,7 @@ def _read_any(result: object, place: int) -> RetrievalResult:
 
 
 def _content(item: object) -> str | None:
-    """Return the text, which LlamaIndex's nodes have in `get_content()`."""
+    """The text, which LlamaIndex's nodes have in `get_content()`."""
     if isinstance(item, str):
         return item
     get_content = getattr(item, "get_content", None)
@@ -151,7 +151,7 @@ def _text(value: object, field: str) -> str | None:
 
 
 def as_document(result: RetrievalResult) -> Document:
-    """Return a result as a document of the knowledge region, with its other fields in the metadata."""
+    """A result as a document of the knowledge region, with its other fields in the metadata."""
     metadata = {
         **(result.metadata or {}),
         "chunk_id": result.chunk_id,

@@ -22,7 +22,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def sentence_spans(answer: str, markers: Sequence[Span], quotes: Sequence[Span] = ()) -> list[Span]:
-    """Return the spans of the sentences in characters, without white space around them.
+    """The spans of the sentences in characters, without white space around them.
 
     `markers` and `quotes` are in order; no sentence ends inside one. A span without a letter is not a sentence.
     """
@@ -38,7 +38,7 @@ def sentence_spans(answer: str, markers: Sequence[Span], quotes: Sequence[Span] 
 
 
 def _ends(answer: str, markers: Sequence[Span], quotes: Sequence[Span]) -> Iterator[int]:
-    """Yield the end of each sentence: after its last mark, and after the markers that follow it."""
+    """The end of each sentence: after its last mark, and after the markers that follow it."""
     marker = quote = 0
     for mark in _ENDS.finditer(answer):
         while marker < len(markers) and markers[marker][1] <= mark.start():
@@ -62,7 +62,7 @@ def _inside(place: int, spans: Sequence[Span], at: int) -> bool:
 
 
 def _past_markers(answer: str, end: int, markers: Sequence[Span], at: int) -> int:
-    """Return the end of the markers that follow on the same line, separated by white space."""
+    """The end of the markers that follow on the same line, separated by white space."""
     while at < len(markers) and markers[at][0] == _skipped(_SAME_LINE, answer, end):
         end = markers[at][1]
         at += 1
@@ -89,7 +89,7 @@ SHORTEST = 12
 
 
 def quote_spans(answer: str) -> Iterator[Span]:
-    """Yield the spans of quotes of `SHORTEST` characters or more, without the marks. Linear."""
+    """The spans of quotes of `SHORTEST` characters or more, without the marks. Linear."""
     for match in _QUOTED.finditer(answer):
         group = match.lastindex or 0
         if match.end(group) - match.start(group) >= SHORTEST:
@@ -102,7 +102,7 @@ def plain_words(text: str) -> str:
 
 
 def says(source: str, quote: str) -> bool:
-    """True if a source, in the form of `plain_words`, has the quote; with an ellipsis, all its parts in order."""
+    """Whether a source, in the form of `plain_words`, has the quote; with an ellipsis, all its parts in order."""
     at = 0
     for part in _ELISION.split(plain_words(quote)):
         wanted = part.strip(_EDGES)

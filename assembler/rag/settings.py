@@ -41,7 +41,7 @@ class Settings:
 
 
 def settings_from(environment: Mapping[str, str] | None = None) -> Settings:
-    """Return the settings of the environment, or the defaults. Raises `BudgetError` naming an invalid variable."""
+    """The settings of the environment, or the defaults. Raises `BudgetError` naming an invalid variable."""
     given = os.environ if environment is None else environment
     return Settings(
         generation_model=given.get("GENERATION_MODEL", "").strip() or MODEL,

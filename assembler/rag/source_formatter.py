@@ -37,7 +37,7 @@ class SourceEntry(dict[str, Any]):
         return super().__contains__(key) or key in _ALSO
 
     def get(self, key: str, default: Any = None, /) -> Any:
-        """Return the same as `[…]`, or the default."""
+        """The same as `[…]`, or the default."""
         try:
             return self[key]
         except KeyError:
@@ -93,7 +93,7 @@ class SourceFormatter:
 
     @staticmethod
     def extract_document_info(retrieval_results: Sequence[object]) -> DocumentInfo:
-        """Return the arguments of `format_sources`, by parameter name."""
+        """The arguments of `format_sources`, by parameter name."""
         results = read_results(retrieval_results)
         return {
             "contents": [result.content for result in results],
@@ -104,12 +104,12 @@ class SourceFormatter:
 
     @staticmethod
     def create_source_mapping(retrieval_results: Sequence[object]) -> SourceMapping:
-        """Return the chunk of each source number. The results are numbered from 1 in order."""
+        """The chunk of each source number. The results are numbered from 1 in order."""
         return mapping_of([as_document(result) for result in read_results(retrieval_results)])
 
 
 def mapping_of(documents: Sequence[Document]) -> SourceMapping:
-    """Return the chunk of each source number."""
+    """The chunk of each source number."""
     return {number: _entry(document) for number, document in enumerate(documents, 1)}
 
 

@@ -106,7 +106,7 @@ class TokenBudgetManager:
         return self._counter(text)
 
     def budget_for(self, query: str) -> Budget:
-        """Return the budget of a prompt for `query`: the window less the answer's reserve and the safety margin."""
+        """The budget of a prompt for `query`: the window less the answer's reserve and the safety margin."""
         checked_text(query, field="query")
         return Budget(
             self._budget.context_window,
@@ -116,7 +116,7 @@ class TokenBudgetManager:
         )
 
     def calculate_budget(self, query: str, system_prompt: str) -> BudgetInfo:
-        """Return the window and its parts. `context_budget` is left for the sources and the text around them.
+        """The window and its parts. `context_budget` is left for the sources and the text around them.
 
         If query and system prompt alone are too long, it is negative and `budget_exceeded` is True.
         """
@@ -135,7 +135,7 @@ class TokenBudgetManager:
         }
 
     def truncate_to_budget(self, texts: Sequence[str], scores: Sequence[float], budget: Tokens) -> list[int]:
-        """Return the indexes of the texts that fit into `budget` tokens together, best first.
+        """The indexes of the texts that fit into `budget` tokens together, best first.
 
         A text that does not fit is skipped. Each text is counted alone, so pass whole blocks with separators. A
         negative budget keeps nothing. Raises PromptError unless there is a score for each text.

@@ -13,7 +13,7 @@ Value: TypeAlias = str | int | float | bool | list[str]
 
 
 def figures_of(plan: Planned) -> dict[str, Value]:
-    """Return the tokens by region, the budget, and what was kept and dropped. O(messages)."""
+    """The tokens by region, the budget, and what was kept and dropped. O(messages)."""
     budget, dropped = plan.settings.budget, plan.dropped
     shortened = sum(1 for one in dropped if one.outcome == "shortened")
     omitted = [one for one in plan.measured.rendered.omitted if one.region == "knowledge"]
@@ -39,7 +39,7 @@ def figures_of(plan: Planned) -> dict[str, Value]:
 
 
 def figures_of_overflow(error: ContextLengthError) -> dict[str, Value]:
-    """Return the required and the available tokens."""
+    """The required and the available tokens."""
     found: dict[str, Value] = {
         "required": error.required,
         "available": error.available,
@@ -52,15 +52,15 @@ def figures_of_overflow(error: ContextLengthError) -> dict[str, Value]:
 
 
 def model_named(model: str | None) -> dict[str, Value]:
-    """Return the model's name, if there is one."""
+    """The model's name, if there is one."""
     return {} if model is None else {"model": model}
 
 
 def by_region(costs: RegionCosts) -> dict[str, Value]:
-    """Return the tokens of each region."""
+    """The tokens of each region."""
     return {f"tokens.{region}": tokens for region, tokens in costs.to_dict().items()}
 
 
 def fields_of(found: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the figures under names that a log record accepts as attributes."""
+    """The figures under names that a log record accepts as attributes."""
     return {f"context_assembler_{name}".replace(".", "_"): value for name, value in found.items()}

@@ -42,7 +42,7 @@ class Item:
 
 
 def fixed_items(measured: Measured) -> Iterator[Item]:
-    """Yield the items of the fixed regions, framing last."""
+    """The items of the fixed regions, framing last."""
     prices = measured.prices
     system = len(measured.rendered.pieces)
     for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):

@@ -25,7 +25,7 @@ _CUT, _WHOLE = 20, 10
 
 
 def listening() -> Logger | None:
-    """Return the logger if any handler takes such records, else None. Takes 0.15 microseconds."""
+    """The logger if any handler takes such records, else None. Takes 0.15 microseconds."""
     if "logging" not in sys.modules:
         return None
     logger = _logger()

@@ -31,7 +31,7 @@ class FixedFacts:
 
 
 def fixed_facts(measured: Measured) -> FixedFacts:
-    """Return the facts of measured regions."""
+    """The facts of measured regions."""
     if measured.facts is None:
         measured.facts = FixedFacts()
     return measured.facts

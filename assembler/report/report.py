@@ -70,7 +70,7 @@ class Report:
         return self._steps()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data that JSON can carry."""
+        """The report as plain data that JSON can carry."""
         return {
             "dialect": self.dialect,
             "model": self.model,
@@ -88,7 +88,7 @@ class Report:
         }
 
     def to_html(self, *, texts: Texts | None = None) -> str:
-        """Return a self-contained page of every item, and of what other windows would keep.
+        """A self-contained page of every item, and of what other windows would keep.
 
         It shows message texts only with `texts`. O(items). For policies other than `TrimOldest()` and `Refuse()` it
         takes about forty fits, which count no text again.
@@ -108,7 +108,7 @@ class Report:
         yield colour_report(self.text(options.max_width))
 
     def text(self, width: int = 80) -> str:
-        """Return the table in at most `width` columns, but at least 60."""
+        """The table in at most `width` columns, but at least 60."""
         from assembler.report.terminal import report_text
 
         return report_text(self, as_whole_number(width, "width"))
@@ -125,7 +125,7 @@ class Report:
 
 
 def report_of(plan: Planned) -> Report:
-    """Return the report of a plan. Prices dropped items if they have no price yet; O(items)."""
+    """The report of a plan. Prices dropped items if they have no price yet; O(items)."""
     budget, turns = plan.settings.budget, turns_of(plan)
     rows = tuple(_rows(plan, turns))
     return Report(
@@ -153,7 +153,7 @@ def report_of(plan: Planned) -> Report:
 
 
 def _dialect_notes(plan: Planned) -> tuple[str, ...]:
-    """Return the dialect's notes, or why no request can be made yet."""
+    """The dialect's notes, or why no request can be made yet."""
     try:
         plan.refuse_unfinished()
         notes = plan.notes
@@ -167,7 +167,7 @@ def _counter_notes(plan: Planned) -> tuple[str, ...]:
 
 
 def _idle_notes(plan: Planned, rows: Sequence[Row]) -> Iterator[str]:
-    """Return the reasons of policies that could not help. What a single policy saved is not counted: rows name it."""
+    """The reasons of policies that could not help. What a single policy saved is not counted: rows name it."""
     idle = plan.trimmed.idle
     named = {row.reason for row in rows} if idle else ()
     return (str(one) for one in idle if one.in_words not in named)
@@ -178,7 +178,7 @@ _GUESSING = frozenset({"openai_chat", "openai_responses"})
 
 
 def _unknown(plan: Planned) -> tuple[str, ...]:
-    """Return a note on how an unknown model is counted: as the model in its name, or with a stand-in vocabulary."""
+    """A note on how an unknown model is counted: as the model in its name, or with a stand-in vocabulary."""
     budget = plan.settings.budget
     if (
         budget is None
@@ -265,7 +265,7 @@ def _cut_down(row: Row, after: Tokens) -> Row:
 
 
 def _fixed_rows(measured: Measured) -> tuple[tuple[Row, ...], Row]:
-    """Return the rows before the conversation and the one after it. Made once for these regions."""
+    """The rows before the conversation and the one after it. Made once for these regions."""
     facts = fixed_facts(measured)
     if facts.rows is None or facts.framing is None:
         *rows, facts.framing = map(_fixed_row, fixed_items(measured))

@@ -22,7 +22,7 @@ white, and blue on black. These have a contrast of at least 3.8 to both.
 
 
 def colour_report(text: str) -> Text:
-    """Return a report's text with colours. Markup in a name is not interpreted."""
+    """A report's text with colours. Markup in a name is not interpreted."""
     drawn = Text(text)
     for pattern, style in _STYLES:
         drawn.highlight_regex(pattern, style)

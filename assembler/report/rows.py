@@ -19,12 +19,12 @@ REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
 
 def span_name(start: int, stop: int) -> str:
-    """Return the name of the messages from `start` to before `stop` in reports."""
+    """The name of the messages from `start` to before `stop` in reports."""
     return f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}"
 
 
 def shown_name(text: str) -> str:
-    """Return a name as one line, with replacements for characters that are invisible or move a terminal's cursor.
+    """A name as one line, with replacements for characters that are invisible or move a terminal's cursor.
 
     Joiners stay where a script or an emoji needs them.
     """
@@ -54,7 +54,7 @@ class Row:
     messages: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
+        """The fields by name."""
         return self._fields.copy()
 
     # Cached: most rows were in the last report too, and a copy takes a fifth of the time.
@@ -72,7 +72,7 @@ class Row:
 
 
 def rows_as_dicts(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return the fields of each row by name. In C: a report has dozens of rows."""
+    """The fields of each row by name. In C: a report has dozens of rows."""
     return list(map(_COPY, map(_FIELDS, rows)))
 
 
@@ -97,7 +97,7 @@ class CacheRow:
     """The source of the rule; None if no rule is known."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
+        """The fields by name."""
         return {
             "stable_prefix": self.stable_prefix,
             "served": self.served,

@@ -37,13 +37,13 @@ class Status:
 
     @property
     def _at_most(self) -> str:
-        """Return the upper bound if it is above the tokens used: the bound plus `free` is the limit."""
+        """The upper bound if it is above the tokens used: the bound plus `free` is the limit."""
         most = (self.limit or 0) - (self.free or 0)
         return "" if most == self.used else f" (at most {most:,})"
 
 
 def status_of(draft: Draft, settings: Settings) -> Status:
-    """Return the status of a draft in any state of its conversation. O(what stays), or O(1) if nothing changed.
+    """The status of a draft in any state of its conversation. O(what stays), or O(1) if nothing changed.
 
     Raises the errors of a plan for a fault that no later message can fix, and for a part without a price.
     """

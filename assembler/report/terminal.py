@@ -36,7 +36,7 @@ _FINDINGS = 5
 
 
 def report_text(report: Report, width: int) -> str:
-    """Return the report in at most `width` columns. Long lines are wrapped; only item names are shortened."""
+    """The report in at most `width` columns. Long lines are wrapped; only item names are shortened."""
     width = max(width, NARROWEST)
     head = (line for text in _headline(report) for line in _wrapped(text, width))
     tables = [*_region_table(report, width), "", *_item_table(report, width)]
@@ -44,7 +44,7 @@ def report_text(report: Report, width: int) -> str:
 
 
 def printable(text: str, encoding: str | None) -> str:
-    """Return the text in characters of this encoding: bars become `#`, and other missing characters `?`."""
+    """The text in characters of this encoding: bars become `#`, and other missing characters `?`."""
     encoding = encoding or "utf-8"
     try:
         text.encode(encoding)
@@ -85,7 +85,7 @@ def _region_table(report: Report, width: int) -> Iterator[str]:
 
 
 def _bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
-    """Return a bar in eighths of a cell, so that a small region still shows."""
+    """A bar in eighths of a cell, so that a small region still shows."""
     eighths = round(8 * cells * min(max(tokens, 0), whole) / whole) if whole else 0
     if tokens > 0:
         eighths = max(eighths, 1)
@@ -176,7 +176,7 @@ def _fitted(text: str, width: int) -> str:
 
 
 def _columns(text: str) -> int:
-    """Return the terminal columns of a text: two for a wide East Asian character, none for a combining mark."""
+    """The terminal columns of a text: two for a wide East Asian character, none for a combining mark."""
     if text.isascii():
         return len(text)
     return sum(2 if unicodedata.east_asian_width(one) in "WF" else not unicodedata.combining(one) for one in text)

@@ -17,7 +17,7 @@ _NAMED = 5
 
 
 def tool_notes(offered: Sequence[str], called: Iterable[str]) -> tuple[str, ...]:
-    """Return a line for calls of tools that are not offered, and one for names that differ only in case.
+    """A line for calls of tools that are not offered, and one for names that differ only in case.
 
     `called` has each name once.
     """

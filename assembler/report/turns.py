@@ -150,7 +150,7 @@ def _dropped_row(plan: Planned, start: int, stop: int) -> Row:
 
 
 def _as_they_are(plan: Planned) -> Ledger:
-    """Return the prices of the messages as they are now: builds do not check all dropped messages for changes."""
+    """The prices of the messages as they are now: builds do not check all dropped messages for changes."""
     if plan.last_length or plan.first <= plan.view.head:
         return plan.ledger.under(plan.settings.pricer)
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
@@ -184,7 +184,7 @@ def _turn(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> R
 
 
 def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
-    """Return what the dropped turns would have cost; None if one of their messages is invalid."""
+    """What the dropped turns would have cost; None if one of their messages is invalid."""
     try:
         return ledger.dropped_tokens(start, stop)
     except AssemblyError:

@@ -93,7 +93,7 @@ def _check_turns(fewest: int, most: int) -> None:
 
 
 def spelling_of(dialect: str | Named) -> Spelling:
-    """Return the spelling of a dialect, given by name or as a value. Raises `ValueError` if it has none."""
+    """The spelling of a dialect, given by name or as a value. Raises `ValueError` if it has none."""
     name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
     if not isinstance(name, str):
         known = f"one of {', '.join(SPELLINGS)}, by name or as a value"

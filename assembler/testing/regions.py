@@ -91,7 +91,7 @@ def _edges(draw: DrawFn, subject: Assembler[Tokens | None] | Draft) -> Budget:
 
 
 def _with_limit(budget: Budget, tokens_left: Tokens) -> Budget:
-    """Return the budget with an `input_limit` of `tokens_left`, and no limits of single regions."""
+    """The budget with an `input_limit` of `tokens_left`, and no limits of single regions."""
     return attrs.evolve(budget, context_window=tokens_left + budget.kept_free, max_input_tokens=None, limits={})
 
 

@@ -9,7 +9,7 @@ from budgets.errors import lone_surrogate
 
 
 def checked_text(value: object, *, field: str) -> str:
-    """Return the text of `value` as an exact `str`. Raises `MarkupError` naming `field` and the offset.
+    """The text of `value` as an exact `str`. Raises `MarkupError` naming `field` and the offset.
 
     A `str` subclass, and an object with `__html__`, is ordinary text: no type is trusted to be safe markup. A lone
     surrogate is refused, since it cannot be sent to any provider. O(1) for ASCII, else O(characters).
@@ -30,7 +30,7 @@ def checked_text(value: object, *, field: str) -> str:
 
 
 def _instead(value: object, field: str) -> str:
-    """Return advice on what to pass instead of an object with one text, or several."""
+    """Advice on what to pass instead of an object with one text, or several."""
     if isinstance(value, list | tuple):
         appends = field.startswith("knowledge")
         return f"pass one text; for several, {'call it once for each, or ' if appends else ''}join them"
@@ -49,7 +49,7 @@ def _attribute(value: object, name: str) -> object:
 
 
 def _print_value(value: object, *, field: str) -> str:
-    """Return `str(value)` as an exact `str`: it may be a subclass with methods that cannot be trusted."""
+    """`str(value)` as an exact `str`: it may be a subclass with methods that cannot be trusted."""
     try:
         return str.__str__(str(value))
     except Exception as error:

@@ -10,14 +10,14 @@ Fields: TypeAlias = Mapping[str, Any]
 
 
 def fields_of(value: object) -> Fields | None:
-    """Return the value if it is a mapping, else None."""
+    """The value if it is a mapping, else None."""
     if type(value) is dict:  # nearly always, and faster than the abstract class
         return cast(Fields, value)
     return cast(Fields, value) if isinstance(value, Mapping) else None
 
 
 def fields_in(value: object, *keys: str) -> Fields:
-    """Return the mapping under these nested keys; an empty one if there is none."""
+    """The mapping under these nested keys; an empty one if there is none."""
     found = fields_of(value) or {}
     for key in keys:
         found = fields_of(found.get(key)) or {}
@@ -25,7 +25,7 @@ def fields_in(value: object, *keys: str) -> Fields:
 
 
 def value_in(value: object, name: str) -> object:
-    """Return the value under a key of a mapping, or of an attribute of another object; None if there is none, or if
+    """The value under a key of a mapping, or of an attribute of another object; None if there is none, or if
     the object of a caller raises.
     """
     try:
@@ -45,12 +45,12 @@ def object_in(text: str) -> Fields | None:
 
 
 def items_of(value: object) -> Sequence[object]:
-    """Return a list or a tuple, and an empty sequence for anything else."""
+    """A list or a tuple, and an empty sequence for anything else."""
     return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Yield every text in a value, at any depth, but no key of a mapping."""
+    """Every text in a value, at any depth, but no key of a mapping."""
     if isinstance(value, str):
         yield value
     for item in cast(Fields, value).values() if isinstance(value, Mapping) else items_of(value):

@@ -62,7 +62,7 @@ class Invisible(Finding[Kind]):
 
 
 def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible]:
-    """Yield the invisible characters in these `(region, name, text)`: one value for each item and kind. O(characters).
+    """The invisible characters in these `(region, name, text)`: one value for each item and kind. O(characters).
 
     An ASCII text is skipped at once.
     """
@@ -75,7 +75,7 @@ def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible
 
 
 def by_kind(found: Iterable[tuple[re.Match[str], int]]) -> dict[str, tuple[int, int]]:
-    """Return the offset of the first match of each kind, and the sum of the numbers given with the matches.
+    """The offset of the first match of each kind, and the sum of the numbers given with the matches.
 
     The kind is the name of the group that matched, with blanks for `_`. In the order of the matches.
     """
@@ -88,7 +88,7 @@ def by_kind(found: Iterable[tuple[re.Match[str], int]]) -> dict[str, tuple[int, 
 
 
 def without_invisible(text: str) -> str:
-    """Return the text without the characters that `invisible_texts` finds. O(characters).
+    """The text without the characters that `invisible_texts` finds. O(characters).
 
     Raises MarkupError if `text` is not a text.
     """
@@ -105,7 +105,7 @@ def without_invisible(text: str) -> str:
 
 
 def _hidden(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of invisible characters that no script needs, in order."""
+    """The spans of invisible characters that no script needs, in order."""
     for run in _RUN.finditer(text):
         start, stop = run.span()
         start += count_needed(text, start, stop)

@@ -68,7 +68,7 @@ _ALONE = compile_later(
 
 
 def count_needed(text: str, start: int, stop: int) -> int:
-    """Return how many characters at the front of the run `text[start:stop]` its neighbours need."""
+    """How many characters at the front of the run `text[start:stop]` its neighbours need."""
     form = _FORMS.match(text, start)
     after = start if form is None else min(form.end(), stop)
     if after == stop:

@@ -37,7 +37,7 @@ class _UnreadableError(Evidence):
 def verify(
     request: Mapping[str, Any], *, dialect: str | Named | None = None, model: str | None = None
 ) -> list[Violation]:
-    """Return the violations of the API's rules in a request: `[]` for one that the API accepts, as far as is known.
+    """The violations of the API's rules in a request: `[]` for one that the API accepts, as far as is known.
 
     `request` is the keyword arguments of the API's call, as plain JSON; other values are violations (S2), never errors.
     A part, item or tool of a type that no API is known to have is a violation with `note`: the API may be newer than
@@ -66,7 +66,7 @@ def _found(request: Mapping[str, Any], dialect: str | Named | None, model: str |
 
 
 def rules(dialect: str | Named) -> tuple[Rule, ...]:
-    """Return every rule that `verify` checks for a dialect, shape first. Raises `BudgetError` as `verify` does."""
+    """Every rule that `verify` checks for a dialect, shape first. Raises `BudgetError` as `verify` does."""
     checker = _checker(dialect)
     return (*shape.RULES, *(() if checker.words is None else (S5,)), *checker.rules)
 

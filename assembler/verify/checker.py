@@ -47,5 +47,5 @@ _DATED = re.compile(r"\w+_20\d{6}")
 
 
 def is_known(kind: str) -> bool:
-    """True if some API has parts, items or tools of this type. The first call loads the rules of every dialect."""
+    """Whether some API has parts, items or tools of this type. The first call loads the rules of every dialect."""
     return kind in _every_kind() or _DATED.fullmatch(kind) is not None

@@ -78,7 +78,7 @@ def empty_tools(tools: Place, legal: Legal = LEGAL) -> Iterator[Violation]:
 
 
 def wrong_choice(choice: Place, chosen: Place, tools: Place, names: Iterable[str | None]) -> Iterator[Violation]:
-    """Yield T4 for a choice without tools, and for a choice of a missing tool."""
+    """T4 for a choice without tools, and for a choice of a missing tool."""
     if choice.absent:
         return
     if not tools.size:

@@ -37,7 +37,7 @@ WORDS = frozenset(_NOBODY) | frozenset(_SOMEBODY)
 
 
 def foreign_keys(request: Place, words: frozenset[str], turns: str, parts: Iterable[str]) -> Iterator[Violation]:
-    """Yield S5 for every key of a message or a part that only other APIs have. This API has `words`. Linear.
+    """S5 for every key of a message or a part that only other APIs have. This API has `words`. Linear.
 
     `parts` are the keys of a message that hold its parts.
     """
@@ -49,7 +49,7 @@ def foreign_keys(request: Place, words: frozenset[str], turns: str, parts: Itera
 
 
 def _speaking(request: Place, turns: str, parts: Iterable[str]) -> Iterator[Place]:
-    """Yield the system blocks, the messages, their parts, and the parts of results in them."""
+    """The system blocks, the messages, their parts, and the parts of results in them."""
     yield from request.at("system").objects()
     for message in request.at(turns).objects():
         yield message

@@ -33,7 +33,7 @@ class _Frame:
 
 
 def unjsonable(root: object, *, bytes_under: Collection[str]) -> Iterator[Violation]:
-    """Yield S2 for each value that JSON cannot carry. Bytes are allowed under the keys where the SDK takes them.
+    """S2 for each value that JSON cannot carry. Bytes are allowed under the keys where the SDK takes them.
 
     Linear in the number of distinct values: a shared value is checked once. A cycle is reported where it closes.
     """

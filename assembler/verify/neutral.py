@@ -29,7 +29,7 @@ _REASONING = ("thinking", "redacted_thinking", "reasoning")
 
 
 def speechless(message: Place) -> bool:
-    """True if a message has neither content nor calls nor a refusal."""
+    """Whether a message has neither content nor calls nor a refusal."""
     return all(message.at(key).nothing for key in ("content", "tool_calls", "function_call", "refusal", "audio"))
 
 

@@ -23,7 +23,7 @@ class Ref:
 
 
 def refs(places: Iterable[Place]) -> tuple[Ref, ...]:
-    """Return the calls or the answers with their ids at these places."""
+    """The calls or the answers with their ids at these places."""
     return tuple(Ref(place.text, place) for place in places)
 
 
@@ -55,7 +55,7 @@ NEUTRAL = Pairing()
 
 
 def find_unpaired(turns: Iterable[Turn], rules: Pairing = NEUTRAL) -> Iterator[Violation]:
-    """Yield violations of pairing. A turn's calls stay open until the next turn without an answer. Linear."""
+    """Violations of pairing. A turn's calls stay open until the next turn without an answer. Linear."""
     caller: Turn | None = None
     opened: set[str] = set()
     done: set[str] = set()
@@ -88,7 +88,7 @@ def _unanswered(turn: Turn | None, done: set[str], rules: Pairing) -> Iterator[V
 
 
 def find_repeated(refs: Iterable[Ref], rule: Rule) -> Iterator[Violation]:
-    """Yield a violation for each call with the id of an earlier one."""
+    """A violation for each call with the id of an earlier one."""
     seen: dict[str, str] = {}
     for ref in refs:
         if ref.id is None:

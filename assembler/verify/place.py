@@ -9,12 +9,12 @@ import attrs
 
 
 def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
-    """True if a JSON encoder writes this value as an object."""
+    """Whether a JSON encoder writes this value as an object."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> TypeGuard[Sequence[object]]:
-    """True if a JSON encoder writes this value as a list."""
+    """Whether a JSON encoder writes this value as a list."""
     return isinstance(value, list | tuple)
 
 
@@ -26,32 +26,32 @@ class Place:
     value: object = attrs.field(repr=False)
 
     def at(self, key: str) -> Place:
-        """Return the value under a key; null if there is none, or if this is not an object."""
+        """The value under a key; null if there is none, or if this is not an object."""
         path = f"{self.path}.{key}" if self.path else key
         return Place(path, self.value.get(key) if is_object(self.value) else None)
 
     def holds_null(self, key: str) -> bool:
-        """True if an object has the key with the value null."""
+        """Whether an object has the key with the value null."""
         return is_object(self.value) and key in self.value and self.value[key] is None
 
     def first(self, *keys: str) -> Place:
-        """Return the value under the first of several keys that has one, else under the first key."""
+        """The value under the first of several keys that has one, else under the first key."""
         found = (place for key in keys if not (place := self.at(key)).absent)
         return next(found, self.at(keys[0]))
 
     def each(self) -> list[Place]:
-        """Return the items of a list, with their indexes; none if this is not a list."""
+        """The items of a list, with their indexes; none if this is not a list."""
         if not is_list(self.value):
             return []
         return [Place(f"{self.path}[{index}]", item) for index, item in enumerate(self.value)]
 
     def objects(self) -> list[Place]:
-        """Return the items of a list that are objects."""
+        """The items of a list that are objects."""
         return [place for place in self.each() if is_object(place.value)]
 
     @property
     def absent(self) -> bool:
-        """True if the key is missing, or its value is null."""
+        """Whether the key is missing, or its value is null."""
         return self.value is None
 
     @property
@@ -61,7 +61,7 @@ class Place:
 
     @property
     def nothing(self) -> bool:
-        """True if the key is missing, or its value is null or empty."""
+        """Whether the key is missing, or its value is null or empty."""
         return self.absent or self.empty
 
     @property
@@ -83,5 +83,5 @@ class Place:
 
 
 def request_place(request: Mapping[str, object]) -> Place:
-    """Return the root of a request, with an empty path. Any mapping is read as a dict."""
+    """The root of a request, with an empty path. Any mapping is read as a dict."""
     return Place("", dict(request) if isinstance(request, Mapping) else request)

@@ -42,44 +42,44 @@ _NAMES: dict[type, str] = {
 
 
 def name_of_value(value: object) -> str:
-    """Return the name of a value's type, for a problem that must not quote the value."""
+    """The name of a value's type, for a problem that must not quote the value."""
     if value is None:
         return "nothing"
     return _NAMES.get(type(value)) or f"a {type(value).__name__}"
 
 
 def must_be(place: Place, kind: Kind) -> Iterator[Violation]:
-    """Yield S1 unless the value is of this kind."""
+    """S1 unless the value is of this kind."""
     if not isinstance(place.value, kind.types):
         yield S1.broken(place.path, f"{kind.name} is required here, found {name_of_value(place.value)}")
 
 
 def may_be(place: Place, kind: Kind) -> Iterator[Violation]:
-    """Yield S1 if there is a value of another kind."""
+    """S1 if there is a value of another kind."""
     if not place.absent:
         yield from must_be(place, kind)
 
 
 def items_must_be(place: Place, kind: Kind) -> Iterator[Violation]:
-    """Yield S1 for each item of a list that is not of this kind."""
+    """S1 for each item of a list that is not of this kind."""
     for item in place.each():
         yield from must_be(item, kind)
 
 
 def must_be_list(place: Place, kind: Kind) -> Iterator[Violation]:
-    """Yield S1 unless there is a list whose items are of this kind."""
+    """S1 unless there is a list whose items are of this kind."""
     yield from must_be(place, LIST)
     yield from items_must_be(place, kind)
 
 
 def may_be_list(place: Place, kind: Kind) -> Iterator[Violation]:
-    """Yield S1 if there is a value that is not a list of this kind."""
+    """S1 if there is a value that is not a list of this kind."""
     if not place.absent:
         yield from must_be_list(place, kind)
 
 
 def must_be_one_of(place: Place, known: Collection[str], rule: Rule, noun: str) -> Iterator[Violation]:
-    """Yield the rule's violation unless the value is a known word, or S1 if it is not a text."""
+    """The rule's violation unless the value is a known word, or S1 if it is not a text."""
     if place.text is None:
         yield from must_be(place, TEXT)
     elif place.text not in known:
@@ -87,7 +87,7 @@ def must_be_one_of(place: Place, known: Collection[str], rule: Rule, noun: str) 
 
 
 def must_be_of_a_kind(place: Place, known: Collection[str], noun: str) -> Iterator[Violation]:
-    """Yield S4 unless this API has the type: a fault for another API's type, a note for an unknown type."""
+    """S4 unless this API has the type: a fault for another API's type, a note for an unknown type."""
     if place.text is None or place.text in known or is_known(place.text):
         yield from must_be_one_of(place, known, S4, noun)
     else:
@@ -108,7 +108,7 @@ TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 
 
 def one_member(place: Place, known: Collection[str], noun: str) -> Iterator[Violation]:
-    """Yield S1 or S4 unless an object is a union with exactly one known member set."""
+    """S1 or S4 unless an object is a union with exactly one known member set."""
     if not is_object(place.value):
         yield from must_be(place, OBJECT)
         return

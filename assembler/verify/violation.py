@@ -49,16 +49,16 @@ class Rule:
     source: str = CONSERVATIVE
 
     def broken(self, where: str, problem: str) -> Violation:
-        """Return a violation of this rule at one place."""
+        """A violation of this rule at one place."""
         return Violation(self.id, where, problem, self.provider_says, self.source)
 
     def unknown(self, where: str, problem: str) -> Violation:
-        """Return a note of this rule at one place: the value's type is unknown, which is no fault."""
+        """A note of this rule at one place: the value's type is unknown, which is no fault."""
         return Violation(self.id, where, f"unknown here: {problem}", source=self.source, note=True)
 
 
 def rules_in(module: str) -> Mapping[str, Rule]:
-    """Return the rules of `rules.toml` in the folder of this module, by id, in order."""
+    """The rules of `rules.toml` in the folder of this module, by id, in order."""
     table = resources.files(module.rpartition(".")[0]).joinpath("rules.toml").read_text("utf-8")
     return {rule_id: Rule(rule_id, **fields) for rule_id, fields in tomllib.loads(table).items()}
 
@@ -78,5 +78,5 @@ def quote_ids(words: Iterable[str]) -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 call", "2 calls"."""
+    """A number with its noun: "1 call", "2 calls"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

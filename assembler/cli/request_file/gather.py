@@ -32,7 +32,7 @@ def assembling(file: Path) -> Generator[None]:
 
 
 def assembler_of(path: Path) -> Assembler:
-    """Return an assembler with the content of a request file and the files that it names. Raises `SpecError`."""
+    """An assembler with the content of a request file and the files that it names. Raises `SpecError`."""
     root = Place(str(path))
     request = read_request(root, read_yaml(path, root))
     budget = _budget(root, request.get("model"), request.get("budget", {}))
@@ -62,7 +62,7 @@ def _add_fixed(assembler: Assembler, request: Mapping[str, Any], root: Place, fo
 
 
 def _read(given: Any, reader: Reader[Any], place: Place, folder: Path) -> Any:
-    """Return the value, or read it from the file that it names."""
+    """The value, or what the file that it names holds."""
     if not isinstance(given, Path):
         return given
     path = folder / given

@@ -32,7 +32,7 @@ class NamedModel:
     name: str
 
     def facts(self) -> ModelFacts:
-        """Return the published facts. Raises `SpecError` at its place for an unknown name."""
+        """The published facts. Raises `SpecError` at its place for an unknown name."""
         from budgets.models import facts
 
         try:
@@ -42,7 +42,7 @@ class NamedModel:
 
 
 def model_of(command: Place, body: Place, given: str | None, request: Mapping[str, object]) -> NamedModel | None:
-    """Return the model of the command line, or else the body's. Raises `SpecError` if it is not a text."""
+    """The model of the command line, or else the body's. Raises `SpecError` if it is not a text."""
     if given is not None:
         return NamedModel(command.key("--model"), given)
     for key in _MODEL_KEYS:
@@ -54,7 +54,7 @@ def model_of(command: Place, body: Place, given: str | None, request: Mapping[st
 def dialect_of(
     command: Place, body: Place, asked: str | None, model: NamedModel | None, choices: Collection[str]
 ) -> str:
-    """Return the name of the requested dialect, or else the model's. Raises `SpecError` with neither."""
+    """The name of the requested dialect, or else the model's. Raises `SpecError` with neither."""
     place = command.key("--dialect")
     if asked is not None:
         return one_of({name: name for name in choices})(place, asked)

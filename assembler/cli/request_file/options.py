@@ -63,7 +63,7 @@ class NamedIn(Mapping[str, Named[Any]]):
 
 
 def named_options(made: type) -> Named[Any] | None:
-    """Return the options of a class that a file can set. None if it requires another one."""
+    """The options of a class that a file can set. None if it requires another one."""
     readers = {name: reader_of(option) for name, option in types_of(made).items()}
     required = [field.name for field in _fields(made) if field.default is attrs.NOTHING]
     if any(readers[name] is None for name in required):
@@ -72,7 +72,7 @@ def named_options(made: type) -> Named[Any] | None:
 
 
 def types_of(made: type) -> dict[str, object]:
-    """Return the options of an attrs class and their types, in its order. Empty for other classes."""
+    """The options of an attrs class and their types, in its order. Empty for other classes."""
     written = SimpleNamespace(__annotations__={field.name: field.type for field in _fields(made)})
     return get_type_hints(written, vars(sys.modules[made.__module__]))
 
@@ -82,7 +82,7 @@ def _fields(made: type) -> list[attrs.Attribute[Any]]:
 
 
 def reader_of(option: object) -> Reader[Any] | None:
-    """Return the reader for values of a type. None if a file cannot hold them."""
+    """The reader for values of a type. None if a file cannot hold them."""
     kinds, words = _members(option), words_of(option)
     scalars = [_SCALARS[each][0] for each in kinds if each in _SCALARS]
     lists = [found for each in kinds if (found := _list_reader(each)) is not None]
@@ -96,12 +96,12 @@ def reader_of(option: object) -> Reader[Any] | None:
 
 
 def words_of(option: object) -> dict[str, object]:
-    """Return the words for values of a type: an `Enum`, a `Literal` or a protocol with built-in values."""
+    """The words for values of a type: an `Enum`, a `Literal` or a protocol with built-in values."""
     return {word: value for each in _members(option) for word, value in _own_words(each).items()}
 
 
 def takes_words_alone(option: object) -> bool:
-    """True if a file can hold no values of a type but its words."""
+    """Whether a file can hold no values of a type but its words."""
     others = [each for each in _members(option) if not _own_words(each)]
     return bool(words_of(option)) and all(each not in _SCALARS and _list_reader(each) is None for each in others)
 
@@ -115,7 +115,7 @@ def _own_words(option: object) -> Mapping[str, object]:
 
 
 def _values_of(protocol: type) -> Mapping[str, object]:
-    """Return the built-in values of a protocol, by the words that name them in files."""
+    """The built-in values of a protocol, by the words that name them in files."""
     if protocol.__name__ != "Selection":  # which most files do not name, so it is not loaded
         return {}
     from assembler.strategies.sources.selection import Best, Everything, Greedy, Selection
@@ -124,7 +124,7 @@ def _values_of(protocol: type) -> Mapping[str, object]:
 
 
 def _members(option: object) -> list[object]:
-    """Return the members of a union without None, or the type alone."""
+    """The members of a union without None, or the type alone."""
     if get_origin(option) not in (Union, UnionType):
         return [option]
     return [each for each in get_args(option) if each is not NoneType]
@@ -141,7 +141,7 @@ def _list_reader(option: object) -> Reader[Any] | None:
 def _one_of_several(
     words: Mapping[str, object], scalars: Sequence[Reader[Any]], lists: Sequence[Reader[Any]]
 ) -> Reader[Any]:
-    """Return a reader that takes one of these words, a list, or what the first scalar's reader takes."""
+    """A reader that takes one of these words, a list, or what the first scalar's reader takes."""
 
     def read(place: Place, value: object) -> Any:
         if isinstance(value, str) and value in words:

@@ -58,7 +58,7 @@ def _file(place: Place, value: object) -> Path:
 
 
 def _or_file(reader: Reader[Any], *, what: str) -> Reader[Any]:
-    """Return a reader of a value that may also be in a separate file: `{file: path}`."""
+    """A reader of a value that may also be in a separate file: `{file: path}`."""
 
     def read(place: Place, value: object) -> Any:
         if isinstance(value, dict):

@@ -76,7 +76,7 @@ def number(place: Place, value: object) -> int | float:
 
 
 def one_of(choices: Mapping[str, T]) -> Reader[T]:
-    """Return a reader of one of these names, which returns the name's value."""
+    """A reader of one of these names, which returns the name's value."""
 
     def read(place: Place, value: object) -> T:
         if isinstance(value, str) and value in choices:
@@ -89,7 +89,7 @@ def one_of(choices: Mapping[str, T]) -> Reader[T]:
 
 
 def list_of(reader: Reader[T], *, what: str) -> Reader[list[T]]:
-    """Return a reader of a list. `what` names the items in errors."""
+    """A reader of a list. `what` names the items in errors."""
 
     def read(place: Place, value: object) -> list[T]:
         if not isinstance(value, list):
@@ -100,7 +100,7 @@ def list_of(reader: Reader[T], *, what: str) -> Reader[list[T]]:
 
 
 def table_of(reader: Reader[T], *, what: str) -> Reader[dict[str, T]]:
-    """Return a reader of a mapping with any keys. `what` names the values in errors."""
+    """A reader of a mapping with any keys. `what` names the values in errors."""
 
     def read(place: Place, value: object) -> dict[str, T]:
         return {name: reader(place.key(name), item) for name, item in mapping(place, value, what=what).items()}
@@ -111,7 +111,7 @@ def table_of(reader: Reader[T], *, what: str) -> Reader[dict[str, T]]:
 def fields_of(
     readers: Mapping[str, Reader[Any]], *, required: Collection[str] = (), what: str = ""
 ) -> Reader[dict[str, Any]]:
-    """Return a reader of a mapping with these keys. An empty value counts as missing."""
+    """A reader of a mapping with these keys. An empty value counts as missing."""
 
     def read(place: Place, value: object) -> dict[str, Any]:
         given = mapping(place, value, what=what or f"mapping with {', '.join(readers)}")
@@ -160,7 +160,7 @@ _MEANT = {
 
 
 def _foreign(place: Place, name: str, known: Collection[str]) -> SpecError | None:
-    """Return the error for another program's name of a key that exists here or in the budget here."""
+    """The error for another program's name of a key that exists here or in the budget here."""
     ours = _MEANT.get(name, "")
     outer, _, inner = ours.rpartition(".")
     for key, meant in ((ours, ours), (outer, ours), (inner, inner)):
@@ -198,7 +198,7 @@ def json_value(place: Place, value: object) -> Any:
 
 
 def unknown_model(error: UnknownModelError) -> str:
-    """Return the error's text for an unknown model."""
+    """The error's text for an unknown model."""
     like = f"; nearest known: {', '.join(error.nearest)}" if error.nearest else ""
     return f"expected a model whose window is published, got {setting(error.name)}{like}"
 

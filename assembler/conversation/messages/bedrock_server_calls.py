@@ -24,7 +24,7 @@ def without_served_calls(parts: tuple[Part, ...], originals: Sequence[object]) -
 
 
 def _served_ids(originals: Sequence[object]) -> Iterator[str]:
-    """Yield the ids of the results beside their calls, if the type of either says that the server ran it."""
+    """The ids of the results beside their calls, if the type of either says that the server ran it."""
     ran = {
         use.get("toolUseId") for raw in originals if (use := fields_in(raw, "toolUse")).get("type") == "server_tool_use"
     }

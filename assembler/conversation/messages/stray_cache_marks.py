@@ -39,7 +39,7 @@ class TakenMarks:
         self.in_parts, self.in_calls, self.in_tools = map(frozenset, (in_parts, in_calls, in_tools))
 
     def strays(self, message: Mapping[str, Any]) -> Found:
-        """Yield each stray mark of a message, with the dict that holds it.
+        """Each stray mark of a message, with the dict that holds it.
 
         It looks at the message, its calls, its parts, and the parts of answers. A part that is only a mark, as Bedrock
         has it, is not yielded. O(parts).

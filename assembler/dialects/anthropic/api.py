@@ -22,7 +22,7 @@ _PAGE = "Claude docs, Prompt caching, section Minimum cacheable prompt length, 2
 
 
 def marked(models: str, least: Tokens | None, source: str = _PAGE) -> PrefixCache:
-    """Return a row of an API that caches what the request marks, to the token."""
+    """A row of an API that caches what the request marks, to the token."""
     return PrefixCache(models, least, 1, source, marked=True)
 
 
@@ -41,7 +41,7 @@ in 2025 those from 3.5 on)."""
 
 
 def takes_search_results(model: str | None) -> bool:
-    """Return True for a Claude that takes search results, and without a model's name."""
+    """True for a Claude that takes search results, and without a model's name."""
     name = "claude" if model is None else model.lower()
     return "claude" in name and not _WITHOUT_SOURCES.search(name)
 
@@ -50,11 +50,11 @@ class SearchResults:
     """Blocks of type `search_result` (anthropic 2.14.0, SearchResultBlockParam, read 2026-11)."""
 
     def takes(self, model: str | None) -> bool:
-        """Return True for a Claude from 3.5 on, and without a model's name."""
+        """True for a Claude from 3.5 on, and without a model's name."""
         return takes_search_results(model)
 
     def block(self, source: str, title: str, text: str) -> dict[str, Any]:
-        """Return a block of one text."""
+        """A block of one text."""
         return {
             "type": "search_result",
             "source": source,
@@ -68,11 +68,11 @@ class SearchTool:
     """The tool search of the Messages API ("Tool search tool", read 2026-11)."""
 
     def definition(self) -> dict[str, Any]:
-        """Return the tool that searches by words."""
+        """The tool that searches by words."""
         return {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
 
     def marked(self, tool: Tool) -> dict[str, Any]:
-        """Return the definition with the mark `defer_loading`."""
+        """The definition with the mark `defer_loading`."""
         came = fields_in(tool.seen)
         if "input_schema" in came:
             return {**came, "defer_loading": True}

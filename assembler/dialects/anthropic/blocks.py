@@ -38,7 +38,7 @@ class AnthropicWriter(Writer):
     """Whether citations are enabled, of the search results that were written."""
 
     def frame(self, message: Message) -> Block:
-        """Return the message's own keys, without those of a dumped answer that a request must not have."""
+        """The message's own keys, without those of a dumped answer that a request must not have."""
         if message.shape != _SHAPE:
             return super().frame(message)
         fields = super().frame(message)
@@ -47,7 +47,7 @@ class AnthropicWriter(Writer):
         return fields
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
-        """Return a text block with its cache mark and citations; None for a blank one."""
+        """A text block with its cache mark and citations; None for a blank one."""
         if not text.strip():
             self.notes["blank text(s) left out"] += 1
             return None
@@ -61,7 +61,7 @@ class AnthropicWriter(Writer):
         }
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """Return a `tool_use` block; one of the caller's own is copied."""
+        """A `tool_use` block; one of the caller's own is copied."""
         own = raw is not None and raw.get("type") == "tool_use"
         block: Block = own_fields(raw) if raw is not None and own else {"type": "tool_use"}
         block["id"], block["name"] = call_id, self.named(call)
@@ -70,7 +70,7 @@ class AnthropicWriter(Writer):
         return block
 
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """Return a `tool_result` block; one of the caller's own is copied without its blank texts."""
+        """A `tool_result` block; one of the caller's own is copied without its blank texts."""
         if raw is not None and raw.get("type") == "tool_result":
             block: Block = own_fields(raw)
             block["tool_use_id"] = call_id
@@ -91,11 +91,11 @@ class AnthropicWriter(Writer):
         return block
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
-        """Return Claude's reasoning unchanged, or with its signature from Bedrock; None for another model's."""
+        """Claude's reasoning unchanged, or with its signature from Bedrock; None for another model's."""
         return own_thought(part)
 
     def media(self, part: Media) -> Block:
-        """Return a block for an image or a PDF, with its content or its URL."""
+        """A block for an image or a PDF, with its content or its URL."""
         if part.raw.get("type") in ("image", "document") and isinstance(part.raw.get("source"), Mapping):
             return without_given(part.raw)
         source: Block
@@ -115,13 +115,13 @@ class AnthropicWriter(Writer):
         return super().opaque(part)
 
     def system_field(self, system: str | None, head: Sequence[Message]) -> str | list[Block] | None:
-        """Return the `system` field: one text as a text, several as blocks with their marks. Raises for other parts."""
+        """The `system` field: one text as a text, several as blocks with their marks. Raises for other parts."""
         blocks = self.system(system, head)
         listed = any(parts_as_they_came(message) for message in head)
         return str(blocks[0]["text"]) if not listed and len(blocks) == 1 else blocks or None
 
     def _answer(self, result: Result, given: object) -> object:
-        """Return the content of a result without blank texts; None if nothing is left."""
+        """The content of a result without blank texts; None if nothing is left."""
         originals = items_of(given)
         if not originals and len(result.parts) == 1 and isinstance(result.parts[0], str):
             return result.parts[0] if result.parts[0].strip() else None
@@ -137,18 +137,18 @@ class AnthropicWriter(Writer):
 
 
 def _marks_in(message: Raw | None) -> list[Raw]:
-    """Return the cache marks on the texts of a Chat tool message, as gateways to this API take them."""
+    """The cache marks on the texts of a Chat tool message, as gateways to this API take them."""
     texts = map(fields_in, items_of((message or {}).get("content")))
     return [mark for text in texts if (mark := fields_of(text.get(CONTROL))) is not None]
 
 
 def cites(block: Raw) -> bool:
-    """Return True if a search result enables citations."""
+    """Whether a search result enables citations."""
     return fields_in(block, "citations").get("enabled") is True
 
 
 def own_thought(part: Thinking) -> Block | None:
-    """Return reasoning as a block of this API; None for another model's."""
+    """Reasoning as a block of this API; None for another model's."""
     if is_own_reasoning(part):
         return own_fields(part.raw)
     signed = _signed(part)
@@ -158,7 +158,7 @@ def own_thought(part: Thinking) -> Block | None:
 
 
 def is_own_reasoning(part: Thinking) -> bool:
-    """True if a reasoning part is a block of this API with a signature, which the API requires."""
+    """Whether a reasoning part is a block of this API with a signature, which the API requires."""
     kind: object = part.raw.get("type")
     if kind == "thinking" and not isinstance(part.raw.get("thinking"), str):  # Mistral's list may have a signature too
         return False
@@ -171,7 +171,7 @@ def _is_seal(value: object) -> bool:
 
 
 def _signed(part: Thinking) -> Raw | None:
-    """Return the content of Bedrock's reasoning block if it has a signature of Claude's.
+    """The content of Bedrock's reasoning block if it has a signature of Claude's.
 
     Signatures work across platforms, Bedrock included: Anthropic, "Extended thinking", read 2026-11.
     """
@@ -180,7 +180,7 @@ def _signed(part: Thinking) -> Raw | None:
 
 
 def sends(part: Part, shape: str) -> bool:
-    """True if a part is sent to Claude here: no blank text, no other model's reasoning, no cache mark."""
+    """Whether a part is sent to Claude here: no blank text, no other model's reasoning, no cache mark."""
     match part:
         case str():
             return bool(part.strip())
@@ -193,7 +193,7 @@ def sends(part: Part, shape: str) -> bool:
 
 
 def tool_definition(tool: Tool) -> Block:
-    """Return a tool's definition; one in Anthropic's own form is copied. The schema always has `"type": "object"`."""
+    """A tool's definition; one in Anthropic's own form is copied. The schema always has `"type": "object"`."""
     if tool.api is not None:
         return own_definition(tool)
     fields = fields_in(tool.seen)

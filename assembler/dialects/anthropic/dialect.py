@@ -73,7 +73,7 @@ _CHOICES = ("auto", "none", "any", "tool")
 
 
 def read_thinking(given: object) -> Mapping[str, Any] | None:
-    """Return a copy of the call's `thinking`. Raises `BudgetError` for a type without a price."""
+    """A copy of the call's `thinking`. Raises `BudgetError` for a type without a price."""
     asked = fields_of(given)
     if given is not None and _word(given, _MODES) is None:
         raise BudgetError(f"thinking: expected {{'type': …, …}}, its type one of {', '.join(_MODES)}")
@@ -105,7 +105,7 @@ class Anthropic:
     """The call's `thinking`, in the API's form. It is sent unchanged or not at all, and its hidden prompt is priced."""
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a Messages body. A `system` text is the system text; `system` blocks are the head."""
+        """The regions of a Messages body. A `system` text is the system text; `system` blocks are the head."""
         listed = listed_messages(request, "the body of a Messages call")
         messages = with_own_fields(read_messages(listed), "anthropic")
         system = system_in(request)
@@ -121,11 +121,11 @@ class Anthropic:
         )
 
     def with_prefill(self, model: str) -> Anthropic:
-        """Return the dialect of requests that end with the assistant; the same one if the model takes none."""
+        """The dialect of requests that end with the assistant; the same one if the model takes none."""
         return attrs.evolve(self, ending=Ending.ANY) if takes_prefill(model) else self
 
     def pricer(self, model: str | None, count: TokenCounter) -> AnthropicPricer:
-        """Return the prices of the model's family. Claude's vocabulary replaces a default counter for OpenAI."""
+        """The prices of the model's family. Claude's vocabulary replaces a default counter for OpenAI."""
         family = family_of(model)
         if counts_for_openai(count):
             return AnthropicPricer(family, shared_counter_for(family.generation), model=model)
@@ -133,7 +133,7 @@ class Anthropic:
         return AnthropicPricer(own, count, model=model)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return `output_config.format` and `tool_choice` (Anthropic API reference, read 2026-11)."""
+        """`output_config.format` and `tool_choice` (Anthropic API reference, read 2026-11)."""
         words = {"auto": "auto", "none": "none", "required": "any"}
         options: dict[str, Any] = {} if self.thinking is None else {"thinking": dict(self.thinking)}
         if layout.output is not None:
@@ -147,7 +147,7 @@ class Anthropic:
         return own_thought(thought) is not None
 
     def emit(self, layout: Layout) -> Emission:
-        """Return `system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
+        """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = AnthropicWriter()
         request = system_and_messages(self, layout, writer, self.ending, _message)
         if layout.tools:
@@ -182,7 +182,7 @@ class Anthropic:
         return grown if stays else None
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the body without `thinking` if a tool loop runs that does not begin with it, else the same body."""
+        """The body without `thinking` if a tool loop runs that does not begin with it, else the same body."""
         return without_thinking(body, ("thinking",), body["messages"])
 
 
@@ -203,7 +203,7 @@ def _refuse_mixed(citing: frozenset[bool]) -> None:
 
 
 def _citing(content: object) -> Iterator[bool]:
-    """Yield for every search result of a message whether it enables citations, those in tool results too."""
+    """Whether each search result of a message enables citations, those in tool results too."""
     for block in map(fields_in, items_of(content)):
         if block.get("type") == "search_result":
             yield cites(block)
@@ -297,7 +297,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         return answered_at_once(join_turns(in_steps(messages)), self.bills_results_together)
 
     def bills_results_together(self, message: Message, before: Message) -> bool:
-        """True if two neighbours are results of one step, which are sent in one user turn."""
+        """Whether two neighbours are results of one step, which are sent in one user turn."""
         return message.role == before.role == "tool" or (message.has_results and before.has_only_results)
 
     def difference_after(self, message: Message, before: Message | None) -> Difference | None:
@@ -313,7 +313,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         return not self.family.keeps_thinking and claude.asks(message) and (opening is None or claude.asks(opening))
 
     def without_reasoning(self, message: Message) -> Message:
-        """Return the message without reasoning."""
+        """The message without reasoning."""
         return claude.without_thinking(message) if Thinking in map(type, message.parts) else message
 
     def options(self, layout: Layout) -> Difference:
@@ -366,7 +366,7 @@ def _texts_of(message: Message) -> list[str]:
 
 
 def _title_and_context(part: Media) -> Iterator[str]:
-    """Yield a document's title and context, which the model sees (Anthropic, "Citations", read 2026-11)."""
+    """A document's title and context, which the model sees (Anthropic, "Citations", read 2026-11)."""
     fields = fields_of(part.raw.get("document")) or part.raw
     for key in ("title", "context"):
         if isinstance(text := fields.get(key), str) and part.kind == "document":
@@ -383,11 +383,11 @@ def _choice(given: object) -> claude.Choice:
 
 
 def _word(given: object, known: Sequence[str]) -> Any:
-    """Return the `type` of an option if it has a price, else None."""
+    """The `type` of an option if it has a price, else None."""
     return word if (word := fields_in(given).get("type")) in known else None
 
 
 def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the schema of `output_config.format`, or of the older `output_format`."""
+    """The schema of `output_config.format`, or of the older `output_format`."""
     asked = fields_in(options, "output_config", "format") or fields_in(options, "output_format")
     return fields_of(asked.get("schema"))

@@ -58,7 +58,7 @@ SPELLING = Spelling(
 
 
 def _blocks(draw: DrawFn, request: Request, kind: str) -> tuple[list[Request], int]:
-    """Return the blocks of a message with a block of this type, and the index of the first such block."""
+    """The blocks of a message with a block of this type, and the index of the first such block."""
     blocks: list[Request] = breach.history_of(request)[breach.pick(draw, request, kind)]["content"]
     return blocks, next(place for place, block in enumerate(blocks) if block["type"] == kind)
 

@@ -95,7 +95,7 @@ NEWEST = next(family for family in FAMILIES if family.name == "claude-5")
 
 
 def family_of(model: str | None) -> Family:
-    """Return the generation of a model name, or the newest without a name. Prefix and suffix of hosts are ignored.
+    """The generation of a model name, or the newest without a name. Prefix and suffix of hosts are ignored.
 
     An unknown name is priced as the newest, as an estimate.
     """

@@ -20,11 +20,11 @@ class AnthropicMarks(places.Marks):
     _taking = ("text", "image", "document", "tool_use", "tool_result")
 
     def tools(self, request: Raw) -> Sequence[object]:
-        """Return the request's `tools`."""
+        """The request's `tools`."""
         return items_of(request.get("tools"))
 
     def marks(self, request: Raw) -> list[tuple[places.Place, str | None]]:
-        """Return the marks with their places: a result's place for a mark inside it, the end for the request's own."""
+        """The marks with their places: a result's place for a mark inside it, the end for the request's own."""
         found = [
             ((region, index, at), mark)
             for region, index, blocks in self.runs(request)
@@ -49,7 +49,7 @@ class AnthropicMarks(places.Marks):
         return fields_in(block).get("type") != "tool_result"
 
     def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:
-        """Return the request with `cache_control` on each wanted block. A plain text becomes a list of one block."""
+        """The request with `cache_control` on each wanted block. A plain text becomes a list of one block."""
         copy = dict(request)
         for region, index, blocks in places.with_marks(self.runs(request), wanted, _with_control):
             places.replace(copy, ("tools", "system")[region] if region < places.MESSAGES else index, blocks)
@@ -62,7 +62,7 @@ def _with_control(block: object, ttl: str) -> list[object]:
 
 
 def _controls(block: object) -> list[str | None]:
-    """Return the lifetimes of the marks on a block and on the blocks in its content, at any depth. O(blocks)."""
+    """The lifetimes of the marks on a block and on the blocks in its content, at any depth. O(blocks)."""
     found: list[str | None] = []
     left = [block]
     while left:

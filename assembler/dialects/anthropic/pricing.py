@@ -65,18 +65,18 @@ _MISCOUNTED = 200
 
 
 def price_text(text: str, count: TokenCounter) -> Count:
-    """Return the price of a text without framing. The bound adds one token, as tokens may span its edges, and 0.5 %."""
+    """The price of a text without framing. The bound adds one token, as tokens may span its edges, and 0.5 %."""
     tokens = count(text) if text else 0
     return estimate_with_slack(tokens, 1 + tokens // _MISCOUNTED) if tokens else NOTHING
 
 
 def price_tokens(tokens: Tokens) -> Count:
-    """Return the price of a text of so many tokens."""
+    """The price of a text of so many tokens."""
     return estimate_with_slack(tokens, 1 + tokens // _MISCOUNTED) if tokens else NOTHING
 
 
 def price_system(family: Family, has: Has) -> Count:
-    """Return the price of the system text's framing."""
+    """The price of the system text's framing."""
     if Has.SYSTEM not in has:
         return NOTHING
     return family.system_beside if Has.TOOLS in has else family.system
@@ -92,7 +92,7 @@ def price_options(
     answer_schema: Mapping[str, Any] | None = None,
     task_budget: object = None,
 ) -> Count:
-    """Return the price of the prompts that options add: thinking, an answer format, a task budget.
+    """The price of the prompts that options add: thinking, an answer format, a task budget.
 
     A forced tool rules thinking out, so its prompt is not billed then.
     """
@@ -118,7 +118,7 @@ _INLINE = frozenset({"system", "developer"})
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
-    """Return the price of one message with its framing, without its media."""
+    """The price of one message with its framing, without its media."""
     texts: list[str] = []
     framing = [family.message, *(_part(part, message, family, texts) for part in message.parts)]
     if message.role in _INLINE:
@@ -136,7 +136,7 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
 
 
 def price_lone_texts(texts: Sequence[str], roles: Sequence[Role], family: Family, count: TokenCounter) -> list[Count]:
-    """Return what `price_message` does for messages of one text each, no better graded than their counter."""
+    """What `price_message` does for messages of one text each, no better graded than their counter."""
     counts, counted = count_each(count, texts), max(grade_of(count), Grade.BOUNDED)
     prices = list[Count]()
     for role, tokens in zip(roles, counts, strict=True):
@@ -148,7 +148,7 @@ def price_lone_texts(texts: Sequence[str], roles: Sequence[Role], family: Family
 
 
 def price_beginning(first: Message) -> Difference | None:
-    """Return the price of the user turn that the API puts before an assistant's first message.
+    """The price of the user turn that the API puts before an assistant's first message.
 
     It puts none before the server's own summary.
     """
@@ -157,7 +157,7 @@ def price_beginning(first: Message) -> Difference | None:
 
 
 def price_behind(message: Message, before: Message, family: Family) -> Difference | None:
-    """Return what a user message of words costs less after the same kind of message, or more after results.
+    """What a user message of words costs less after the same kind of message, or more after results.
 
     Cache marks of Converse are not in the prompt.
     """
@@ -181,18 +181,18 @@ def _is_of_words(message: Message) -> bool:
 
 
 def asks(message: Message) -> bool:
-    """True if a user message starts with words. One that starts with results continues a tool loop."""
+    """Whether a user message starts with words. One that starts with results continues a tool loop."""
     return message.role == "user" and not isinstance(next(iter(message.parts), None), Result)
 
 
 def without_thinking(message: Message) -> Message:
-    """Return the message without reasoning, or the same object if it has none."""
+    """The message without reasoning, or the same object if it has none."""
     parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
     return message if len(parts) == len(message.parts) else attrs.evolve(message, parts=parts)
 
 
 def price_citations(message: Message, own: str) -> Count:
-    """Return the price of the citations prompt if the message enables citations, as it is sent to the shape `own`.
+    """The price of the citations prompt if the message enables citations, as it is sent to the shape `own`.
 
     Every such message is priced, though the API may bill the prompt only once.
     """
@@ -202,7 +202,7 @@ def price_citations(message: Message, own: str) -> Count:
 
 
 def _cites(part: Media | Opaque, own: str) -> bool:
-    """True if a part enables citations in this API's form: Messages has the setting in a part, Converse in its key."""
+    """Whether a part enables citations in this API's form: Messages has the setting in a part, Converse in its key."""
     fields: Mapping[str, Any] = part.raw
     if own == "bedrock":
         fields = fields_in(fields, "searchResult") or fields_in(fields, "document")
@@ -212,7 +212,7 @@ def _cites(part: Media | Opaque, own: str) -> bool:
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
-    """Return the price of a definition, as spaced JSON with sorted keys. A deferred tool is free until it is loaded.
+    """The price of a definition, as spaced JSON with sorted keys. A deferred tool is free until it is loaded.
 
     Anthropic sorts the keys: of 203 recordings of 12 projects that differ by order, 149 match sorted keys, and 29 the
     order that most of their clients wrote.
@@ -228,7 +228,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
 
 
 def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: Choice = AUTO) -> Count:
-    """Return the price of the hidden system prompt of a request with tools."""
+    """The price of the hidden system prompt of a request with tools."""
     if not tools:
         return NOTHING
     prompts = family.prompts
@@ -253,7 +253,7 @@ def _sorted_json(value: object) -> str:
 
 
 def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Count:
-    """Return the framing price of one part, and append its texts to `texts`."""
+    """Price the framing of one part, and append its texts to `texts`."""
     match part:
         case str():
             texts.append(part)
@@ -278,7 +278,7 @@ def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Cou
 
 
 def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]) -> Count:
-    """Return the price of reasoning: in running tool loops for all generations, in past turns after Claude 4.5 only.
+    """The price of reasoning: in running tool loops for all generations, in past turns after Claude 4.5 only.
 
     The message does not show whether its loop still runs, so reasoning in a message with calls is priced as if it did.
     The pricer drops that price once the loop has ended.
@@ -295,7 +295,7 @@ def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]
 
 
 def _call_text(call: Call) -> list[str]:
-    """Return a call as Claude writes it: tags with the tool's name and each argument, strings as is, others as JSON."""
+    """A call as Claude writes it: tags with the tool's name and each argument, strings as is, others as JSON."""
     given = call.given if call.given is not None else object_in(call.arguments)
     if given is None:
         return [call.name, call.arguments]

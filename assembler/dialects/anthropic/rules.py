@@ -51,7 +51,7 @@ class _Said:
 
 
 def check(request: Place, model: str | None) -> Iterator[Violation]:
-    """Yield each violation in a request. Without a model name, A11 is not checked and A16 is at its strictest. O(n)."""
+    """Each violation in a request. Without a model name, A11 is not checked and A16 is at its strictest. O(n)."""
     messages = request.at("messages").objects()
     turns = _combined(messages)
     yield from wrong_shape(request)
@@ -93,7 +93,7 @@ def _wrong_opening(messages: Place, turns: list[_Said]) -> Iterator[Violation]:
 
 
 def _is_compacted(turn: _Said) -> bool:
-    """True if a turn has the server's summary of earlier turns. The API lets a conversation start with it."""
+    """Whether a turn has the server's summary of earlier turns. The API lets a conversation start with it."""
     return any(block.at("type").text == "compaction" for block in turn.blocks)
 
 
@@ -173,7 +173,7 @@ def _wrong_end(messages: list[Place], model: str | None) -> Iterator[Violation]:
 
 
 def _is_from(model: str | None, version: tuple[int, int]) -> bool:
-    """True if the name is of a Claude of this version or a later one. False for any other name."""
+    """Whether the name is of a Claude of this version or a later one. False for any other name."""
     found = _CLAUDE.search(model.lower()) if model else None
     return found is not None and (int(found[1]), int(found[2] or 0)) >= version
 
@@ -203,7 +203,7 @@ def _mixed_citations(messages: list[Place]) -> Iterator[Violation]:
 
 
 def _held_blocks(message: Place) -> Iterator[Place]:
-    """Yield the blocks of a message in order, each before those in its content: a result may hold search results.
+    """The blocks of a message in order, each before those in its content: a result may hold search results.
 
     A dict that is there more often than a request may have marks is not yielded again, as it may hold itself.
     """
@@ -248,7 +248,7 @@ def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
 
 
 def _loop_start(turns: list[_Said], index: int) -> int:
-    """Return the index of the first assistant turn in the tool loop that the turn at `index` belongs to."""
+    """The index of the first assistant turn in the tool loop that the turn at `index` belongs to."""
     while index >= 2 and turns[index - 1].of_type("tool_result"):
         index -= 2
     return index

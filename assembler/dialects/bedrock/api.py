@@ -30,14 +30,14 @@ class SearchResults:
     """Blocks named `searchResult` (botocore 1.44.8, SearchResultBlock, read 2026-11), which Claude alone takes."""
 
     def takes(self, model: str | None) -> bool:
-        """Return True for the Claudes that take them at Anthropic, and without a model's name, but not for Sonnet 3.5.
+        """True for the Claudes that take them at Anthropic, and without a model's name, but not for Sonnet 3.5.
 
         It is not among the models of the Bedrock API reference, SearchResultBlock (read 2026-11).
         """
         return takes_search_results(model) and "3-5-sonnet" not in (model or "").lower()
 
     def block(self, source: str, title: str, text: str) -> dict[str, Any]:
-        """Return a block of one text."""
+        """A block of one text."""
         fields = {"source": source, "title": title, "content": [{"text": text}], "citations": {"enabled": True}}
         return {"searchResult": fields}
 

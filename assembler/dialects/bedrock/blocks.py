@@ -33,14 +33,14 @@ class BedrockWriter(Writer):
     tool_name = _LEGAL
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
-        """Return a text block without Anthropic's cache mark; None for a blank text."""
+        """A text block without Anthropic's cache mark; None for a blank text."""
         if not text.strip():
             self.notes["blank text(s) left out"] += 1
             return None
         return {"text": text}
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """Return a `toolUse` block; one of the caller's own is copied."""
+        """A `toolUse` block; one of the caller's own is copied."""
         given = fields_of((raw or {}).get("toolUse"))
         use: Block = {} if given is None else own_fields(given)
         use["toolUseId"], use["name"] = call_id, self.named(call)
@@ -49,7 +49,7 @@ class BedrockWriter(Writer):
         return {"toolUse": use}
 
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """Return a `toolResult` block; one of the caller's own is copied without its blank texts."""
+        """A `toolResult` block; one of the caller's own is copied without its blank texts."""
         given = fields_of((raw or {}).get("toolResult"))
         if given is not None:
             answer: Block = own_fields(given)
@@ -70,11 +70,11 @@ class BedrockWriter(Writer):
         return {"toolResult": answer}
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
-        """Return the model's own reasoning unchanged, or Claude's with its signature; None for other reasoning."""
+        """The model's own reasoning unchanged, or Claude's with its signature; None for other reasoning."""
         return own_thought(part)
 
     def media(self, part: Media) -> Block:
-        """Return a block for an image or a PDF, with its bytes."""
+        """A block for an image or a PDF, with its bytes."""
         if "type" not in part.raw and any(isinstance(part.raw.get(key), Mapping) for key in _MEDIA):
             return without_given(part.raw)
         match content_of(part):
@@ -86,11 +86,11 @@ class BedrockWriter(Writer):
                 raise not_carried(part, "bedrock")
 
     def opaque(self, part: Opaque) -> Block | None:
-        """Return the part as it came, also a cache mark; a sound or a film without the length that the caller gave."""
+        """The part as it came, also a cache mark; a sound or a film without the length that the caller gave."""
         return without_given(part.raw) if lasts(part) else own_fields(part.raw)
 
     def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
-        """Return a block of a result; JSON stays JSON. A cache mark is left out: the API has none in a result."""
+        """A block of a result; JSON stays JSON. A cache mark is left out: the API has none in a result."""
         if raw is not None and "json" in raw:
             return own_fields(raw)
         if isinstance(part, str):
@@ -99,7 +99,7 @@ class BedrockWriter(Writer):
 
 
 def tool_spec(tool: Tool) -> list[Block]:
-    """Return a tool's definition, and the cache point after it. One in Converse's own form is copied."""
+    """A tool's definition, and the cache point after it. One in Converse's own form is copied."""
     fields = fields_in(tool.seen)
     if tool.api is not None:
         block = own_definition(tool)
@@ -119,7 +119,7 @@ def tool_spec(tool: Tool) -> list[Block]:
 
 
 def sends(part: Part, shape: str) -> bool:
-    """True if Converse is sent a part: no blank text, no other API's reasoning without a signature, no cache mark."""
+    """Whether Converse is sent a part: no blank text, no other API's reasoning without a signature, no cache mark."""
     if type(part) is Thinking:
         return "reasoningContent" in part.raw or _is_signed(part)
     return anthropic_sends(part, shape)
@@ -130,7 +130,7 @@ def _is_signed(part: Thinking) -> bool:
 
 
 def own_thought(part: Thinking) -> Block | None:
-    """Return reasoning as a block of this API; None without a signature of Claude's."""
+    """Reasoning as a block of this API; None without a signature of Claude's."""
     if "reasoningContent" in part.raw:
         return own_fields(part.raw)
     if _is_signed(part):

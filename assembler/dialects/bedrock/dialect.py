@@ -59,7 +59,7 @@ class Bedrock:
     """The thinking option. It is sent in `additionalModelRequestFields`, and its hidden prompt is priced."""
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a Converse call. A cache point after a tool stays with that tool."""
+        """The regions of a Converse call. A cache point after a tool stays with that tool."""
         listed = listed_messages(request, "the arguments of a Converse call")
         system, head = _system(system_in(request))
         config: Mapping[str, Any] = request.get("toolConfig") or {}
@@ -75,13 +75,13 @@ class Bedrock:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Return Claude's price list for Claude or without a model, and an estimate for any other model."""
+        """Claude's price list for Claude or without a model, and an estimate for any other model."""
         if model is None or is_claude(model):
             return attrs.evolve(anthropic.pricer(model, count), shape="bedrock", sends=sends, as_messages=_as_messages)
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return `outputConfig`, `additionalModelRequestFields`, and `toolChoice` inside `toolConfig`.
+        """`outputConfig`, `additionalModelRequestFields`, and `toolChoice` inside `toolConfig`.
 
         `toolChoice` has no value for "none" (Amazon Bedrock API reference, read 2026-11).
         """
@@ -103,7 +103,7 @@ class Bedrock:
         return own_thought(thought) is not None
 
     def emit(self, layout: Layout) -> Emission:
-        """Return `system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
+        """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = BedrockWriter()
         request = system_and_messages(self, layout, writer, Ending.USER, _message)
         if layout.tools:
@@ -132,7 +132,7 @@ class Bedrock:
         return grown if stays else None
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the body without Claude's thinking if a tool loop runs that does not begin with it, else the same."""
+        """The body without Claude's thinking if a tool loop runs that does not begin with it, else the same."""
         key = "additionalModelRequestFields"
         asked = dict(fields_in(body, key))
         left = without_thinking(asked, _THINKING, body["messages"])
@@ -150,7 +150,7 @@ def _message(turn: Turn) -> Block:
 
 
 def _system(blocks: str | Sequence[Any]) -> tuple[str | None, list[Message]]:
-    """Return a single text as the system text, and several blocks as the head."""
+    """A single text as the system text, and several blocks as the head."""
     if isinstance(blocks, str):
         return blocks or None, []
     lone = fields_of(blocks[0]) if len(blocks) == 1 else None
@@ -181,7 +181,7 @@ _THINKING = ("thinking", "reasoning_config")
 
 
 def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the billed settings of a call in the form of Anthropic's own API."""
+    """The billed settings of a call in the form of Anthropic's own API."""
     extra = fields_in(options, "additionalModelRequestFields")
     spelled: dict[str, Any] = {}
     for word in _THINKING:
@@ -196,6 +196,6 @@ def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the schema of `outputConfig.textFormat`, which is JSON text."""
+    """The schema of `outputConfig.textFormat`, which is JSON text."""
     schema: object = fields_in(options, "outputConfig", "textFormat", "structure", "jsonSchema").get("schema")
     return object_in(schema) if isinstance(schema, str) else fields_of(schema)

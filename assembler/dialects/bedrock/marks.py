@@ -21,21 +21,21 @@ class BedrockMarks(places.Marks):
     _taking = ("text", "image", "document", "toolUse", "toolResult", "toolSpec")
 
     def refusal(self, model: str | None) -> str | None:
-        """Return a line for a model that is neither Claude nor Nova."""
+        """A line for a model that is neither Claude nor Nova."""
         if model is None or any(taker in model.lower() for taker in _TAKERS):
             return None
         return "this model takes no cache marks: none set"
 
     def lifetime(self, asked: places.Lifetime, model: str | None) -> places.Lifetime:
-        """Return `asked`, or five minutes for Nova."""
+        """`asked`, or five minutes for Nova."""
         return "5m" if _is_nova(model) else asked
 
     def tools(self, request: Raw) -> Sequence[object]:
-        """Return the tools in `toolConfig`."""
+        """The tools in `toolConfig`."""
         return items_of(fields_in(request, "toolConfig").get("tools"))
 
     def marks(self, request: Raw) -> list[tuple[places.Place, str | None]]:
-        """Return the place of the block before each cache point."""
+        """The place of the block before each cache point."""
         return [
             ((region, index, at - 1), places.ttl_of(point))
             for region, index, blocks in self.runs(request)
@@ -56,7 +56,7 @@ class BedrockMarks(places.Marks):
         return "toolResult" not in fields and "cachePoint" not in fields
 
     def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:
-        """Return a copy with a cache point after each block."""
+        """A copy with a cache point after each block."""
         copy = dict(request)
         for region, index, blocks in places.with_marks(self.runs(request), wanted, _with_point):
             if region == places.TOOLS:

@@ -53,7 +53,7 @@ class OpenModelPricer(MergingPricer):
 
     @classmethod
     def of(cls, model: str, count: TokenCounter) -> OpenModelPricer:
-        """Return the price list of the model's maker, or Llama's."""
+        """The price list of the model's maker, or Llama's."""
         from assembler.dialects.hosts.upstream import hosted_pricer
 
         if family_of(model) == "mistral":
@@ -69,7 +69,7 @@ class OpenModelPricer(MergingPricer):
         return cls(borrowed, _UNLISTED, count)
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """Return the list's prices, each with its margin."""
+        """The list's prices, each with its margin."""
         head = [adapt_message(message, "bedrock") for message in head]
         exact = self.makers.fixed(pieces, head, tools)
         prices = exact.each(self._loosened)
@@ -94,7 +94,7 @@ class OpenModelPricer(MergingPricer):
         return price_unread(message, "bedrock")
 
     def options(self, layout: Layout) -> Count:
-        """Return 0: nothing is known about the price of Converse's other keys."""
+        """0: nothing is known about the price of Converse's other keys."""
         return Count(0)
 
     def _loosened(self, price: Count) -> Count:

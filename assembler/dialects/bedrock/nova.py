@@ -73,7 +73,7 @@ def is_nova(model: str) -> bool:
 
 
 def nova_pricer(model: str, count: TokenCounter) -> NovaPricer:
-    """Return the price list of a Nova model."""
+    """The price list of a Nova model."""
     plain = names.bare(model)
     found = first_match(FAMILIES, plain[max(plain.find("nova-"), 0) :])
     return NovaPricer(FAMILIES[-1] if found is None else found, count)

@@ -35,7 +35,7 @@ _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Yield every breach in a request, for any model. Linear."""
+    """Every breach in a request, for any model. Linear."""
     messages = request.at("messages")
     yield from _wrong_blocks(request.at("system"), _SYSTEM_BLOCKS)
     yield from shape.must_be_list(messages, shape.OBJECT)
@@ -112,7 +112,7 @@ def _wrong_result(result: Place) -> Iterator[Violation]:
 
 
 def _served(message: Place) -> set[str | None]:
-    """Return the ids of the assistant's calls that the server ran, as a type says: their results are beside them."""
+    """The ids of the assistant's calls that the server ran, as a type says: their results are beside them."""
     if message.at("role").text != "assistant":
         return set()
     blocks = message.at("content").objects()
@@ -144,7 +144,7 @@ def _wrong_pairs(messages: Place) -> Iterator[Violation]:
 
 
 def _wrong_thinking(request: Place) -> Iterator[Violation]:
-    """Yield a breach if Claude is asked to think in the middle of a tool loop that does not begin with thinking."""
+    """A breach if Claude is asked to think in the middle of a tool loop that does not begin with thinking."""
     extra, messages = request.at("additionalModelRequestFields"), request.at("messages").objects()
     asked = [extra.at(key).at("type").text for key in ("thinking", "reasoning_config")]
     by_model = [index for index, message in enumerate(messages) if message.at("role").text == "assistant"]

@@ -20,13 +20,13 @@ def price_unlisted(parts: Sequence[Part], count: TokenCounter) -> Count:
 
 
 def context_of(part: Part) -> str:
-    """Return the context of a document that is sent as a document, which the model sees; "" without one."""
+    """The context of a document that is sent as a document, which the model sees; "" without one."""
     text: object = fields_in(part.raw, "document").get("context") if isinstance(part, Media | Opaque) else None
     return text if isinstance(text, str) else ""
 
 
 def sealed_thought(part: Thinking) -> tuple[Tokens, Tokens]:
-    """Return the tokens of reasoning that Converse sends back encrypted, typically and at most."""
+    """The tokens of reasoning that Converse sends back encrypted, typically and at most."""
     sealed: object = fields_in(part.raw, "reasoningContent").get("redactedContent")
     size = len(sealed) * 4 // 3 if isinstance(sealed, bytes) else len(sealed) if isinstance(sealed, str) else 0
     return sealed_tokens(size)

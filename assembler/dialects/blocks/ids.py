@@ -65,7 +65,7 @@ class CallIds:
 
     @property
     def has_open(self) -> bool:
-        """True if a call has no answer yet."""
+        """Whether a call has no answer yet."""
         return bool(self._open_calls)
 
     def begin(self, message: Message) -> None:
@@ -79,7 +79,7 @@ class CallIds:
         return call_id
 
     def answer(self, result: Result, index: int) -> tuple[Call, str | None]:
-        """Return the call that a result answers, and its id. Raises `ConversationError` without such an open call."""
+        """The call that a result answers, and its id. Raises `ConversationError` without such an open call."""
         found = self.find(result.call_id, result.name)
         if found is not None:
             return found
@@ -115,7 +115,7 @@ class CallIds:
 
 
 def made_id(seed: str) -> str:
-    """Return an id from a hash of `seed` that is legal in any block API."""
+    """An id from a hash of `seed` that is legal in any block API."""
     return _remembered(seed) if len(seed) <= _SHORT else _hashed(seed)
 
 

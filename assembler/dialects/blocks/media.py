@@ -33,7 +33,7 @@ class Inline:
 
     @property
     def octets(self) -> bytes:
-        """Return the decoded content. Raises `UnsupportedContentError` for invalid base64."""
+        """The decoded content. Raises `UnsupportedContentError` for invalid base64."""
         with contextlib.suppress(binascii.Error, ValueError):
             return base64.b64decode(self.data, validate=False)
         # Raised outside of the except, so that the codec's error, which holds the data, is not its context.
@@ -48,7 +48,7 @@ class Link:
 
 
 def content_of(part: Media) -> Inline | Link | None:
-    """Return a part's content or link; None for a provider's stored file, or text."""
+    """A part's content or link; None for a provider's stored file, or text."""
     found = find_content(part.raw)
     if found.address is not None and "://" in found.address[:12]:
         return Link(found.address)
@@ -57,12 +57,12 @@ def content_of(part: Media) -> Inline | Link | None:
 
 
 def without_given(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a part without the keys by which callers give its size."""
+    """A copy of a part without the keys by which callers give its size."""
     return {key: value for key, value in own_fields(raw).items() if key not in GIVEN}
 
 
 def not_carried(part: Media | Opaque, dialect: str) -> UnsupportedContentError:
-    """Return the error for a part that the API cannot carry in this form."""
+    """The error for a part that the API cannot carry in this form."""
     return UnsupportedContentError(
         f"{dialect} cannot carry a part of kind {part.kind!r} in this spelling; pass it as that API spells it, "
         "or leave it out",
@@ -71,7 +71,7 @@ def not_carried(part: Media | Opaque, dialect: str) -> UnsupportedContentError:
 
 
 def not_a_text(kind: str) -> UnsupportedContentError:
-    """Return the error for a system message that holds anything but text."""
+    """The error for a system message that holds anything but text."""
     return UnsupportedContentError(
         f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
     )

@@ -22,14 +22,14 @@ def with_parts(message: Message, change: Callable[[Part], Part]) -> Message:
 
 
 def with_object(part: Part) -> Part:
-    """Return a call with its arguments as the object that is sent and billed, and any other part unchanged."""
+    """A call with its arguments as the object that is sent and billed, and any other part unchanged."""
     if not isinstance(part, Call) or part.given is not None:
         return part
     return attrs.evolve(part, given=arguments_of(part, Notes()))
 
 
 def with_json_of_object(part: Part) -> Part:
-    """Return a call with its arguments as the JSON of the object that is sent, and any other part unchanged."""
+    """A call with its arguments as the JSON of the object that is sent, and any other part unchanged."""
     if not isinstance(part, Call) or part.given is not None:  # then they are that already
         return part
     given = arguments_of(part, Notes())
@@ -37,7 +37,7 @@ def with_json_of_object(part: Part) -> Part:
 
 
 def with_error_text(part: Part) -> Part:
-    """Return an empty result of a failed call with the text that is sent, and any other part unchanged."""
+    """An empty result of a failed call with the text that is sent, and any other part unchanged."""
     if not isinstance(part, Result) or not part.error:
         return part
     says = any(held.strip() if isinstance(held, str) else not is_mark(held) for held in part.parts)
@@ -45,7 +45,7 @@ def with_error_text(part: Part) -> Part:
 
 
 def lone_text(message: Message) -> str | None:
-    """Return the text of a message that holds nothing else, as most do: every API gets it as it came. Else None."""
+    """The text of a message that holds nothing else, as most do: every API gets it as it came. Else None."""
     if not message.shallow or len(message.parts) != 1 or message.extra_fields or message.name is not None:
         return None
     (part,) = message.parts
@@ -53,7 +53,7 @@ def lone_text(message: Message) -> str | None:
 
 
 def lone_texts(messages: Sequence[Message]) -> list[str] | None:
-    """Return the texts of messages that hold one text each and nothing else. None if one of them does not."""
+    """The texts of messages that hold one text each and nothing else. None if one of them does not."""
     texts = list[str]()
     for message in messages:
         if (text := lone_text(message)) is None:
@@ -63,7 +63,7 @@ def lone_texts(messages: Sequence[Message]) -> list[str] | None:
 
 
 def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | None:
-    """Return the message with the parts that are sent. Without any, a user's is `BLANK`, and an assistant's is None.
+    """The message with the parts that are sent. Without any, a user's is `BLANK`, and an assistant's is None.
 
     `sends(part, shape)` says whether the API's writer sends a part of a message of this shape.
     """
@@ -77,6 +77,6 @@ def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | N
 
 
 def media_in(message: Message) -> list[Media]:
-    """Return the images and documents of a message, including those inside results."""
+    """The images and documents of a message, including those inside results."""
     inside = (inner for part in message.parts if isinstance(part, Result) for inner in part.parts)
     return [part for part in (*message.parts, *inside) if isinstance(part, Media)]

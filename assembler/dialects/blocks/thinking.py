@@ -17,7 +17,7 @@ _RESULTS = frozenset(["tool_result", "toolResult"])
 
 
 def _loop_began_without_thinking(messages: Sequence[_Said]) -> bool:
-    """True if the newest turn of the model calls tools, and the API would refuse `thinking` for it. O(the loop).
+    """Whether the newest turn of the model calls tools, and the API would refuse `thinking` for it. O(the loop).
 
     `When thinking is enabled, a final assistant message must start with a thinking block (preceeding the lastmost set
     of tool_use and tool_result blocks)`: haystack-core-integrations#2146, and through Bedrock opencode#3077. The
@@ -35,7 +35,7 @@ def _loop_began_without_thinking(messages: Sequence[_Said]) -> bool:
 
 
 def without_thinking(asked: dict[str, Any], keys: Sequence[str], messages: Sequence[_Said]) -> dict[str, Any]:
-    """Return options without those under `keys` that enable thinking, if the API would refuse them beside messages.
+    """Options without those under `keys` that enable thinking, if the API would refuse them beside messages.
 
     The same dict if there are none.
     """
@@ -54,6 +54,6 @@ def _begins_with_thinking(message: _Said) -> bool:
 
 
 def _kinds(block: object) -> tuple[str, ...]:
-    """Return the kind of a block: Anthropic names it in `type`, Converse by a key."""
+    """The kind of a block: Anthropic names it in `type`, Converse by a key."""
     fields = fields_in(block)
     return (str(fields["type"]),) if "type" in fields else tuple(fields)

@@ -60,11 +60,11 @@ class Turn:
     """The text, if the turn is one message whose content is a plain text."""
 
     def says_something(self) -> bool:
-        """True if the turn holds anything but cache marks."""
+        """Whether the turn holds anything but cache marks."""
         return bool(self.results) or any("cachePoint" not in block for block in self.blocks)
 
     def keys(self) -> Block:
-        """Return the own keys of all its messages."""
+        """The own keys of all its messages."""
         return {**self.frame, **self.rest}
 
     def absorb(self, other: Turn) -> None:
@@ -131,7 +131,7 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
 
 
 def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
-    """Return the turns of a request. Raises `ConversationError` for a conversation that cannot be sent yet."""
+    """The turns of a request. Raises `ConversationError` for a conversation that cannot be sent yet."""
     messages = in_steps(layout.messages)
     turns = turns_of(_with_summary_first(messages, writer.adapt(messages), writer), writer)
     refuse_ending(turns, dialect.name, ending)
@@ -153,7 +153,7 @@ def _with_summary_first(messages: Sequence[Message], adapted: list[Message], wri
 def turns_to_add(
     dialect: Dialect, before: Emission, added: Sequence[Message], writer: Writer, ending: Ending
 ) -> list[Turn] | None:
-    """Return the added turns for a request that ends with a user turn. O(messages that were added).
+    """The added turns for a request that ends with a user turn. O(messages that were added).
 
     None if the whole request must be written again: the new turns do not begin with the model's, they need a call id
     made from the question, something was noted in the request or in them, or they are invalid, so that writing the
@@ -248,7 +248,7 @@ def _keep(blocks: list[Block], block: Block | None) -> None:
 def system_and_messages(
     dialect: Dialect, layout: Layout, writer: Writer, ending: Ending, as_message: Callable[[Turn], Block]
 ) -> dict[str, Any]:
-    """Return the beginning of a request: `system`, if there is one, and `messages`.
+    """The beginning of a request: `system`, if there is one, and `messages`.
 
     Raises `ConversationError` for a conversation that cannot be sent yet, and for calls of tools without definitions.
     """
@@ -260,13 +260,13 @@ def system_and_messages(
 
 
 def with_added(before: Emission, key: str, added: Iterable[Block], writer: Writer) -> Emission:
-    """Return the request with what the writer wrote behind its list under `key`. The old request stays as it is."""
+    """The request with what the writer wrote behind its list under `key`. The old request stays as it is."""
     grown = {**before.request, key: [*before.request[key], *added]}
     return Emission(grown, before.notes, before.call_ids | writer.ids.taken, id_repeats=writer.ids.repeats)
 
 
 def surplus_marks(tools: Sequence[Any], system: Sequence[Any], messages: Sequence[Any]) -> list[Any]:
-    """Return the cache marks to drop so that `MOST_MARKS` stay: those of old messages first, the newest mark last.
+    """The cache marks to drop so that `MOST_MARKS` stay: those of old messages first, the newest mark last.
 
     A mark covers everything before it, so an old one helps only if the later ones miss.
     """

@@ -18,7 +18,7 @@ from budgets.count import NOTHING
 
 
 def price_unread(message: Message, shape: str) -> Count:
-    """Return the bound of the unread fields that may be sent: all in the API's own shape.
+    """The bound of the unread fields that may be sent: all in the API's own shape.
 
     In a shape of no API, blocks of the API's own form keep their fields, but texts and the message do not. The bound
     includes blocks that are left out: the request is priced as it is sent.
@@ -36,7 +36,7 @@ def price_unread(message: Message, shape: str) -> Count:
 
 
 def with_own_fields(messages: Sequence[Message], shape: str) -> Sequence[Message]:
-    """Return the messages of a request, with the shape of its API for those in a shared shape with fields of their own.
+    """The messages of a request, with the shape of its API for those in a shared shape with fields of their own.
 
     Such a message of the caller's is sent without them. O(messages).
     """

@@ -94,7 +94,7 @@ class Writer(abc.ABC):
                 assert_never(never)
 
     def adapt(self, messages: Iterable[Message]) -> list[Message]:
-        """Return the messages with foreign parts adapted to this API, and note what is left out."""
+        """Adapt the foreign parts of messages to this API, and note what is left out."""
         return [
             message  # most messages are one text and need no adapting
             if message.text is not None and not message.extra_fields
@@ -103,7 +103,7 @@ class Writer(abc.ABC):
         ]
 
     def frame(self, message: Message) -> Block:
-        """Return the message's own keys in order, with the positions of role and content; `{}` for another shape.
+        """The message's own keys in order, with the positions of role and content; `{}` for another shape.
 
         The keys of a Chat message are left out: frameworks write them beside another API's blocks, and the API refuses
         them.
@@ -123,7 +123,7 @@ class Writer(abc.ABC):
         }
 
     def system(self, system: str | None, head: Sequence[Message]) -> list[Block]:
-        """Return a block for each system text, and for each cache mark that the API accepts.
+        """A block for each system text, and for each cache mark that the API accepts.
 
         Reasoning is left out with a note. Raises for other parts.
         """
@@ -144,7 +144,7 @@ class Writer(abc.ABC):
         return [self.unmarked(block) for block in blocks if block is not None]
 
     def system_field(self, system: str | None, head: Sequence[Message]) -> str | list[Block] | None:
-        """Return the `system` field, or None for a request without one. Raises for parts that it cannot hold."""
+        """The `system` field, or None for a request without one. Raises for parts that it cannot hold."""
         return self.system(system, head) or None
 
     def unmarked(self, block: Block) -> Block:
@@ -153,14 +153,14 @@ class Writer(abc.ABC):
         return block
 
     def named(self, call: Call) -> str:
-        """Return a legal name for a call's tool, because models make up names. Equal names stay equal."""
+        """A legal name for a call's tool, because models make up names. Equal names stay equal."""
         if self.tool_name.fullmatch(call.name):
             return call.name
         self.notes[RENAMED] += 1
         return _renamed(call.name)
 
     def answered(self, call: Call) -> str:
-        """Return the name for the call's result, the same as `named` returns but without a note."""
+        """The name for the call's result, the same as `named` returns but without a note."""
         return call.name if self.tool_name.fullmatch(call.name) else _renamed(call.name)
 
 
@@ -173,12 +173,12 @@ _AMONG_MESSAGES = ("tool_addition", "tool_removal")
 
 
 def _no_text(part: Call | Result | Thinking | Media | Opaque) -> UnsupportedContentError:
-    """Return the error for a system message that holds anything but text."""
+    """The error for a system message that holds anything but text."""
     return not_a_text(part.kind if isinstance(part, Media | Opaque) else type(part).__name__.lower())
 
 
 def parts_as_they_came(message: Message) -> Sequence[object]:
-    """Return the caller's own parts, one for each of `message.parts`; empty if the content is not a list of parts."""
+    """The caller's own parts, one for each of `message.parts`; empty if the content is not a list of parts."""
     seen = fields_of(message.seen)
     if seen is None or (message.role == "tool" and "content" in seen):
         return ()
@@ -186,7 +186,7 @@ def parts_as_they_came(message: Message) -> Sequence[object]:
 
 
 def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:
-    """Return the arguments as an object. A text that is not a JSON object is sent whole, as one argument."""
+    """The arguments as an object. A text that is not a JSON object is sent whole, as one argument."""
     if call.given is not None:
         return own_fields(call.given)
     if not call.arguments.strip():

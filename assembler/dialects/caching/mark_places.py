@@ -25,15 +25,15 @@ class Marks(abc.ABC):
     """Reads and writes one API's cache marks. The conversation is under `messages`, the system text under `system`."""
 
     def refusal(self, model: str | None) -> str | None:
-        """Return why a request for this model gets no marks, for the report; None if it gets them."""
+        """Why a request for this model gets no marks, for the report; None if it gets them."""
         return None
 
     def lifetime(self, asked: Lifetime, model: str | None) -> Lifetime:
-        """Return the lifetime that the model supports in place of the one asked for."""
+        """The lifetime that the model supports in place of the one asked for."""
         return asked
 
     def runs(self, request: Raw) -> Iterator[Run]:
-        """Yield the lists of blocks, in the order of the prefix. A plain text is one block."""
+        """The lists of blocks, in the order of the prefix. A plain text is one block."""
         yield TOOLS, 0, self.tools(request)
         yield SYSTEM, 0, blocks_of(request.get("system"))
         for index, message in enumerate(items_of(request.get("messages"))):
@@ -41,27 +41,27 @@ class Marks(abc.ABC):
 
     @abc.abstractmethod
     def tools(self, request: Raw) -> Sequence[object]:
-        """Return the tools of the request."""
+        """The tools of the request."""
 
     @abc.abstractmethod
     def marks(self, request: Raw) -> list[tuple[Place, str | None]]:
-        """Return the places of the request's marks, each with its lifetime, or None if it names none."""
+        """The places of the request's marks, each with its lifetime, or None if it names none."""
 
     @abc.abstractmethod
     def takes_mark(self, region: int, block: object, model: str | None) -> bool:
-        """True if the API accepts a mark right after this block."""
+        """Whether the API accepts a mark right after this block."""
 
     @abc.abstractmethod
     def is_said(self, block: object) -> bool:
-        """True if a block of a user message is the user's own content: not a tool result, and not a mark."""
+        """Whether a block of a user message is the user's own content: not a tool result, and not a mark."""
 
     @abc.abstractmethod
     def put(self, request: Raw, wanted: Mapping[Place, str]) -> dict[str, Any]:
-        """Return a copy of the request with marks of these lifetimes after the blocks. It shares unmarked parts."""
+        """A copy of the request with marks of these lifetimes after the blocks. It shares unmarked parts."""
 
 
 def opens_newest_turn(request: Raw, marks: Marks) -> int:
-    """Return the index of the message that begins the newest turn: the last user message not of results only. Or 0."""
+    """The index of the message that begins the newest turn: the last user message not of results only. Or 0."""
     messages = items_of(request.get("messages"))
     for index in range(len(messages) - 1, 0, -1):
         message = fields_in(messages[index])
@@ -73,7 +73,7 @@ def opens_newest_turn(request: Raw, marks: Marks) -> int:
 def with_marks(
     runs: Iterable[Run], wanted: Mapping[Place, str], marked: Callable[[object, str], Sequence[object]]
 ) -> Iterator[tuple[int, int, list[object]]]:
-    """Yield each list that gets a mark, with the mark. `marked` returns a block's replacement for a lifetime."""
+    """Each list that gets a mark, with the mark. `marked` returns a block's replacement for a lifetime."""
     touched = {place[:2] for place in wanted}
     for region, index, blocks in runs:
         if (region, index) in touched:
@@ -93,16 +93,16 @@ def replace(copy: dict[str, Any], where: str | int, blocks: list[object]) -> Non
 
 
 def blocks_of(content: object) -> Sequence[object]:
-    """Return the blocks of a message's content. A plain text is one block."""
+    """The blocks of a message's content. A plain text is one block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else items_of(content)
 
 
 def says_something(fields: Raw) -> bool:
-    """True if the block has a text that is not blank."""
+    """Whether the block has a text that is not blank."""
     return isinstance(fields.get("text"), str) and bool(fields["text"].strip())
 
 
 def ttl_of(mark: object) -> str | None:
-    """Return the lifetime that a mark names, or None."""
+    """The lifetime that a mark names, or None."""
     ttl: object = fields_in(mark).get("ttl")
     return ttl if isinstance(ttl, str) else None

@@ -53,7 +53,7 @@ class Marked:
 
 
 def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, model: str | None = None) -> Marked:
-    """Return a copy of the request with cache marks. It shares unchanged parts with the original.
+    """A copy of the request with cache marks. It shares unchanged parts with the original.
 
     If the dialect or the model has no marks, the request is returned unchanged, with a note. There are never more than
     four marks, and never one on an empty text. O(blocks).
@@ -74,14 +74,14 @@ def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, m
 
 
 def no_marks(dialect: Dialect, model: str | None) -> str | None:
-    """Return why a request of this dialect for this model gets no marks, for the report; None if it gets them."""
+    """Why a request of this dialect for this model gets no marks, for the report; None if it gets them."""
     if dialect.api.marks is None:
         return f"{dialect.name} takes no cache marks: none set"
     return dialect.api.marks.refusal(model)
 
 
 def _wanted(request: Mapping[str, Any], spelling: Marks, model: str | None) -> Iterator[Place]:
-    """Yield the places for marks, by priority."""
+    """The places for marks, by priority."""
     runs = list(spelling.runs(request))
     newest = opens_newest_turn(request, spelling)
     in_messages = [run for run in runs if run[0] == MESSAGES]
@@ -96,7 +96,7 @@ def _wanted(request: Mapping[str, Any], spelling: Marks, model: str | None) -> I
 
 
 def _last(runs: Sequence[Run], spelling: Marks, model: str | None) -> Place | None:
-    """Return the last of these blocks that accepts a mark."""
+    """The last of these blocks that accepts a mark."""
     for region, index, blocks in reversed(runs):
         for at in range(len(blocks) - 1, -1, -1):
             if spelling.takes_mark(region, blocks[at], model):
@@ -105,7 +105,7 @@ def _last(runs: Sequence[Run], spelling: Marks, model: str | None) -> Place | No
 
 
 def _lifetime(place: Place, ttl: Lifetime, given: Sequence[tuple[Place, str | None]]) -> Lifetime:
-    """Return `ttl`, or the other lifetime if the caller's marks demand it: one hour always precedes five minutes."""
+    """`ttl`, or the other lifetime if the caller's marks demand it: one hour always precedes five minutes."""
     if ttl == "1h" and any(before < place and theirs != "1h" for before, theirs in given):
         return "5m"
     if ttl == "5m" and any(after > place and theirs == "1h" for after, theirs in given):

@@ -33,13 +33,13 @@ class PrefixCache:
     marked: bool = False
 
     def served(self, tokens: Tokens) -> Tokens:
-        """Return how much of a shared prefix of this length the cache serves, at most `tokens`. Monotone."""
+        """How much of a shared prefix of this length the cache serves, at most `tokens`. Monotone."""
         if self.least is None or tokens < self.least:
             return 0
         return self.least + (tokens - self.least) // self.step * self.step
 
 
 def first_rule(rows: Iterable[PrefixCache], model: str | None) -> PrefixCache | None:
-    """Return the first row that matches a model, or the newest model's if it is None. None if nothing is known."""
+    """The first row that matches a model, or the newest model's if it is None. None if nothing is known."""
     name = "" if model is None else bare(model)
     return next((row for row in rows if re.search(row.models, name)), None)

@@ -66,7 +66,7 @@ class ChatTemplate:
         return Opening.USER if self.traits.user_first else Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a template's arguments. Messages that the template accepts are passed on unchanged.
+        """The regions of a template's arguments. Messages that the template accepts are passed on unchanged.
 
         A rendered prompt is accepted too: it has no regions, and its price is the number of its ids.
         """
@@ -85,25 +85,25 @@ class ChatTemplate:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> ChatTemplatePricer:
-        """Return a pricer that counts whole prompts with the template's tokenizer. It ignores `model` and `count`."""
+        """A pricer that counts whole prompts with the template's tokenizer. It ignores `model` and `count`."""
         return ChatTemplatePricer(self.traits, self._weighed, self.estimated)
 
     def spell(self, layout: Layout) -> dict[str, Any]:
-        """Return the template's arguments: `messages`, and `tools` if there are any. You may change them."""
+        """The template's arguments: `messages`, and `tools` if there are any. You may change them."""
         spelling, _ = self._spelled(layout)
         request: dict[str, Any] = {"messages": spelling.messages}
         return request | ({"tools": list(spelling.tools)} if spelling.tools else {})
 
     def render(self, layout: Layout) -> list[int]:
-        """Return the ids of the prompt, without checking texts. One render; none for recently rendered messages."""
+        """The ids of the prompt, without checking texts. One render; none for recently rendered messages."""
         return self._prompt(layout).ids.tolist()
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return no keys: a template has none for an output schema. A server takes it separately."""
+        """No keys: a template has none for an output schema. A server takes it separately."""
         return {}
 
     def emit(self, layout: Layout) -> Emission:
-        """Return the prompt as text and ids, with notes on what was folded, left out or neutralised.
+        """The prompt as text and ids, with notes on what was folded, left out or neutralised.
 
         Raises `ConversationError` if the template refuses the conversation, and `UnsupportedContentError` for control
         tokens in a text.
@@ -172,7 +172,7 @@ def chat_template(
     control_text: ControlText = ControlText.REFUSE,
     variables: Mapping[str, Any] | None = None,
 ) -> ChatTemplate:
-    """Return the dialect of a tokenizer's chat template. It copies the tokenizer (seconds for a large one).
+    """The dialect of a tokenizer's chat template. It copies the tokenizer (seconds for a large one).
 
     `variables` are the template's other variables, such as `enable_thinking` or `date_string`. If the template writes
     today's date, pass the date, or the prompts change overnight. About two dozen small renders find out what the

@@ -32,7 +32,7 @@ class ChatTemplatePricer:
     estimated: Callable[[str], Tokens]
 
     def count_whole(self, layout: Layout) -> Count:
-        """Return the exact number of ids of the emitted prompt. One render; none if it was rendered recently."""
+        """The exact number of ids of the emitted prompt. One render; none if it was rendered recently."""
         return Count(self.weighed(layout))
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
@@ -56,13 +56,13 @@ class ChatTemplatePricer:
         return self._guess(texts + again) + Count(self._framing(message))
 
     def _times(self, message: Message) -> int:
-        """Return how often the template writes the message's text."""
+        """How often the template writes the message's text."""
         if message.role == "assistant":
             return self.traits.answered_times
         return self.traits.asked_times if message.role == "user" else 1
 
     def at_least(self, message: Message, price: Count) -> Tokens:
-        """Return the least tokens that the message adds to any prompt. `price` is what `message` returned.
+        """The least tokens that the message adds to any prompt. `price` is what `message` returned.
 
         A template writes a text at least once, perhaps without blanks around it. Parts that some templates drop from
         older messages (reasoning, calls and texts beside them), and messages that may be merged, count 0. Nothing is
@@ -81,7 +81,7 @@ class ChatTemplatePricer:
         return max(0, price.tokens - lost)
 
     def _ends(self, text: str) -> Tokens:
-        """Return what the first and the last word cost. Beside the template's words they may merge: after a blank, a
+        """What the first and the last word cost. Beside the template's words they may merge: after a blank, a
         word is often one token that costs several alone.
         """
         said = text.strip()
@@ -89,11 +89,11 @@ class ChatTemplatePricer:
         return sum(map(self.estimated, ends))
 
     def options(self, layout: Layout) -> Count:
-        """Return 0: other options are not part of the prompt."""
+        """0: other options are not part of the prompt."""
         return Count(0)
 
     def _framing(self, message: Message) -> Tokens:
-        """Return the framing of a message: each call adds some, and each result is a separate message."""
+        """The framing of a message: each call adds some, and each result is a separate message."""
         results = sum(type(part) is Result for part in message.parts)
         calls = sum(type(part) is Call for part in message.parts)
         own = 1 if results < len(message.parts) or not results else 0
@@ -105,12 +105,12 @@ class ChatTemplatePricer:
 
 
 def _blanks(text: str) -> int:
-    """Return the most tokens that a template may trim around a text: one for each byte of whitespace."""
+    """The most tokens that a template may trim around a text: one for each byte of whitespace."""
     return len(text.encode(errors="replace")) - len(text.strip().encode(errors="replace"))
 
 
 def _texts_of(part: object, traits: Traits) -> list[str]:
-    """Return the texts of a part that the template writes."""
+    """The texts of a part that the template writes."""
     match part:
         case str():
             return [part]

@@ -38,7 +38,7 @@ class Prompts:
     _known: tuple[tuple[Layout, Prompt], ...] = ()
 
     def of(self, layout: Layout) -> Prompt | None:
-        """Return the prompt of an equal layout with the same readings, or None. O(messages) for each prompt."""
+        """The prompt of an equal layout with the same readings, or None. O(messages) for each prompt."""
         return next((prompt for known, prompt in self._known if _same(known, layout)), None)
 
     def remember(self, layout: Layout, prompt: Prompt) -> None:

@@ -30,11 +30,11 @@ class ChatTokenizer(Protocol):
     chat_template: Any
 
     def apply_chat_template(self, conversation: Any, *, tools: Any, add_generation_prompt: bool, tokenize: bool) -> Any:
-        """Return the rendered text, or its ids."""
+        """The rendered text, or its ids."""
         ...
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
-        """Return the ids of a text."""
+        """The ids of a text."""
         ...
 
 
@@ -70,7 +70,7 @@ class Renderer:
         return attrs.evolve(renderer, words=frozenset(harmless), of_a_piece=renderer.is_of_a_piece())
 
     def is_of_a_piece(self) -> bool:
-        """True if encoding the text of a small prompt gives the ids that the tokenizer itself returns for it.
+        """Whether encoding the text of a small prompt gives the ids that the tokenizer itself returns for it.
 
         It does in transformers (5.23, `apply_chat_template`, read 2026-11). Any other tokenizer is asked for the text
         and for the ids, which takes two renders a prompt.
@@ -82,23 +82,23 @@ class Renderer:
             return False
 
     def prompt(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> tuple[str, list[int]]:
-        """Return the prompt as text and ids. Raises `ConversationError` if the template refuses the conversation."""
+        """The prompt as text and ids. Raises `ConversationError` if the template refuses the conversation."""
         text = self.text(messages, tools)
         return text, self.encoded(text) if self._of_a_piece else self.ids(messages, tools)
 
     def text(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> str:
-        """Return the prompt, up to where the answer begins. Raises `ConversationError` if the template refuses."""
+        """The prompt, up to where the answer begins. Raises `ConversationError` if the template refuses."""
         return cast(str, self._applied(messages, tools, "text"))
 
     def ids(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> list[int]:
-        """Return the prompt's ids, with only the special tokens that the template writes. One render, one encoding."""
+        """The prompt's ids, with only the special tokens that the template writes. One render, one encoding."""
         found: object = self._applied(messages, tools, "ids")
         # transformers 5 wraps the ids in a BatchEncoding, transformers 4 does not.
         listed: object = cast("Mapping[str, object]", found)["input_ids"] if isinstance(found, Mapping) else found
         return list(cast("Iterable[int]", listed))
 
     def structure(self, ids: Iterable[int]) -> list[int]:
-        """Return the control ids among `ids`, in order."""
+        """The control ids among `ids`, in order."""
         return [token for token in ids if token in self.control]
 
     def count(self, text: str) -> Tokens:
@@ -106,14 +106,14 @@ class Renderer:
         return len(self.encoded(text))
 
     def encoded(self, text: str) -> list[int]:
-        """Return the ids of a text. Raises `TokenCountError` if the engine fails."""
+        """The ids of a text. Raises `TokenCountError` if the engine fails."""
         try:
             return list(self._tokenizer.encode(text, add_special_tokens=False))
         except Exception as failure:
             raise TokenCountError(self.name, f"failed: {type(failure).__name__}") from failure
 
     def control_spans(self, text: str) -> list[tuple[int, int]]:
-        """Return the spans of control tokens in a text. Only a fast tokenizer knows them; for others, none."""
+        """The spans of control tokens in a text. Only a fast tokenizer knows them; for others, none."""
         if not getattr(self._tokenizer, "is_fast", False) or not self.structure(self.encoded(text)):
             return []
         found = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
@@ -135,7 +135,7 @@ class Renderer:
             raise self._refused(failure) from None  # its text may quote a message
 
     def _refused(self, failure: Exception) -> ConversationError:
-        """Return an error with the template's own words if they are in its code, else with the kind of failure."""
+        """An error with the template's own words if they are in its code, else with the kind of failure."""
         text = str(failure)
         reason = f"it says {text!r}" if text and text in self.source else type(failure).__name__
         return ConversationError(
@@ -150,7 +150,7 @@ def _source(template: object) -> str:
 
 
 def _control_ids(tokenizer: Any, source: str) -> frozenset[int]:
-    """Return every special token but the unknown one, and every other added token that the template writes.
+    """Every special token but the unknown one, and every other added token that the template writes.
 
     transformers 5.23 infers `chat_control_tokens` in the same way (read 2026-11).
     """

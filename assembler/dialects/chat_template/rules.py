@@ -30,7 +30,7 @@ _NO_SYSTEM = tuple(re.compile(words, re.IGNORECASE) for words in (r"\bsystem\b",
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Yield every breach in the arguments. No rule here depends on the model. Linear."""
+    """Every breach in the arguments. No rule here depends on the model. Linear."""
     if not request.at("prompt").absent and request.at("messages").absent:
         yield from _wrong_prompt(request)
         return
@@ -54,7 +54,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 
 
 def _objects(template: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
-    """True if an exception of the template has these words in this order. O(template)."""
+    """Whether an exception of the template has these words in this order. O(template)."""
     return any(_in_order(found[1], patterns) for found in _RAISES.finditer(template))
 
 
@@ -69,7 +69,7 @@ def _in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
 
 
 def _without_calls(turns: list[Turn]) -> list[Turn]:
-    """Return the turns that must alternate: those without calls and results."""
+    """The turns that must alternate: those without calls and results."""
     return [turn for turn in turns if turn.role != "tool" and not turn.calls and not turn.answers]
 
 

@@ -108,7 +108,7 @@ def _as_it_came(message: Message, open_calls: _OpenCalls, traits: Traits) -> Tem
 
 
 def _respell(message: Message, open_calls: _OpenCalls, traits: Traits) -> Iterator[TemplateMessage]:
-    """Yield each result as a message, then the texts and calls as one."""
+    """Each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:
             name = _function_of(part, open_calls)
@@ -169,7 +169,7 @@ def _tool_call(call: Call) -> TemplateMessage:
 
 
 def _arguments(written: object) -> object:
-    """Return the arguments as an object, since a template would quote a JSON text again. Other texts stay texts."""
+    """The arguments as an object, since a template would quote a JSON text again. Other texts stay texts."""
     if not isinstance(written, str):
         return written
     read = object_in(written)
@@ -186,13 +186,13 @@ def _open(open_calls: _OpenCalls, calls: Sequence[Call]) -> None:
 
 
 def _function_of(result: Result, open_calls: _OpenCalls) -> str | None:
-    """Return the name of the function that a result answers."""
+    """The name of the function that a result answers."""
     call = open_calls.answered(result.call_id, result.name)
     return result.name if call is None else call.name
 
 
 def _unshown(messages: Iterable[Message], tools: int, traits: Traits) -> Notes:
-    """Return notes on what the template silently leaves out."""
+    """Notes on what the template silently leaves out."""
     kinds = [type(part) for message in messages for part in message.parts]
     unshown = {
         "tool(s)": 0 if traits.shows_tools else tools,

@@ -222,7 +222,7 @@ def _surplus(
 
 
 def _calls(renderer: Renderer, called: list[TemplateMessage], framing: Tokens) -> Tokens:
-    """Return what a call and its result cost on top of their texts and the framing of two messages."""
+    """What a call and its result cost on top of their texts and the framing of two messages."""
     short, long = (_prompt_tokens(renderer, messages, [_TOOL]) for messages in ([called[0], called[-1]], called))
     if short is None or long is None:
         return 0
@@ -240,7 +240,7 @@ def _prompt_tokens(
 
 
 def _tooling(renderer: Renderer) -> Tokens:
-    """Return the framing of one tool."""
+    """The framing of one tool."""
     asked = [_user(_ONE)]
     alone, beside = _prompt_tokens(renderer, asked), _prompt_tokens(renderer, asked, [_TOOL])
     return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))

@@ -80,7 +80,7 @@ class Gemini:
     opening: Opening = Opening.USER
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a request in the SDK's or the wire's form. A text is a content of one part."""
+        """The regions of a request in the SDK's or the wire's form. A text is a content of one part."""
         if request.get("contents") is None:
             raise ConversationError("request has no contents; expected the arguments of generateContent")
         config: Mapping[str, Any] = request.get("config") or {}
@@ -98,7 +98,7 @@ class Gemini:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> GeminiPricer:
-        """Return the prices of the model's family on its host. Gemma's vocabulary replaces a default OpenAI counter."""
+        """The prices of the model's family on its host. Gemma's vocabulary replaces a default OpenAI counter."""
         family = family_of(model or _NEWEST)
         opening = estimated_for(model, VOCABULARY, family.opening)
         stands_in = counts_for_openai(count) or counts_for_open_model(count)
@@ -106,7 +106,7 @@ class Gemini:
         return GeminiPricer(attrs.evolve(family, opening=opening, ceiling=ceiling), own_counter(VOCABULARY, count))
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return a `config` with `response_json_schema` and `tool_config` (Gemini API reference, read 2026-11)."""
+        """A `config` with `response_json_schema` and `tool_config` (Gemini API reference, read 2026-11)."""
         modes = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
         options: dict[str, Any] = {}
         if layout.output is not None:
@@ -122,7 +122,7 @@ class Gemini:
         return sends(thought, message.shape)
 
     def emit(self, layout: Layout) -> Emission:
-        """Return `contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
+        """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
         writer = GeminiWriter()
         turns = turns_to_send(self, layout, writer, Ending.USER)
         config: dict[str, Any] = {}
@@ -137,7 +137,7 @@ class Gemini:
         return Emission(sent, writer.notes.lines(), writer.ids.taken, id_repeats=writer.ids.repeats)
 
     def in_form_of(self, body: Mapping[str, Any], request: dict[str, Any]) -> dict[str, Any]:
-        """Return a request with its `config` as the REST API has it, if the body is one of REST's."""
+        """A request with its `config` as the REST API has it, if the body is one of REST's."""
         return in_form_of(body, request)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
@@ -153,19 +153,19 @@ gemini = Gemini()
 
 
 def _turn(turn: Turn) -> list[Block]:
-    """Return a turn's contents: the responses in a separate one, as the API demands, and everything else."""
+    """A turn's contents: the responses in a separate one, as the API demands, and everything else."""
     role = "model" if turn.side == "assistant" else "user"
     framed = [(turn.frame, turn.results), (turn.rest, turn.blocks)]
     return [{**_sided(frame, role), "parts": parts} for frame, parts in framed if parts]
 
 
 def _sided(frame: Block, role: str) -> Block:
-    """Return the content with its role. A user content that had no role gets none."""
+    """The content with its role. A user content that had no role gets none."""
     return frame if frame and "role" not in frame and role == "user" else {**frame, "role": role}
 
 
 def _contents(given: object) -> list[object]:
-    """Return contents as a list. The SDK also takes one text, one content, one part, and lists of these."""
+    """Contents as a list. The SDK also takes one text, one content, one part, and lists of these."""
     return [_content(item) for item in _listed(given)]
 
 
@@ -252,7 +252,7 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         return self.family.forgets_signatures and google.asks(message)
 
     def without_reasoning(self, message: Message) -> Message:
-        """Return the message without the signatures of its calls."""
+        """The message without the signatures of its calls."""
         return google.without_signatures(message)
 
     def options(self, layout: Layout) -> Difference:

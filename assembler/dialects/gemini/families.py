@@ -128,7 +128,7 @@ _VERTEX = re.compile(r"(google[-_])?vertex(_?ai)?[/:]")
 
 
 def family_of(model: str) -> Family:
-    """Return the generation of a model on its host, which is Vertex for its prefixes. An unknown name is the newest."""
+    """The generation of a model on its host, which is Vertex for its prefixes. An unknown name is the newest."""
     name = model.strip().lower()
     table = ON_VERTEX if _VERTEX.match(name) else FAMILIES
     return first_match(table, bare(name)) or table[-1]

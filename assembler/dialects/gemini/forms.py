@@ -19,7 +19,7 @@ _BESIDE_CONTENTS = frozenset(["system_instruction", "tools", "tool_config"])
 
 
 def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
-    """Return the request with its `config` written as the body writes it. Only its top level is new."""
+    """The request with its `config` written as the body writes it. Only its top level is new."""
     if "config" not in request:
         return request
     if _is_of_the_sdk(body):
@@ -37,13 +37,13 @@ def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
 
 
 def _is_of_the_sdk(body: Mapping[str, Any]) -> bool:
-    """True if a body is the SDK's arguments. Without settings, the spelling of the model name decides."""
+    """Whether a body is the SDK's arguments. Without settings, the spelling of the model name decides."""
     named = str(body.get("model", "models/"))
     return "config" in body or (body.keys() <= _OF_THE_SDK and not named.startswith("models/"))
 
 
 def _content(system: object, given: Mapping[str, Any]) -> object:
-    """Return the system text as a content, which REST requires, with a role only if it came with one."""
+    """The system text as a content, which REST requires, with a role only if it came with one."""
     fields = fields_of(system)
     if fields is None:
         return {"parts": [{"text": system}]} if isinstance(system, str) else {"parts": system}
@@ -51,7 +51,7 @@ def _content(system: object, given: Mapping[str, Any]) -> object:
 
 
 def _with_config(request: Request, given: Mapping[str, Any]) -> Request:
-    """Return the SDK's arguments with the role of the system instruction as it came, if it is a content."""
+    """The SDK's arguments with the role of the system instruction as it came, if it is a content."""
     config = dict(request["config"])
     if fields := fields_of(config.get("system_instruction")):
         own = fields_in(given, "system_instruction") or fields_in(given, "systemInstruction")
@@ -60,7 +60,7 @@ def _with_config(request: Request, given: Mapping[str, Any]) -> Request:
 
 
 def _with_role(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a system content with the role that it came with, which Google ignores, or without one."""
+    """A system content with the role that it came with, which Google ignores, or without one."""
     return {
         key: given["role"] if key == "role" else value
         for key, value in content.items()

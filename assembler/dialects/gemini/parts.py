@@ -32,7 +32,7 @@ _STORES = ("gs://", "https://generativelanguage.googleapis.com/")
 
 
 def either(fields: Raw, snake: str, default: object = None) -> object:
-    """Return the value of a key in the SDK's or the wire's form."""
+    """The value of a key in the SDK's or the wire's form."""
     if (found := fields.get(snake)) is not None:
         return found
     head, *rest = snake.split("_")
@@ -53,11 +53,11 @@ class GeminiWriter(Writer):
     tool_name = _NAME
 
     def adapt(self, messages: Iterable[Message]) -> list[Message]:
-        """Return the messages adapted to this API, with pictures and files of answers after them."""
+        """The messages adapted to this API, with pictures and files of answers after them."""
         return super().adapt(all_with_media_after_results([*messages], _SHAPE, self.notes))
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
-        """Return a text part; an empty one only with a thought signature, which Gemini 3 wants back."""
+        """A text part; an empty one only with a thought signature, which Gemini 3 wants back."""
         own = raw if raw is not None and shape == _SHAPE and _KINDS.isdisjoint(raw) else None
         signed = own is not None and either(own, "thought_signature") is not None
         if not text and not signed:
@@ -66,7 +66,7 @@ class GeminiWriter(Writer):
         return {"text": text} if own is None else own_fields(own)
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """Return a `function_call` part with its signature; one of the caller's own is copied."""
+        """A `function_call` part with its signature; one of the caller's own is copied."""
         name = self.named(call)
         given = None if raw is None else either(raw, "function_call")
         if raw is None or not isinstance(given, Mapping):
@@ -83,7 +83,7 @@ class GeminiWriter(Writer):
         return part
 
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """Return a `function_response` part with the call's name; one of the caller's own is copied."""
+        """A `function_response` part with the call's name; one of the caller's own is copied."""
         name = self.answered(call)
         given = None if raw is None else either(raw, "function_response")
         if raw is None or not isinstance(given, Mapping):
@@ -102,11 +102,11 @@ class GeminiWriter(Writer):
         return part
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
-        """Return Gemini's own thoughts unchanged; None for other reasoning."""
+        """Gemini's own thoughts unchanged; None for other reasoning."""
         return own_fields(part.raw) if sends(part, shape) else None
 
     def media(self, part: Media) -> Block:
-        """Return a part with data, or with a file by its address."""
+        """A part with data, or with a file by its address."""
         if any(isinstance(either(part.raw, key), Mapping) for key in ("inline_data", "file_data")):
             return without_given(part.raw)
         match content_of(part):
@@ -120,7 +120,7 @@ class GeminiWriter(Writer):
                 raise not_carried(part, "gemini")
 
     def system_instruction(self, system: str | None, head: Sequence[Message]) -> str | Block | None:
-        """Return the system instruction: the caller's own content, one text as a text, or several as parts."""
+        """The system instruction: the caller's own content, one text as a text, or several as parts."""
         parts = self.system(system, head)
         if system is None and len(head) == 1 and head[0].shape == _SHAPE:
             frame = self.frame(head[0])
@@ -131,7 +131,7 @@ class GeminiWriter(Writer):
 
 
 def _type_of(kind: str, url: str) -> str | None:
-    """Return the type of a document at a public address, which is a PDF in other APIs, or of an image by its name."""
+    """The type of a document at a public address, which is a PDF in other APIs, or of an image by its name."""
     if kind == "document":
         return PDF
     end = url.partition("?")[0].rpartition(".")[2].lower()
@@ -143,7 +143,7 @@ _IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp"
 
 
 def sends(part: Part, shape: str) -> bool:
-    """True if a part is sent: no empty text or thought, no other model's reasoning, no other API's mark."""
+    """Whether a part is sent: no empty text or thought, no other model's reasoning, no other API's mark."""
     match part:
         case str():
             return part != "" or shape == _SHAPE  # an empty text of its own may carry a signature
@@ -156,7 +156,7 @@ def sends(part: Part, shape: str) -> bool:
 
 
 def response_of(result: Result) -> dict[str, Any]:
-    """Return an answer as the object that the API demands: its own, or its text under `output` or `error`."""
+    """An answer as the object that the API demands: its own, or its text under `output` or `error`."""
     if result.given is not None:
         return own_fields(result.given)
     texts: list[str] = []
@@ -173,7 +173,7 @@ def response_of(result: Result) -> dict[str, Any]:
 
 
 def as_answered(part: Part) -> Part:
-    """Return an answer with the object that is sent and billed, and any other part unchanged.
+    """An answer with the object that is sent and billed, and any other part unchanged.
 
     So is an answer with parts that are no texts: Gemini's own API refuses it, and a gateway may pass it on.
     """
@@ -183,18 +183,18 @@ def as_answered(part: Part) -> Part:
 
 
 def schema_of(options: Raw, key: str) -> Raw | None:
-    """Return the schema of an answer under `key`; None without one."""
+    """The schema of an answer under `key`; None without one."""
     return fields_of(setting_of(options, key))
 
 
 def setting_of(options: Raw, key: str) -> object:
-    """Return the value under `key` of `config` or the wire's `generationConfig`; None without one."""
+    """The value under `key` of `config` or the wire's `generationConfig`; None without one."""
     held: object = either(fields_in(either(options, "generation_config")), key, either(options, key))
     return held
 
 
 def declarations(tools: Sequence[Tool]) -> list[Block]:
-    """Return the `tools` list: the caller's own lists of declarations, and one of all others. Raises `ToolError`."""
+    """The `tools` list: the caller's own lists of declarations, and one of all others. Raises `ToolError`."""
     wrapped: dict[int, Block] = {}
     declared: list[Block] = []
     for tool in tools:
@@ -236,7 +236,7 @@ _SCHEMAS = {
 
 
 def with_json_schema(tools: Sequence[Tool]) -> frozenset[str]:
-    """Return the names of the tools that are sent with `parametersJsonSchema`; Gemini's own may have `parameters`.
+    """The names of the tools that are sent with `parametersJsonSchema`; Gemini's own may have `parameters`.
 
     O(declarations): those of one object share it.
     """

@@ -45,12 +45,12 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
 
 
 def asks(message: Message) -> bool:
-    """True if a message holds a text of the user."""
+    """Whether a message holds a text of the user."""
     return message.role == "user" and any(type(part) is str for part in message.parts)
 
 
 def without_signatures(message: Message) -> Message:
-    """Return the message without the thought signatures of its calls; the same message if there are none."""
+    """The message without the thought signatures of its calls; the same message if there are none."""
     if not any(isinstance(part, Call) and part.signature is not None for part in message.parts):
         return message
     parts = tuple(attrs.evolve(part, signature=None) if isinstance(part, Call) else part for part in message.parts)
@@ -101,7 +101,7 @@ def price_unsettled_answer(schema: Mapping[str, Any], count: TokenCounter) -> Co
 
 
 def _part(part: Part, family: Family, texts: list[str]) -> Count:
-    """Return the framing of one part, and append its texts to `texts`."""
+    """Price the framing of one part, and append its texts to `texts`."""
     match part:
         case str():
             texts.append(part)
@@ -145,7 +145,7 @@ def _signed(call: Call, family: Family) -> Count:
 
 
 def _for_each(given: object, price: Count) -> list[Count]:
-    """Return `price` for each key of JSON data at any depth."""
+    """`price` for each key of JSON data at any depth."""
     if isinstance(given, Mapping):
         held = list(cast("Mapping[str, object]", given).values())
         return [price] * len(held) + [each for inner in held for each in _for_each(inner, price)]
@@ -162,7 +162,7 @@ def _read(arguments: str) -> Any:
 
 
 def _words(value: object, family: Family) -> Iterator[str]:
-    """Yield the keys and values of JSON data as texts."""
+    """The keys and values of JSON data as texts."""
     if isinstance(value, Mapping):
         for key, inner in cast("Mapping[str, object]", value).items():
             yield key

@@ -37,7 +37,7 @@ _SIGNING = re.compile(r"gemini-(?:[3-9]|\d\d)")
 
 
 def check(request: Place, model: str | None) -> Iterator[Violation]:
-    """Yield every breach in a request; G8 only for a Gemini 3 model. Linear."""
+    """Every breach in a request; G8 only for a Gemini 3 model. Linear."""
     contents = request.at("contents")
     yield from wrong_contents(contents)
     if contents.empty:

@@ -59,12 +59,12 @@ KINDS = _DATA_KEYS | _BESIDE | {_wire(key) for key in _BESIDE}
 
 
 def value_under(place: Place, key: str) -> Place:
-    """Return the value under a key in the SDK's or the wire's form."""
+    """The value under a key in the SDK's or the wire's form."""
     return place.first(key, _wire(key))
 
 
 def setting_under(request: Place, key: str) -> Place:
-    """Return the value under a key of the request, or of the SDK's `config`."""
+    """The value under a key of the request, or of the SDK's `config`."""
     here, there = value_under(request, key), value_under(request.at("config"), key)
     return there if here.absent and not there.absent else here
 

@@ -23,7 +23,7 @@ DEEPEST = 100
 
 
 def price_schema(schema: Mapping[str, Any], family: Family, texts: list[str]) -> Count:
-    """Return the framing of a schema and its nested schemas, and append the words to `texts`. O(schema)."""
+    """Price the framing of a schema and its nested schemas, and append the words to `texts`. O(schema)."""
     definitions = {**fields_in(schema, "definitions"), **fields_in(schema, "$defs")}
     walk = _Schema(family=family, definitions=definitions, texts=texts)
     return walk.price(schema, _AT_ROOT)
@@ -75,7 +75,7 @@ class _Schema:
     repeats: Repeats = attrs.field(factory=Repeats)
 
     def price(self, schema: Mapping[str, Any], at: _Position) -> Count:
-        """Return the framing of a schema and its nested schemas, with references expanded. O(schema)."""
+        """The framing of a schema and its nested schemas, with references expanded. O(schema)."""
         if at.depth > DEEPEST:
             return _UNPRICED
         reference: object = schema.get("$ref")
@@ -99,7 +99,7 @@ class _Schema:
         return total(inner)
 
     def _keyword(self, word: str, held: object) -> Count:
-        """Return the framing of a keyword. Its text is in the bound where no recording shows that it is free."""
+        """The framing of a keyword. Its text is in the bound where no recording shows that it is free."""
         price = self.family.keyword
         if word in _FREE or held is None or isinstance(held, bool | int | float):
             return price
@@ -113,7 +113,7 @@ class _Schema:
         return self.family.titled
 
     def _arguments(self, schema: Mapping[str, Any], at: _Position) -> Iterator[Count]:
-        """Yield the framing of each property and its schema."""
+        """The framing of each property and its schema."""
         required = frozenset(key for key in items_of(schema.get("required")) if isinstance(key, str))
         for key, held in fields_in(schema, "properties").items():
             self.texts.append(key)
@@ -133,7 +133,7 @@ class _Schema:
         return self.price(definition, at.within(name))
 
     def _definition(self, name: str) -> Mapping[str, Any]:
-        """Return the definition of a reference; empty if it is missing, or `true`."""
+        """The definition of a reference; empty if it is missing, or `true`."""
         return fields_in(self.definitions, name)
 
     def _again(self, name: str) -> Count:

@@ -59,7 +59,7 @@ NAME_SLACK = 2
 
 
 def host_bill(model: str, count: TokenCounter, api: OpenAIApi) -> HostBill:
-    """Return the price list of a model. Raises `UnknownModelError` if its chat template is not listed."""
+    """The price list of a model. Raises `UnknownModelError` if its chat template is not listed."""
     family = family_of(model)
     if counts_for_openai(count):
         return HostBill(family, own_counter(family.vocabulary, count), api)
@@ -140,7 +140,7 @@ class HostBill(JoiningPricer):
         return total(price_reasoning(thought, self.count, FRAMING) for thought in thoughts)
 
     def _declared(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-        """Return the tools as they are sent: Responses gets an empty schema for a tool without arguments."""
+        """The tools as they are sent: Responses gets an empty schema for a tool without arguments."""
         if self.api == "chat":
             return tools
         return [tool if tool.parameters else attrs.evolve(tool, parameters=NO_PARAMETERS) for tool in tools]
@@ -203,14 +203,14 @@ def _is_shown(thought: Thinking, message: Message) -> bool:
 
 
 def _in_chat(message: Message) -> list[Message]:
-    """Return the messages that Chat gets: each result, then everything else. Reasoning is not sent among the parts."""
+    """The messages that Chat gets: each result, then everything else. Reasoning is not sent among the parts."""
     alone = [_of_tool(part, message) for part in message.parts if type(part) is Result]
     rest = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
     return [*alone, attrs.evolve(message, parts=rest)] if rest else alone
 
 
 def _in_items(message: Message) -> list[Message]:
-    """Return the messages that a template gets of Responses' items: each output, each server's item, and the runs
+    """The messages that a template gets of Responses' items: each output, each server's item, and the runs
     between them. So an item costs the same wherever it is found, and whatever stands next to it.
     """
     alone: list[Message] = []
@@ -248,7 +248,7 @@ def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def _wanted_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the output schema in either API's form; `{}` for any JSON object, None for plain text."""
+    """The output schema in either API's form; `{}` for any JSON object, None for plain text."""
     wanted = fields_in(options, "response_format") or fields_in(options, "text", "format")
     if wanted.get("type") not in ("json_schema", "json_object"):
         return None

@@ -132,7 +132,7 @@ FAMILIES = table_in(__name__, Family, READERS)
 
 
 def family_of(model: str) -> Family:
-    """Return the chat template of a model, ignoring its host's prefix. Raises `UnknownModelError` for others."""
+    """The chat template of a model, ignoring its host's prefix. Raises `UnknownModelError` for others."""
     family = first_match(FAMILIES, template_name(model))
     if family is None:
         raise UnknownModelError(model, nearest=[row.name for row in FAMILIES])

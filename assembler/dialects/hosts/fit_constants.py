@@ -119,7 +119,7 @@ def fit_constants(recordings: Sequence[Recorded]) -> Fit:
 
 
 def _independent(parts: Array) -> list[int]:
-    """Return the columns that are linearly independent of those before them."""
+    """The columns that are linearly independent of those before them."""
     import numpy as np
 
     kept: list[int] = []

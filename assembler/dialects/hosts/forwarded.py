@@ -54,7 +54,7 @@ class ForwardedPricer(GradedMergingPricer):
         return self._message(carried)
 
     def _carried(self, message: Message) -> Message:
-        """Return the message with the parts that the format takes: those of the maker's own API are texts there."""
+        """The message with the parts that the format takes: those of the maker's own API are texts there."""
         if message.text is not None:
             return message
         return adapt_with_media(message, "openai") if self.api == "chat" else adapt_message(message, RESPONSES)
@@ -76,7 +76,7 @@ class ForwardedPricer(GradedMergingPricer):
         return price_unread(message, self.api)
 
     def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages without reasoning items that no item of the model follows."""
+        """The messages without reasoning items that no item of the model follows."""
         return messages if self.api == "chat" else without_unfollowed_reasoning(messages)
 
     def _stays(self, thought: Thinking, message: Message) -> bool:

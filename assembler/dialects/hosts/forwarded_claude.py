@@ -19,13 +19,13 @@ _SCHEMA_AS_TOOL = Difference(0, Grade.ESTIMATED, 260)
 
 
 def forwarded_claude(model: str, count: TokenCounter) -> AnthropicPricer:
-    """Return the price list of a Claude family for a request that a gateway translates."""
+    """The price list of a Claude family for a request that a gateway translates."""
     own = anthropic.pricer(model, count)
     return attrs.evolve(own, shape="openai", as_messages=_as_messages, answer_format=_SCHEMA_AS_TOOL)
 
 
 def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tool choice, thinking and answer format of Chat or Responses in Messages' form. Others are free."""
+    """The tool choice, thinking and answer format of Chat or Responses in Messages' form. Others are free."""
     asked: dict[str, Any] = {}
     choice = tool_choice_in(options)
     if (fields := fields_of(choice)) and fields.get("type") == "allowed_tools":
@@ -44,7 +44,7 @@ def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_to_reason(options: Mapping[str, Any]) -> bool:
-    """True if `reasoning` or `reasoning_effort` turns thinking on (OpenRouter, "Reasoning Tokens", read 2026-11)."""
+    """Whether `reasoning` or `reasoning_effort` turns thinking on (OpenRouter, "Reasoning Tokens", read 2026-11)."""
     asked = fields_in(options, "reasoning")
     effort: object = asked.get("effort", options.get("reasoning_effort"))
     if asked.get("enabled") is False or effort == "none":

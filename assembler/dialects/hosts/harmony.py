@@ -24,12 +24,12 @@ _NAMED = {"string": "string", "number": "number", "integer": "number", "boolean"
 
 
 def declare_tools(tools: Sequence[Tool]) -> str:
-    """Return the text of all tools. O(their schemas)."""
+    """The text of all tools. O(their schemas)."""
     return f"{HEADING}{''.join(map(declaration, tools))}{CLOSING}"
 
 
 def declaration(tool: Tool) -> str:
-    """Return the text of one tool, with a blank line after it."""
+    """The text of one tool, with a blank line after it."""
     remarks = "".join(f"// {line}\n" for line in tool.description.splitlines())
     if not tool.parameters:
         return f"{remarks}type {tool.name} = () => any;\n\n"
@@ -66,7 +66,7 @@ def _or_null(schema: Schema, indent: str, depth: int) -> str:
 
 
 def _choices(schema: Schema, indent: str, depth: int, above: object = None) -> Iterator[str]:
-    """Yield a line for each schema of `oneOf`, with its description and default.
+    """A line for each schema of `oneOf`, with its description and default.
 
     Below a description of the property, `above`, the first schema's is not repeated, nor is one that is the same.
     """
@@ -97,7 +97,7 @@ def _object(schema: Schema, indent: str, depth: int) -> str:
 
 
 def _remarks(schema: Schema) -> Iterator[str]:
-    """Yield the comments above a property."""
+    """The comments above a property."""
     title, description = schema.get("title"), schema.get("description")
     if isinstance(title, str):
         yield f"// {title}"
@@ -113,7 +113,7 @@ def _remarks(schema: Schema) -> Iterator[str]:
 
 
 def _default(schema: Schema) -> str:
-    """Return a default: a text in quotes without escapes, a member of an enum without quotes, other values as JSON."""
+    """A default: a text in quotes without escapes, a member of an enum without quotes, other values as JSON."""
     default: object = schema["default"]
     if not isinstance(default, str):
         return json.dumps(default, ensure_ascii=False, separators=(",", ":"))

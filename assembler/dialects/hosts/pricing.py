@@ -119,7 +119,7 @@ def _frame_message(message: Message, family: Family) -> Count:
 
 
 def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
-    """Return the framing of one part, and append its texts to `texts`."""
+    """Price the framing of one part, and append its texts to `texts`."""
     match part:
         case str():
             texts.append(part)

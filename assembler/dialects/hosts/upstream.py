@@ -30,7 +30,7 @@ _HOSTED = re.compile(
 
 
 def upstream_pricer(model: str | None, count: TokenCounter, api: OpenAIApi) -> Pricer | None:
-    """Return the price list of the forwarded model's maker, or of the model's host; None for any other model."""
+    """The price list of the forwarded model's maker, or of the model's host; None for any other model."""
     if model is None:
         return None
     family = family_of(model) or ""
@@ -43,7 +43,7 @@ def upstream_pricer(model: str | None, count: TokenCounter, api: OpenAIApi) -> P
 
 
 def hosted_pricer(model: str | None, count: TokenCounter, api: OpenAIApi = "chat") -> Pricer | None:
-    """Return the prices of DeepSeek, Grok, Llama, Qwen, gpt-oss, Kimi, GLM or Groq's compound; None for other models.
+    """The prices of DeepSeek, Grok, Llama, Qwen, gpt-oss, Kimi, GLM or Groq's compound; None for other models.
 
     Texts are exact if `count` is the model's own tokenizer, and calibrated if a bundled one replaces it.
     """

@@ -66,18 +66,18 @@ class Mistral:
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a request: leading system messages are the head, the rest is the conversation."""
+        """The regions of a request: leading system messages are the head, the rest is the conversation."""
         return openai_chat.parse(request)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Return the model's price list. Mistral's bundled vocabulary replaces a default counter for OpenAI."""
+        """The model's price list. Mistral's bundled vocabulary replaces a default counter for OpenAI."""
         own, family = own_counter(VOCABULARY, count), family_of(model or NEWEST)
         opening = estimated_for(model, VOCABULARY, family.opening)
         stand_in = family.stand_in if counts_for_open_model(own) else None
         return graded_pricer(MistralPricer(attrs.evolve(family, opening=opening, stand_in=stand_in), own), own)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return `response_format` and `tool_choice`, where `any` means `required` (Mistral API reference, 2026-11)."""
+        """`response_format` and `tool_choice`, where `any` means `required` (Mistral API reference, 2026-11)."""
         options = openai_chat.options(layout)
         return options | {"tool_choice": "any"} if options.get("tool_choice") == "required" else options
 
@@ -86,7 +86,7 @@ class Mistral:
         return own_thinking(thought)
 
     def emit(self, layout: Layout) -> Emission:
-        """Return `messages`, with the system text first, and `tools`. Raises `ConversationError` without a message."""
+        """`messages`, with the system text first, and `tools`. Raises `ConversationError` without a message."""
         sent = write_messages(_all_messages(layout))
         if not sent.messages:
             raise ConversationError("Mistral needs at least one message; add an instruction or a message")
@@ -105,7 +105,7 @@ mistral = Mistral()
 
 
 def _all_messages(layout: Layout) -> list[Message]:
-    """Return all messages, with the system text as the first."""
+    """All messages, with the system text as the first."""
     sent = [*layout.head, *layout.messages]
     if not layout.system:
         return sent
@@ -178,7 +178,7 @@ class MistralPricer(MergingPricer):
         return price_unread(in_chat_shape(message, Notes()), "mistral")
 
     def when_sent(self) -> MistralPricer:
-        """Return the pricer for messages that already contain every bridge."""
+        """The pricer for messages that already contain every bridge."""
         return self if self.bridged else attrs.evolve(self, bridged=True)
 
     def options(self, layout: Layout) -> Difference:
@@ -220,7 +220,7 @@ class MistralPricer(MergingPricer):
         return Count(self.count(text))
 
     def _billed(self, parts: Sequence[Part]) -> tuple[Part, ...]:
-        """Return the parts that are in the prompt, with the texts that the template writes."""
+        """The parts that are in the prompt, with the texts that the template writes."""
         seam = "" if self._newest else CHUNK_SEAM
         billed: list[Part] = []
         for part in parts:

@@ -25,7 +25,7 @@ _DEFAULT_PROMPT: Tokens = 500
 
 
 def family_of(model: str) -> Family:
-    """Return the generation of a model. Any other name has no settings block, but the bound includes one.
+    """The generation of a model. Any other name has no settings block, but the bound includes one.
 
     A gateway chooses the host, so its bound includes a host's own system text.
     """

@@ -45,7 +45,7 @@ _FORM = chat.ChatForm(
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Yield every breach in a request. M4 is checked for every model. Linear."""
+    """Every breach in a request. M4 is checked for every model. Linear."""
     messages, tools = request.at("messages"), request.at("tools")
     yield from chat.wrong_messages(messages, _FORM)
     yield from chat.wrong_tools(tools, _FORM)

@@ -90,7 +90,7 @@ def write_messages_after(before: Sequence[dict[str, Any]], added: Iterable[Messa
 
 
 def _names_of_last_calls(messages: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return, by id, the names of the calls that the results at the end answer."""
+    """The names of the calls, by id, that the results at the end answer."""
     asking: dict[str, Any] = next((fields for fields in reversed(messages) if fields["role"] != "tool"), messages[0])
     return {call["id"]: call["function"]["name"] for call in asking.get("tool_calls") or ()}
 
@@ -107,7 +107,7 @@ def _put_in_order(
 
 
 def own_thinking(part: object) -> bool:
-    """True if a thinking part is Mistral's chunk, a list of objects, and not another model's signed text."""
+    """Whether a thinking part is Mistral's chunk, a list of objects, and not another model's signed text."""
     if type(part) is not Thinking or part.raw.get("type") != "thinking":
         return False
     given: object = part.raw.get("thinking")
@@ -116,12 +116,12 @@ def own_thinking(part: object) -> bool:
 
 
 def is_empty(message: Message) -> bool:
-    """True if a message has no content for this API. Mistral's own reasoning is content."""
+    """Whether a message has no content for this API. Mistral's own reasoning is content."""
     return is_empty_for_chat(message) and not any(map(own_thinking, message.parts))
 
 
 def in_chat_shape(message: Message, notes: Notes) -> Message:
-    """Return the message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
+    """The message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
     message = _with_addressed_documents(message)
     if texts_of_extra_fields(message, "mistral"):
         return adapt_and_note(message, "mistral", notes)
@@ -132,7 +132,7 @@ def in_chat_shape(message: Message, notes: Notes) -> Message:
 
 
 def _with_addressed_documents(message: Message) -> Message:
-    """Return the message with another API's documents at an address as chunks of this API; Chat has none.
+    """The message with another API's documents at an address as chunks of this API; Chat has none.
 
     Those of another API in an assistant's message are left out.
     """
@@ -152,7 +152,7 @@ _DOCUMENT = "document_url"
 
 
 def _is_openais_own(message: Message) -> bool:
-    """True if a Chat message has what only OpenAI has: a legacy call or answer, a refusal, a new kind of call."""
+    """Whether a Chat message has what only OpenAI has: a legacy call or answer, a refusal, a new kind of call."""
     seen = message.seen
     if message.shape != "openai":
         return False
@@ -199,7 +199,7 @@ def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
 
 
 def _part(part: object, notes: Notes) -> object | None:
-    """Return a chunk in Mistral's form; None for an empty text."""
+    """A chunk in Mistral's form; None for an empty text."""
     if isinstance(part, str):
         return {"type": "text", "text": part} if part else None
     chunk = cast("dict[str, Any]", part)
@@ -251,7 +251,7 @@ def _make_ending_legal(ordered: list[dict[str, Any]], notes: Notes) -> None:
 
 
 def definition(tool: Tool) -> dict[str, Any]:
-    """Return a nested definition, always with a schema. The caller's own keeps its keys."""
+    """A nested definition, always with a schema. The caller's own keeps its keys."""
     if tool.api is not None:
         return own_definition(tool)
     nested = cast("dict[str, Any]", private_copy(tool_definition(tool)))

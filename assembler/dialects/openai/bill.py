@@ -66,7 +66,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
 
     @abc.abstractmethod
     def as_sent(self, message: Message) -> Message:
-        """Return the message with the parts that this API gets."""
+        """The message with the parts that this API gets."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, the head, the tools, the primer, and once the slack of a request."""
@@ -102,7 +102,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         ]
 
     def text(self, tokens: Tokens) -> Count:
-        """Return the price of so many tokens of plain text."""
+        """The price of so many tokens of plain text."""
         grade = self.family.text_grade
         return Count(tokens, grade) if grade else exact(tokens)
 
@@ -121,7 +121,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         return price_media(facts, detail_of(part), self.model)
 
     def _speaks(self, message: Message) -> bool:
-        """True if anything of a system message is sent."""
+        """Whether anything of a system message is sent."""
         if message.text is not None or message.extra_fields:
             return True
         return not all(map(is_mark, self.as_sent(message).parts))
@@ -144,7 +144,7 @@ class OpenAIChatPricer(OpenAIBill):
     """What each assistant's text costs more in a request with an answer format, if the messages include that."""
 
     def formatted(self) -> OpenAIChatPricer:
-        """Return the price list for requests with an answer format, which adds to each assistant's text."""
+        """The price list for requests with an answer format, which adds to each assistant's text."""
         each = self.family.schema.each_answer
         return self if self.each_answer == each else attrs.evolve(self, each_answer=each)
 
@@ -174,7 +174,7 @@ class OpenAIChatPricer(OpenAIBill):
         return [self.text((answer if it.role == "assistant" else self.envelope) + tokens) for it, tokens in counts]
 
     def as_sent(self, message: Message) -> Message:
-        """Return the message with the parts of other APIs as texts, or left out."""
+        """The message with the parts of other APIs as texts, or left out."""
         return _as_sent(message)
 
     def unread(self, message: Message) -> Count:
@@ -188,7 +188,7 @@ class OpenAIChatPricer(OpenAIBill):
         return answered_at_once(messages, self.bills_results_together)
 
     def bills_results_together(self, message: Message, before: Message) -> bool:
-        """True if two neighbours are results of one step, which the model gets as one list."""
+        """Whether two neighbours are results of one step, which the model gets as one list."""
         if not self.family.results_in_one:
             return False
         return _answers_by_id(message) and _answers_by_id(before)  # texts are sent after all answers
@@ -274,7 +274,7 @@ _REFUSED = Count(0, Grade.BOUNDED, upper=3)
 
 
 def _refuses(message: Message) -> bool:
-    """True if a text of a Chat message is a refusal: in a field of its own, or a part of the content."""
+    """Whether a text of a Chat message is a refusal: in a field of its own, or a part of the content."""
     fields = fields_in(message.seen)
     listed = items_of(fields.get("content"))
     return refusal_of(fields) is not None or any(fields_in(part).get("type") == "refusal" for part in listed)
@@ -284,12 +284,12 @@ _APART = {Result, Thinking}
 
 
 def _as_sent(message: Message) -> Message:
-    """Return the message with the parts that this API gets: parts of other APIs are texts, or left out."""
+    """The message with the parts that this API gets: parts of other APIs are texts, or left out."""
     return as_chat_sends(adapt_with_media(message, "openai"))
 
 
 def _beside_results(message: Message) -> list[Part]:
-    """Return the parts that are sent besides results. Another model's reasoning is not sent."""
+    """The parts that are sent besides results. Another model's reasoning is not sent."""
     return [
         part
         for part in message.parts
@@ -299,13 +299,13 @@ def _beside_results(message: Message) -> list[Part]:
 
 
 def _calls_alone(message: Message) -> bool:
-    """True if a message holds only calls and is sent unchanged, as most are."""
+    """Whether a message holds only calls and is sent unchanged, as most are."""
     plain = message.shape == "openai" and message.name is None and not message.extra_fields
     return plain and not message.seen.get("function_call")
 
 
 def _answers_alone(message: Message) -> list[str] | None:
-    """Return the texts of a message that holds only tool answers of one text each, as most do, else None."""
+    """The texts of a message that holds only tool answers of one text each, as most do, else None."""
     if (
         message.extra_fields
         or message.name is not None
@@ -321,16 +321,16 @@ def _answers_alone(message: Message) -> list[str] | None:
 
 
 def _says_something(message: Message) -> bool:
-    """True if a message has a text of the assistant."""
+    """Whether a message has a text of the assistant."""
     return message.role == "assistant" and any(part and isinstance(part, str) for part in message.parts)
 
 
 def _is_of_texts(message: Message) -> bool:
-    """True if a message is a text or a tool result of one text: it is sent as one message, in its place."""
+    """Whether a message is a text or a tool result of one text: it is sent as one message, in its place."""
     return message.shallow and message.shape != RESPONSES
 
 
 def _answers_by_id(message: Message) -> bool:
-    """True if a message holds results, except the answer to a legacy function call, which is a message of its own."""
+    """Whether a message holds results, except the answer to a legacy function call, which is a message of its own."""
     is_legacy = message.shape == "openai" and message.seen["role"] == "function"
     return not is_legacy and Result in map(type, message.parts)

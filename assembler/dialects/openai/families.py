@@ -52,7 +52,7 @@ _READERS: Readers = {
 
 @functools.cache
 def families(api: OpenAIApi) -> tuple[Family, ...]:
-    """Return the rows of an API, most specific first. The last takes every name."""
+    """The rows of an API, most specific first. The last takes every name."""
     return table_in(f"assembler.dialects.openai_{api}", Family, _READERS)
 
 
@@ -61,7 +61,7 @@ _FORWARDED_SLACK: Tokens = 1
 
 
 def family_of(model: str | None, api: OpenAIApi = "chat") -> Family:
-    """Return the family that prices `model` on `api`, by the name without `openai/` and `ft:`.
+    """The family that prices `model` on `api`, by the name without `openai/` and `ft:`.
 
     An unknown name, and None, get the newest family's rules, graded estimated. OpenRouter forwards OpenAI's bill, but
     none of these recordings went through it, so its counts are never exact.
@@ -78,7 +78,7 @@ def family_of(model: str | None, api: OpenAIApi = "chat") -> Family:
 
 
 def _asked_by_responses(on_chat: Family, on_responses: Family) -> Family:
-    """Return the family of a reasoning model on OpenRouter, which forwards a Chat request to Responses.
+    """The family of a reasoning model on OpenRouter, which forwards a Chat request to Responses.
 
     Its answers show that: finish reasons are statuses of Responses, and reasoning has the format `openai-responses-v1`
     (OpenRouter, "Reasoning Tokens", read 2026-11). Chat bills more for tools, and the bound includes that, in case

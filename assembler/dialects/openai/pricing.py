@@ -108,7 +108,7 @@ def _name(call: Call, family: Family, count: TokenCounter) -> Tokens:
 
 
 def _compact(arguments: str) -> str:
-    """Return JSON without blanks between its tokens, and any other text unchanged."""
+    """JSON without blanks between its tokens, and any other text unchanged."""
     if " " not in arguments and "\n" not in arguments and "\\" not in arguments:
         return arguments
     try:
@@ -152,7 +152,7 @@ def price_results(results: Sequence[str], family: Family, count: TokenCounter) -
 
 
 def _slack_of(text: str, data: object, family: Family, count: TokenCounter) -> Tokens:
-    """Return the slack of one of several results. Each has its own, so that the bounds add up like the prices."""
+    """The slack of one of several results. Each has its own, so that the bounds add up like the prices."""
     slack = family.calls.slack
     if not text.isascii():
         slack += max(0, count(json.dumps([data])) - count(_listed([data])))
@@ -295,7 +295,7 @@ def _schema_of(format: object) -> tuple[str, str, Schema] | None:
 
 
 def _sent(schema: Schema) -> dict[str, Any]:
-    """Return the schema without the keywords that are enforced but not shown, on every level."""
+    """The schema without the keywords that are enforced but not shown, on every level."""
     return {key: _keep_value(key, value) for key, value in schema.items() if key not in _UNSENT}
 
 
@@ -323,7 +323,7 @@ _BLANKS = " \t\n\r"
 
 
 def _graded(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:
-    """Return an exact count if the family's are, else a bounded one with `slack`, or an estimate with a margin."""
+    """An exact count if the family's are, else a bounded one with `slack`, or an estimate with a margin."""
     if not slack and family.grade is Grade.EXACT:
         return exact(tokens)
     margin = tokens // ESTIMATE_MARGIN if family.grade is Grade.ESTIMATED else 0

@@ -50,7 +50,7 @@ class ToolText(enum.Enum):
 
 
 def tool_text(tool: Tool, generation: ToolText = ToolText.CURRENT) -> str:
-    """Return one tool's declaration, without a line break at the end. O(its schema)."""
+    """One tool's declaration, without a line break at the end. O(its schema)."""
     comment = _comment(tool.description, generation)
     if not properties(tool.parameters):
         return f"{comment}type {tool.name} = () => any;"
@@ -59,12 +59,12 @@ def tool_text(tool: Tool, generation: ToolText = ToolText.CURRENT) -> str:
 
 
 def properties(schema: Schema) -> Mapping[str, Schema]:
-    """Return the properties of an object's schema. A value that is not a schema becomes an empty one."""
+    """The properties of an object's schema. A value that is not a schema becomes an empty one."""
     return {key: fields_in(value) for key, value in fields_in(schema, "properties").items()}
 
 
 def alternatives(schema: Schema) -> Sequence[Schema]:
-    """Return the schemas of `anyOf`, `oneOf`, or a list-valued `type`; empty if there are none."""
+    """The schemas of `anyOf`, `oneOf`, or a list-valued `type`; empty if there are none."""
     for keyword in ("anyOf", "oneOf"):
         listed: object = schema.get(keyword)
         if isinstance(listed, list) and listed:
@@ -80,13 +80,13 @@ _KINDS = frozenset({"string", "number", "integer", "boolean", "null", "array", "
 
 
 def _of_kind(schema: Schema, kind: str | None) -> Schema:
-    """Return the schema with one of its types. Only an object keeps the properties, so that they are written once."""
+    """The schema with one of its types. Only an object keeps the properties, so that they are written once."""
     others = {key: value for key, value in schema.items() if key != "properties" or kind == "object"}
     return {**others, "type": kind}
 
 
 def definitions(schema: Schema) -> Mapping[str, Schema]:
-    """Return the root's definitions and properties by their reference: `#/$defs/Address`, `#/properties/home`."""
+    """The root's definitions and properties by their reference: `#/$defs/Address`, `#/properties/home`."""
     found = {f"#/properties/{key}": held for key, held in properties(schema).items()}
     for place in ("$defs", "definitions"):
         named = ((name, fields_of(one)) for name, one in fields_in(schema, place).items())
@@ -137,7 +137,7 @@ class _Scope:
         )
 
     def follow(self, schema: Schema) -> tuple[Schema, _Scope]:
-        """Return the schema that a reference names, updated with the keys next to the reference.
+        """The schema that a reference names, updated with the keys next to the reference.
 
         A reference to the root, an enclosing definition or nothing becomes `any`, and so does one beyond the limits.
         """
@@ -152,19 +152,19 @@ class _Scope:
         return (schema, self) if inside is self.inside else (schema, attrs.evolve(self, inside=inside))
 
     def _may_write(self, target: str, named: Schema) -> bool:
-        """True if a definition may be written: the first time, or while `repeats` has enough left. Uses it up."""
+        """Whether a definition may be written: the first time, or while `repeats` has enough left. Uses it up."""
         first = target not in self.seen
         self.seen.add(target)
         return first or self.repeats.taken(target, named)
 
     def apart(self) -> _Scope:
-        """Return this place in what the text leaves out, which has limits of its own."""
+        """This place in what the text leaves out, which has limits of its own."""
         if not self.hidden:
             self.hidden.append(_Scope.of(self.definitions["#"], self.generation))
         return attrs.evolve(self.hidden[0], inside=self.inside)
 
     def size_of_round(self, target: object) -> int:
-        """Return the tokens of another round of a definition that is not expanded. Only its first costs more."""
+        """The tokens of another round of a definition that is not expanded. Only its first costs more."""
         named = self.definitions.get(target) if isinstance(target, str) else None
         if named is None or target in self.counted or not self.rounds.left:
             return _CYCLE
@@ -233,7 +233,7 @@ def _texts(value: object) -> bool:
 
 
 def _remarks(schema: Schema, scope: _Scope, depth: int) -> str:
-    """Return the comment lines above a property: title, description, and the default if there is no description."""
+    """The comment lines above a property: title, description, and the default if there is no description."""
     if scope.generation is ToolText.FIRST:
         return "" if depth else _comment(schema.get("description"), ToolText.FIRST)
     heading = _heading(schema)
@@ -243,7 +243,7 @@ def _remarks(schema: Schema, scope: _Scope, depth: int) -> str:
 
 
 def _limits(schema: Schema, scope: _Scope) -> str:
-    """Return the comment after a property: its limits, and the default if there is a description."""
+    """The comment after a property: its limits, and the default if there is a description."""
     if scope.generation is ToolText.FIRST:
         return ""
     shown = (*(("default",) if _described(schema) else ()), "minimum", "maximum")
@@ -256,12 +256,12 @@ def _described(schema: Schema) -> bool:
 
 
 def _heading(schema: Schema) -> str:
-    """Return title and description as comment lines."""
+    """Title and description as comment lines."""
     return _comment(schema.get("title"), ToolText.CURRENT) + _comment(schema.get("description"), ToolText.CURRENT)
 
 
 def _comment(text: object, generation: ToolText) -> str:
-    """Return each line as a comment. The current text drops indentation; a blank line is an empty comment."""
+    """Each line as a comment. The current text drops indentation; a blank line is an empty comment."""
     if not isinstance(text, str) or not text.strip():
         return ""
     if generation is ToolText.FIRST:
@@ -323,7 +323,7 @@ def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
 
 
 def _may_cost(keyword: str, held: object, scope: _Scope) -> int:
-    """Return the tokens of a keyword that the text leaves out: of its schemas as they would be written, or its JSON."""
+    """The tokens of a keyword that the text leaves out: of its schemas as they would be written, or its JSON."""
     if keyword in _RULED or held is None or isinstance(held, bool | int | float):
         return 2 if keyword == "nullable" else 1  # ` | null` in openai/harmony
     if keyword in _BY_NAME:
@@ -334,7 +334,7 @@ def _may_cost(keyword: str, held: object, scope: _Scope) -> int:
 
 
 def _may_cost_in(schema: object, scope: _Scope) -> int:
-    """Return the tokens of a schema that the text leaves out, as it would be written; 0 for anything else."""
+    """The tokens of a schema that the text leaves out, as it would be written; 0 for anything else."""
     fields = fields_of(schema)
     if not fields:
         return 0
@@ -350,7 +350,7 @@ _OF_SCHEMAS = frozenset(["allOf", "prefixItems", "not", "if", "then", "else", "c
 
 
 def _repeated(schema: Schema) -> int:
-    """Return the tokens of a description that was repeated for each of several types until the end of 2025.
+    """The tokens of a description that was repeated for each of several types until the end of 2025.
 
     8 recordings of 2 repositories, all with two types; the same request cost the text once in August 2026.
     """

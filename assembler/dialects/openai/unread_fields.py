@@ -42,7 +42,7 @@ def _on_responses(message: Message) -> Count:
 
 
 def _kept(message: Message) -> Iterator[Mapping[str, Any]]:
-    """Yield the parts that Responses gets with all their fields from a message that is written anew."""
+    """The parts that Responses gets with all their fields from a message that is written anew."""
     calls = call_items(message)
     for part in message.parts:
         match part:
@@ -59,6 +59,6 @@ def _kept(message: Message) -> Iterator[Mapping[str, Any]]:
 
 
 def _own_form(part: Media) -> Mapping[str, Any]:
-    """Return a medium as it is sent if it keeps its fields: one of Responses, or a file of Chat's; else nothing."""
+    """A medium as it is sent if it keeps its fields: one of Responses, or a file of Chat's; else nothing."""
     inner = fields_of(part.raw.get("file"))
     return part.raw if inner is None or part.raw.get("type") != "file" else {**inner, "type": "input_file"}

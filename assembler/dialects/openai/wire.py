@@ -33,7 +33,7 @@ _MARKS = TakenMarks(in_parts=[BREAKPOINT, CONTROL], in_calls=[CONTROL], in_tools
 
 
 def legal_name(name: str) -> str:
-    """Return a legal tool name for a history, because models make up names, and other APIs allow more."""
+    """A legal tool name for a history, because models make up names, and other APIs allow more."""
     return name if CALL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
 
 
@@ -53,7 +53,7 @@ def is_empty_for_chat(message: Message) -> bool:
 
 
 def is_sent_in_content(part: Thinking, message: Message) -> bool:
-    """True if reasoning is sent as a part of the content, as in some APIs that copy this one."""
+    """Whether reasoning is sent as a part of the content, as in some APIs that copy this one."""
     return message.shape in CHAT_SHAPES and field_of(part) is None
 
 
@@ -69,7 +69,7 @@ def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai"
 
 
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
-    """Return the dict that is sent for a message, if it depends on no other message, else None. Computed once."""
+    """The dict that is sent for a message, if it depends on no other message, else None. Computed once."""
     if message.sent is None:
         message.sent = _spelled_alone(message)
     return message.sent
@@ -90,14 +90,14 @@ _MOST = frozenset({str, Call})
 
 
 def _depends_on_the_api(message: Message) -> bool:
-    """True if a message is written differently for the APIs that have this form."""
+    """Whether a message is written differently for the APIs that have this form."""
     if holds_opaque(message) or count_media_in_results(message):
         return True
     return not all(is_in_chats_form(part, message) for part in message.parts if isinstance(part, Media))
 
 
 def holds_opaque(message: Message) -> bool:
-    """True if the message, or a result in it, holds an opaque part."""
+    """Whether the message, or a result in it, holds an opaque part."""
     for part in message.parts:
         kind = type(part)
         if kind is Opaque or (kind is Result and Opaque in map(type, cast(Result, part).parts)):
@@ -106,12 +106,12 @@ def holds_opaque(message: Message) -> bool:
 
 
 def is_sent_alone(message: Message) -> bool:
-    """True if the message's dict does not depend on earlier ones. A legacy answer's does: it names no call."""
+    """Whether the message's dict does not depend on earlier ones. A legacy answer's does: it names no call."""
     return as_it_came(message) is not None and (message.role != "tool" or message.seen["role"] == "tool")
 
 
 def sent_alone(messages: Iterable[Message]) -> list[Mapping[str, Any]] | None:
-    """Return what is sent for each message; None unless `is_sent_alone` holds for all of them."""
+    """What is sent for each message; None unless `is_sent_alone` holds for all of them."""
     sent: list[Mapping[str, Any]] = []
     for message in messages:
         spelled = message.sent or as_it_came(message)
@@ -139,12 +139,12 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
 
 
 def is_foreign_thought(part: Part) -> bool:
-    """True if a part is reasoning in a form that this API does not accept."""
+    """Whether a part is reasoning in a form that this API does not accept."""
     return type(part) is Thinking and field_of(part) is None
 
 
 def goes_as_it_came(message: Message) -> bool:
-    """Return True if a message that was adapted to this API is sent with all its fields."""
+    """Whether a message that was adapted to this API is sent with all its fields."""
     if message.role in ("system", "developer") and Media in map(type, message.parts):
         return False
     is_chat = message.shape in CHAT_SHAPES and not is_empty_for_chat(message)
@@ -152,13 +152,13 @@ def goes_as_it_came(message: Message) -> bool:
 
 
 def _has_strays(message: Message) -> bool:
-    """True if a message has a cache mark that this API does not have there: written apart, so that it is noted."""
+    """Whether a message has a cache mark that this API does not have there: written apart, so that it is noted."""
     fields = fields_of(message.seen)
     return fields is not None and any(True for _ in _MARKS.strays(fields))
 
 
 def _answers_respelled(message: Message, open_calls: Iterable[tuple[Call, str]]) -> bool:
-    """True if a legacy answer, which has no id, answers a call that got one."""
+    """Whether a legacy answer, which has no id, answers a call that got one."""
     if message.role != "tool" or message.seen["role"] != "function":
         return False
     names = [part.name for part in message.parts if type(part) is Result]
@@ -166,7 +166,7 @@ def _answers_respelled(message: Message, open_calls: Iterable[tuple[Call, str]])
 
 
 def _has_calls_to_respell(message: Message) -> bool:
-    """True if a call has an object as arguments, as for some templates, or no type."""
+    """Whether a call has an object as arguments, as for some templates, or no type."""
     calls: list[dict[str, Any]] | None = message.seen.get("tool_calls")
     if not calls:
         return False
@@ -189,7 +189,7 @@ def _is_respelled(call: Mapping[str, Any]) -> bool:
 
 
 def _needs_no_change(seen: dict[str, Any]) -> bool:
-    """True if nothing in a message must change for this API, so that it can be copied."""
+    """Whether nothing in a message must change for this API, so that it can be copied."""
     content = seen.get("content")
     if PIN in seen or not _OF_NO_CALL.isdisjoint(seen) or not (content is None or isinstance(content, str)):
         return False
@@ -217,7 +217,7 @@ _OF_NO_CALL = MARK_KEYS - _MARKS.in_calls
 
 
 def _says_custom(call: Mapping[str, Any]) -> bool:
-    """True if a call of a custom tool has its type and its input."""
+    """Whether a call of a custom tool has its type and its input."""
     return call.get("type") == "custom" and isinstance(call["custom"].get("input"), str)
 
 
@@ -275,7 +275,7 @@ def _respell(message: Message, open_calls: CallQueue[tuple[Call, str]], notes: N
 
 
 def _write_extra_fields(message: Message) -> dict[str, Any]:
-    """Return the fields of a Chat message other than its content, from a dict or an object."""
+    """The fields of a Chat message other than its content, from a dict or an object."""
     thoughts = [part for part in message.parts if isinstance(part, Thinking) and field_of(part) is not None]
     fields = {field: held for part in thoughts for field, held in part.raw.items()}
     fields |= {field: message.seen[field] for field in sent_extra_fields(message)}
@@ -297,7 +297,7 @@ def _write_part(part: Part) -> str | dict[str, Any] | None:
 
 
 def media_part(part: Media, dialect: str = "openai_chat") -> dict[str, Any]:
-    """Return another provider's image, document or sound as a Chat Completions part, with its content or URL.
+    """Another provider's image, document or sound as a Chat Completions part, with its content or URL.
 
     Raises `UnsupportedContentError` for a provider's stored file and for kinds that the API lacks.
     """
@@ -332,7 +332,7 @@ def _content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]
 
 
 def _ids_of(calls: Sequence[Call]) -> list[str]:
-    """Return unique ids for the calls of one message. A call may have an id that another of its step has already."""
+    """Unique ids for the calls of one message. A call may have an id that another of its step has already."""
     ids: dict[str, Call] = {}
     for place, call in enumerate(calls):
         own = None if call.id is None else legal_id(call.id)
@@ -358,7 +358,7 @@ def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
 
 
 def result_texts(result: Result) -> list[str]:
-    """Return the texts of a result. Media and unknown parts are sent separately."""
+    """The texts of a result. Media and unknown parts are sent separately."""
     return [part for part in result.parts if isinstance(part, str)]
 
 
@@ -371,7 +371,7 @@ def _text_of(result: Result) -> str | list[dict[str, Any]]:
 
 
 def tool_definition(tool: Tool) -> dict[str, Any]:
-    """Return the nested definition; one of the caller's own is copied."""
+    """The nested definition; one of the caller's own is copied."""
     if tool.api is not None:
         return own_definition(tool)
     if tool.sent.found is None:

@@ -51,7 +51,7 @@ class OpenAIChat:
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a body: leading system messages are the head, the rest is the conversation.
+        """The regions of a body: leading system messages are the head, the rest is the conversation.
 
         It accepts more than `build` does, so that any request that the API billed can be priced.
         """
@@ -63,13 +63,13 @@ class OpenAIChat:
         return Layout(head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Return the price list of the model's family, or of the maker or host of a model that is not OpenAI's."""
+        """The price list of the model's family, or of the maker or host of a model that is not OpenAI's."""
         own = unknown_model_pricer(OpenAIChatPricer(family_of(model), count, model), model, count, in_chat)
         other = upstream_pricer(model, count, "chat") or guessed_pricer(model, count, self.pricer, in_chat)
         return graded_pricer(other or own, count, price_in_name(model))
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return `response_format` and `tool_choice` (OpenAI API reference, read 2026-11)."""
+        """`response_format` and `tool_choice` (OpenAI API reference, read 2026-11)."""
         choice = choice_of(layout, lambda name: {"type": "function", "function": {"name": name}})
         if layout.output is None:
             return choice
@@ -80,7 +80,7 @@ class OpenAIChat:
         return not is_foreign_thought(thought) or is_sent_in_content(thought, message)
 
     def emit(self, layout: Layout) -> Emission:
-        """Return `messages`, with the system text first, and `tools`. Raises `ConversationError` without a message."""
+        """`messages`, with the system text first, and `tools`. Raises `ConversationError` without a message."""
         messages: list[dict[str, Any]] = []
         if layout.system is not None:
             messages.append({"role": "system", "content": layout.system})

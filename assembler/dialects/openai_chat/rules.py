@@ -43,7 +43,7 @@ _SPEAKING = ("content", "tool_calls", "function_call", "refusal", "audio")
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Yield every breach in a request, for any model. Linear."""
+    """Every breach in a request, for any model. Linear."""
     messages, tools = request.at("messages"), request.at("tools")
     yield from chat.wrong_messages(messages, _FORM)
     yield from chat.wrong_tools(tools, _FORM)

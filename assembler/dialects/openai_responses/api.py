@@ -20,11 +20,11 @@ class SearchTool:
     """The tool search of the Responses API ("Tool search", read 2026-11)."""
 
     def definition(self) -> dict[str, Any]:
-        """Return the tool that searches."""
+        """The tool that searches."""
         return {"type": "tool_search"}
 
     def marked(self, tool: Tool) -> dict[str, Any]:
-        """Return the definition with the mark `defer_loading`. A new one says that it is not strict."""
+        """The definition with the mark `defer_loading`. A new one says that it is not strict."""
         came = fields_in(tool.seen)
         if came.get("type") == "function" and "name" in came:
             return {**came, "defer_loading": True}

@@ -68,7 +68,7 @@ class OpenAIResponses:
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a body: `instructions` is the system text, leading system items are the head.
+        """The regions of a body: `instructions` is the system text, leading system items are the head.
 
         Reasoning, text and calls of one turn of the model become one message. A text as `input` is one user message.
         """
@@ -92,14 +92,14 @@ class OpenAIResponses:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Return the price list of the model's family on this API, or of the host of a model that is not OpenAI's."""
+        """The price list of the model's family on this API, or of the host of a model that is not OpenAI's."""
         rules = OpenAIResponsesPricer(family_of(model, "responses"), count, model)
         own = unknown_model_pricer(rules, model, count, in_items)
         other = upstream_pricer(model, count, "responses") or guessed_pricer(model, count, self.pricer, in_items)
         return graded_pricer(other or own, count, price_in_name(model))
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return `text.format` and `tool_choice` (OpenAI API reference, read 2026-11)."""
+        """`text.format` and `tool_choice` (OpenAI API reference, read 2026-11)."""
         choice = choice_of(layout, lambda name: {"type": "function", "name": name})
         if layout.output is None:
             return choice
@@ -110,7 +110,7 @@ class OpenAIResponses:
         return is_sent_thought(thought, message)
 
     def emit(self, layout: Layout) -> Emission:
-        """Return `instructions`, `input` and `tools`. `input` needs an item, so a system text alone becomes one.
+        """`instructions`, `input` and `tools`. `input` needs an item, so a system text alone becomes one.
 
         Raises `ConversationError` for an empty layout.
         """
@@ -188,7 +188,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         return bill + Count(self.envelope + replayed) + price_calls(calls, self.family, self.count)
 
     def as_sent(self, message: Message) -> Message:
-        """Return the message with the parts of other APIs as texts, or left out."""
+        """The message with the parts of other APIs as texts, or left out."""
         return as_responses_sends(adapt_message(message, RESPONSES))
 
     def unread(self, message: Message) -> Count:
@@ -204,7 +204,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         return False
 
     def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages without reasoning items that no item of the model follows."""
+        """The messages without reasoning items that no item of the model follows."""
         return without_unfollowed_reasoning(messages)
 
     def options(self, layout: Layout) -> Count:
@@ -265,12 +265,12 @@ class OpenAIResponsesPricer(OpenAIBill):
 
 
 def _is_renamed(message: Message) -> bool:
-    """True if an item comes with parts of another API: it is one of the model's turn under their names here."""
+    """Whether an item comes with parts of another API: it is one of the model's turn under their names here."""
     return message.shape == RESPONSES and not sendable(message)
 
 
 def _as_shown(tool: Tool) -> Tool:
-    """Return a tool as this API reads it. Of one in Chat's form with an extra top-level `name`, it reads only the name.
+    """A tool as this API reads it. Of one in Chat's form with an extra top-level `name`, it reads only the name.
 
     73 such requests were billed so (one repository, October and November 2025). Of a deferred tool the model sees name
     and description (OpenAI, "Tool search", read 2026-11).
@@ -289,7 +289,7 @@ def _as_shown(tool: Tool) -> Tool:
 
 
 def _is_replayed(message: Message) -> bool:
-    """True if a message's call is an item of the server, unchanged."""
+    """Whether a message's call is an item of the server, unchanged."""
     if message.shape != RESPONSES:  # an item in a content is sent with its id and its status too
         return any(_was_served(part.raw) for part in message.parts if type(part) is Opaque)
     items = cast("list[Mapping[str, Any]]", message.seen if isinstance(message.seen, list) else [message.seen])

@@ -54,7 +54,7 @@ _HELD_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Yield every breach in a request, for any model. Linear."""
+    """Every breach in a request, for any model. Linear."""
     given, tools = request.at("input"), request.at("tools")
     stored = [key for key in _HELD_ELSEWHERE if not request.at(key).absent]
     yield from shape.may_be(request.at("instructions"), shape.TEXT_OR_LIST)
@@ -71,7 +71,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 
 
 def _kind(item: Place) -> str:
-    """Return the type of an item. A message and a reference may have none."""
+    """The type of an item. A message and a reference may have none."""
     kind = item.at("type")
     if item.filled_keys == ["id"]:
         return "item_reference"

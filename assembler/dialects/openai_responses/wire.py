@@ -70,7 +70,7 @@ def _as_they_came(message: Message, notes: Notes) -> Iterator[Item]:
 
 
 def _without_hints(part: object) -> object:
-    """Return a part without the keys by which callers give its size."""
+    """A part without the keys by which callers give its size."""
     fields = fields_of(part)
     return part if fields is None else without_given(fields)
 
@@ -88,11 +88,11 @@ class ItemIds(CallIds):
         """The ids of calls of custom tools. Their outputs are items of another type."""
 
     def asked(self, call: Call) -> str:
-        """Return the id that a call is sent with."""
+        """The id that a call is sent with."""
         return str(self.ask(call, 0))
 
     def answered(self, call_id: str | None, name: str | None) -> str:
-        """Return the id of the call that an output answers, found by its id, or by name and order without one."""
+        """The id of the call that an output answers, found by its id, or by name and order without one."""
         found = self.find(call_id, name)
         if found is not None:
             return str(found[1])
@@ -101,7 +101,7 @@ class ItemIds(CallIds):
 
 
 def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
-    """Return the caller's item with the id that this request gives to its call."""
+    """The caller's item with the id that this request gives to its call."""
     kind = str(item.get("type"))
     call_id = item.get("call_id") or (item.get("id") if kind in OWED else None)
     if not isinstance(call_id, str):
@@ -175,14 +175,14 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
 
 
 def _item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
-    """Return an item that was found in a message's content, without what callers write beside it."""
+    """An item that was found in a message's content, without what callers write beside it."""
     item = own_fields(raw)
     _MARKS.drop(item)
     return _settled(item, ids, notes)
 
 
 def _call_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
-    """Return a call that was found in a message's content.
+    """A call that was found in a message's content.
 
     That of a caller's tool goes without its id, since for an item with an id the API demands the reasoning that came
     before it. It demands the id of other calls.
@@ -198,7 +198,7 @@ NAMES = "name(s) of messages left out"
 
 
 def _message_items(message: Message, content: Sequence[str | Media | Opaque]) -> Iterator[Item]:
-    """Yield one message item, or none for empty content. The assistant's texts are joined, as they are billed."""
+    """One message item, or none for empty content. The assistant's texts are joined, as they are billed."""
     filled = [part for part in content if part]
     if not filled and message.role == "assistant":
         return
@@ -265,7 +265,7 @@ def _cannot_carry(kind: str) -> UnsupportedContentError:
 
 
 def flat_definition(tool: Tool) -> Item:
-    """Return the flat definition. One of the caller's own in this form is copied, with a type for its parameters.
+    """The flat definition. One of the caller's own in this form is copied, with a type for its parameters.
 
     One with Chat's `function` beside its name is not completed: the API ignores that key. Any other definition gets an
     explicit `strict`, because this API's default is true, and that of other APIs is false (OpenAI API reference,

@@ -40,7 +40,7 @@ class Plain:
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """Return the regions of a plain request: leading system messages are the head, the rest is the conversation."""
+        """The regions of a plain request: leading system messages are the head, the rest is the conversation."""
         messages = read_messages(listed_messages(request, "{'messages': […]}"))
         head = head_length(messages)
         options = options_in(request, ("system", "messages", "tools"))
@@ -51,15 +51,15 @@ class Plain:
         return Layout(system=system, head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """Return a pricer of texts: exact without a model or for a known vocabulary, else an estimate."""
+        """A pricer of texts: exact without a model or for a known vocabulary, else an estimate."""
         return unknown_model_pricer(PlainPricer(count), model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """Return `output_schema`. A tool choice has no text, so `emit` leaves it out, with a note."""
+        """`output_schema`. A tool choice has no text, so `emit` leaves it out, with a note."""
         return {} if layout.output is None else {"output_schema": named_schema(layout.output)}
 
     def emit(self, layout: Layout) -> Emission:
-        """Return the regions under their names. Message dicts are copied; other objects become role and content."""
+        """The regions under their names. Message dicts are copied; other objects become role and content."""
         request: dict[str, Any] = {}
         if layout.system is not None:
             request["system"] = layout.system
@@ -134,7 +134,7 @@ class PlainPricer:
         return Count(0) if asked is None else self._graded(self.count(compact_json(asked)))
 
     def _graded(self, tokens: Tokens) -> Count:
-        """Return a count with the counter's grade; a plain function is exact."""
+        """A count with the counter's grade; a plain function is exact."""
         return Count(tokens, grade_of(self.count))
 
     def _part(self, part: Part) -> Tokens:
@@ -154,14 +154,14 @@ class PlainPricer:
 
 
 def _captions(part: Media) -> list[str]:
-    """Return the title, the context or the name of a file, which is sent with it."""
+    """The title, the context or the name of a file, which is sent with it."""
     inner = fields_in(part.raw, "document")
     held = (part.raw.get("title"), part.raw.get("context"), inner.get("name"), inner.get("context"))
     return [text for text in held if isinstance(text, str)]
 
 
 def definition(tool: Tool) -> dict[str, Any]:
-    """Return a tool's name, description and parameters, without empty ones."""
+    """A tool's name, description and parameters, without empty ones."""
     if tool.api is not None:
         return own_definition(tool)
     schema = {"parameters": own_fields(tool.parameters)} if tool.parameters else {}
@@ -169,7 +169,7 @@ def definition(tool: Tool) -> dict[str, Any]:
 
 
 def spell_message(message: Message) -> dict[str, Any]:
-    """Return the caller's dict without this library's own key, or role and content of another object."""
+    """The caller's dict without this library's own key, or role and content of another object."""
     fields = cast("dict[str, Any]", private_copy(message.seen))
     fields.pop(PIN, None)
     return fields

@@ -17,7 +17,7 @@ RULES = (N1, N2, N3, N4, N5, N6, N7, N8, N9, L0, T1, T2, T3)
 
 
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
-    """Yield every breach in a conversation, for any model. Linear."""
+    """Every breach in a conversation, for any model. Linear."""
     messages = request.at("messages")
     yield from may_be(request.at("system"), TEXT_OR_LIST)
     yield from neutral.wrong_messages(messages)

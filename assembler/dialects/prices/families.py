@@ -52,17 +52,17 @@ AnyRow = TypeVar("AnyRow", bound=Row)
 
 
 def evidence_of(rows: int, repositories: int) -> Evidence:
-    """Return the evidence of a row that was fitted to public test recordings, as most are."""
+    """The evidence of a row that was fitted to public test recordings, as most are."""
     return Evidence(source="public test recordings", read="2026-11", rows=rows, repositories=repositories)
 
 
 def estimate_with_slack(tokens: Tokens, slack: Tokens) -> Count:
-    """Return a recorded number, with the most by which a recording exceeds it as slack."""
+    """A recorded number, with the most by which a recording exceeds it as slack."""
     return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
 
 
 def guess(tokens: Tokens, upper: Tokens) -> Count:
-    """Return a number with little evidence, or on which servers of one name disagree."""
+    """A number with little evidence, or on which servers of one name disagree."""
     return Count(tokens, Grade.ESTIMATED, upper=upper)
 
 
@@ -72,12 +72,12 @@ ANOTHER_VOCABULARY = 1.5
 
 
 def for_another_vocabulary(price: Count, ceiling: float) -> Count:
-    """Return a price for a model whose own vocabulary may need up to `ceiling` times as many tokens."""
+    """A price for a model whose own vocabulary may need up to `ceiling` times as many tokens."""
     return Count(price.tokens, Grade.ESTIMATED, math.ceil(price.upper * ceiling))
 
 
 def first_match(table: Iterable[AnyRow], name: str) -> AnyRow | None:
-    """Return the first row whose pattern matches the beginning of `name`, or None. O(rows)."""
+    """The first row whose pattern matches the beginning of `name`, or None. O(rows)."""
     return next((row for row in table if row.names.match(name)), None)
 
 
@@ -85,7 +85,7 @@ _FORWARDED = re.compile(r"(?i)\s*openrouter[/:]")
 
 
 def is_forwarded(model: str) -> bool:
-    """True if a gateway with this model name forwards the request to a host of its choice, as OpenRouter does."""
+    """Whether a gateway with this model name forwards the request to a host of its choice, as OpenRouter does."""
     return _FORWARDED.match(model) is not None
 
 
@@ -94,7 +94,7 @@ _FOLDERS = re.compile(r".*/|ollama:")
 
 
 def template_name(model: str) -> str:
-    """Return a model's name in lower case, with a host's prefix that rows may match, without `ollama/` and folders."""
+    """A model's name in lower case, with a host's prefix that rows may match, without `ollama/` and folders."""
     name = model.strip().lower()
     host = _HOST.match(name)
     return f"{host[0] if host else ''}{_FOLDERS.sub('', name[host.end() :] if host else name)}"
@@ -105,7 +105,7 @@ Readers: TypeAlias = Mapping[str, Callable[[Any], object]]
 
 
 def table_in(module: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow, ...]:
-    """Return the rows of `families.toml` in the folder of this module, in order."""
+    """The rows of `families.toml` in the folder of this module, in order."""
     table = pkgutil.get_data(module, "families.toml")  # `importlib.resources` takes longer to import than this to read
     if table is None:
         raise FileNotFoundError(f"no families.toml beside {module}")
@@ -113,7 +113,7 @@ def table_in(module: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow,
 
 
 def rows_of(table: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow, ...]:
-    """Return the rows of a TOML text, in order."""
+    """The rows of a TOML text, in order."""
     written = tomllib.loads(table)
 
     def fields(name: str) -> dict[str, Any]:

@@ -34,13 +34,13 @@ _FOR_OPENAI = frozenset(f"{engine}:{encoding}" for engine in ("tiktoken", "tokto
 
 
 def grade_price(price: Priced, count: TokenCounter) -> Priced:
-    """Return the price with the worse of two grades: its own, and its counter's at this moment."""
+    """The price with the worse of two grades: its own, and its counter's at this moment."""
     grade = grade_of(count)
     return price if price.grade >= grade else attrs.evolve(price, grade=grade)
 
 
 def graded_pricer(rules: Pricer, count: TokenCounter, beside_rules: Count = NOTHING) -> Pricer:
-    """Return the rules with prices graded by their counter, and with what a request costs `beside_rules`.
+    """The rules with prices graded by their counter, and with what a request costs `beside_rules`.
 
     With an exact counter and no such cost, return the rules themselves.
     """
@@ -94,7 +94,7 @@ class RuledMergingPricer(RuledPricer, MergingPricer):
     rules: MergingPricer
 
     def when_sent(self) -> MergingPricer:
-        """Return the rules' pricer for sent messages, with its prices changed in the same way."""
+        """The rules' pricer for sent messages, with its prices changed in the same way."""
         return attrs.evolve(self, rules=self.rules.when_sent())
 
     def spares(self) -> Tokens:
@@ -122,16 +122,16 @@ class GradedPricer(RuledPricer):
     beside_rules: Count = attrs.field(default=NOTHING, kw_only=True)
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """Return the rules' prices, graded, with what each request costs beside them."""
+        """The rules' prices, graded, with what each request costs beside them."""
         prices = self.rules.fixed(pieces, head, tools).each(lambda price: grade_price(price, self.count))
         return attrs.evolve(prices, framing=prices.framing + self.beside_rules)
 
     def message(self, message: Message) -> Count:
-        """Return the rules' price, graded."""
+        """The rules' price, graded."""
         return grade_price(self.rules.message(message), self.count)
 
     def options(self, layout: Layout) -> Count | Difference:
-        """Return the rules' price, graded."""
+        """The rules' price, graded."""
         return grade_price(self.rules.options(layout), self.count)
 
 
@@ -142,13 +142,13 @@ class GradedMergingPricer(GradedPricer, RuledMergingPricer):
     rules: MergingPricer
 
     def difference_after(self, message: Message, before: Message | None) -> Difference | None:
-        """Return the rules' difference, graded."""
+        """The rules' difference, graded."""
         more = self.rules.difference_after(message, before)
         return None if more is None else grade_price(more, self.count)
 
 
 def lenient_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
-    """Return the rules with a price of nothing for a message that they refuse: the least that it may cost.
+    """The rules with a price of nothing for a message that they refuse: the least that it may cost.
 
     For finding out what would be dropped even so. What stays must be priced by the rules.
     """
@@ -168,7 +168,7 @@ class _LenientPricer(GradedPricer):
     __slots__ = ()
 
     def message(self, message: Message) -> Count:
-        """Return the rules' price; nothing if they refuse the message."""
+        """The rules' price; nothing if they refuse the message."""
         return _or_nothing(self.rules, message)
 
 
@@ -176,7 +176,7 @@ class _LenientMergingPricer(GradedMergingPricer):
     __slots__ = ()
 
     def message(self, message: Message) -> Count:
-        """Return the rules' price; nothing if they refuse the message."""
+        """The rules' price; nothing if they refuse the message."""
         return _or_nothing(self.rules, message)
 
 
@@ -196,11 +196,11 @@ def counts_for_claude(count: TokenCounter) -> bool:
 
 
 def estimated_for(model: str | None, vocabulary: str, price: Count) -> Count:
-    """Return the price, graded as an estimate if the named model has another vocabulary, or an unpublished one."""
+    """The price, graded as an estimate if the named model has another vocabulary, or an unpublished one."""
     known = model is None or not model.strip() or open_vocabulary_of(model) == vocabulary
     return price if known else attrs.evolve(price, grade=Grade.ESTIMATED)
 
 
 def own_counter(vocabulary: str, count: TokenCounter) -> TokenCounter:
-    """Return a counter of the vocabulary in place of OpenAI's. Keep any other counter: the caller chose it."""
+    """A counter of the vocabulary in place of OpenAI's. Keep any other counter: the caller chose it."""
     return shared_vocabulary(vocabulary) if counts_for_openai(count) else count

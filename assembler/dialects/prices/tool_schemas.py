@@ -49,7 +49,7 @@ def _size(definition: Mapping[str, Any]) -> int:
 
 
 def most_tokens(text: str) -> Tokens:
-    """Return about the most tokens of a text: one for three letters, and one for each other character. O(text)."""
+    """About the most tokens of a text: one for three letters, and one for each other character. O(text)."""
     others = len(_NO_LETTER.findall(text))
     return (len(text) - others) // 3 + others + 2 if text else 0
 

@@ -19,12 +19,12 @@ class ForeignMergingPricer(ForeignPricer, RuledMergingPricer):
     rules: MergingPricer
 
     def difference_after(self, message: Message, before: Message | None) -> Difference | None:
-        """Return the rules' difference with a wider bound, without savings, which another model may not have."""
+        """The rules' difference with a wider bound, without savings, which another model may not have."""
         more = self.rules.difference_after(message, before)
         if more is None:
             return None
         return Difference(more.tokens, Grade.ESTIMATED, max(0, math.ceil(more.upper * self.farthest)))
 
     def spares(self) -> Tokens:
-        """Return what the rules spare with a wider bound, and the text around a message."""
+        """What the rules spare with a wider bound, and the text around a message."""
         return math.ceil(self.rules.spares() * self.farthest) + AROUND_A_MESSAGE

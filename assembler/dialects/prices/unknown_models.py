@@ -44,7 +44,7 @@ Parted: TypeAlias = Callable[[Message], Sequence[Message]]
 
 
 def as_one(message: Message) -> Sequence[Message]:
-    """Return the message alone, for an API that gets it as one."""
+    """The message alone, for an API that gets it as one."""
     return [message]
 
 
@@ -84,7 +84,7 @@ def in_items(message: Message) -> Sequence[Message]:
 
 
 def _each(message: Message, groups: Sequence[Sequence[Part]]) -> Sequence[Message]:
-    """Return a message for each group of parts, or the message itself if there is at most one group."""
+    """A message for each group of parts, or the message itself if there is at most one group."""
     return [_of_parts(message, tuple(parts)) for parts in groups] if len(groups) > 1 else [message]
 
 
@@ -99,7 +99,7 @@ def _speaks(part: Part) -> bool:
 
 
 def unknown_model_pricer(rules: Pricer, model: str | None, count: TokenCounter, parted: Parted = as_one) -> Pricer:
-    """Return the rules with wider bounds if the model has a name that is not OpenAI's, else the rules themselves.
+    """The rules with wider bounds if the model has a name that is not OpenAI's, else the rules themselves.
 
     A counter of the caller's own was chosen for its model, so the rules are not changed. `parted` splits a message into
     those that the API gets: each has its own bound.
@@ -124,7 +124,7 @@ def guessed_pricer(
     rules_of: Callable[[str, TokenCounter], Pricer],
     parted: Parted,
 ) -> Pricer | None:
-    """Return the rules, with wider bounds, of the model whose name a deployment's name contains.
+    """The rules, with wider bounds, of the model whose name a deployment's name contains.
 
     None if it contains none, or if the caller chose the counter: then the rules of an unknown model apply.
     """
@@ -137,7 +137,7 @@ def guessed_pricer(
 
 
 def foreign_pricer(rules: Pricer, parted: Parted, farthest: float, indents: TokenCounter | None = None) -> Pricer:
-    """Return the rules as estimates with wider bounds. Rules that merge messages still merge them."""
+    """The rules as estimates with wider bounds. Rules that merge messages still merge them."""
     if isinstance(rules, MergingPricer):
         # where a dialect of the user's own merges messages
         from assembler.dialects.prices.unknown_merging import ForeignMergingPricer
@@ -156,7 +156,7 @@ class ForeignPricer(RuledPricer):
     """Counts definitions as a template may write them that indents them, as Llama's does; None if none does."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """Return the rules' prices with wider bounds, equal for a system text in pieces and as a head message."""
+        """The rules' prices with wider bounds, equal for a system text in pieces and as a head message."""
         prices = self.rules.fixed(pieces, head, tools)
         texts = [price for price, message in zip(prices.head, head, strict=True) if not is_item_apart(message)]
         of_one = self._parts_of_one([*prices.pieces, *texts, prices.framing])
@@ -199,7 +199,7 @@ class ForeignPricer(RuledPricer):
         return self._loosened(price, AROUND_A_MESSAGE * (1 + sum(type(part) in (Call, Result) for part in parts)))
 
     def _reached_by(self, message: Message) -> Tokens:
-        """Return the bound of parallel results, as the sum of what each adds, rounded up: so parts of the list add up.
+        """The bound of parallel results, as the sum of what each adds, rounded up: so parts of the list add up.
 
         O(results): what a result adds depends only on the two before it.
         """
@@ -212,7 +212,7 @@ class ForeignPricer(RuledPricer):
         return reached
 
     def options(self, layout: Layout) -> Count | Difference:
-        """Return the rules' price with a wider bound, without savings, which another model may not have.
+        """The rules' price with a wider bound, without savings, which another model may not have.
 
         What an answer format adds to each of the assistant's texts is rounded together with that text, as in a build.
         """

@@ -10,7 +10,7 @@ from assembler.errors import ConversationError
 
 
 def listed_messages(request: Mapping[str, Any], expected: str) -> list[object]:
-    """Return the list under `messages`. Raises `ConversationError`, which names what was `expected`, without one."""
+    """The list under `messages`. Raises `ConversationError`, which names what was `expected`, without one."""
     listed = request.get("messages")
     if not isinstance(listed, list | tuple):
         raise ConversationError(f"request has no list of messages; expected {expected}")
@@ -23,7 +23,7 @@ def read_messages(listed: Iterable[object]) -> list[Message]:
 
 
 def system_in(request: Mapping[str, Any]) -> str | Sequence[Any]:
-    """Return `system`: a text or a list of blocks, empty if missing. Raises `ConversationError` for other types."""
+    """`system`: a text or a list of blocks, empty if missing. Raises `ConversationError` for other types."""
     given: object = request.get("system")
     if given is None:
         return ()
@@ -33,7 +33,7 @@ def system_in(request: Mapping[str, Any]) -> str | Sequence[Any]:
 
 
 def options_in(request: Mapping[str, Any], owned: Collection[str]) -> dict[str, Any]:
-    """Return the entries of a request whose keys are not in `owned`."""
+    """The entries of a request whose keys are not in `owned`."""
     return {key: value for key, value in request.items() if key not in owned}
 
 
@@ -42,7 +42,7 @@ UNREADABLE = (AttributeError, KeyError, IndexError, TypeError, ValueError, Recur
 
 
 def unreadable(error: Exception) -> ConversationError:
-    """Return a `ConversationError` that names the missing key, or the function of the dialect that failed.
+    """A `ConversationError` that names the missing key, or the function of the dialect that failed.
 
     A key is named only if it occurs in the dialect's code. Any other may be a text of the request, which no error
     quotes. Raise the result outside of the `except`, because the original error may quote the request too.

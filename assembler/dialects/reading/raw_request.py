@@ -29,7 +29,7 @@ class SpellingDialect(Dialect, Protocol):
     """A dialect whose `emit` also renders the request, as a chat template does."""
 
     def spell(self, layout: Layout) -> dict[str, Any]:
-        """Return the request before it is rendered."""
+        """The request before it is rendered."""
         ...
 
 
@@ -38,7 +38,7 @@ class FormedDialect(Dialect, Protocol):
     """A dialect whose requests have two forms: an SDK's arguments, and the body of the REST API."""
 
     def in_form_of(self, body: Mapping[str, Any], request: dict[str, Any]) -> dict[str, Any]:
-        """Return a request that this dialect emitted in the form of the body."""
+        """A request that this dialect emitted in the form of the body."""
         ...
 
 
@@ -47,7 +47,7 @@ class ThinkingDialect(Dialect, Protocol):
     """A dialect of an API that refuses an option for thinking beside some messages."""
 
     def thinking_as_allowed(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the body without an option for thinking that the API would refuse beside its messages."""
+        """The body without an option for thinking that the API would refuse beside its messages."""
         ...
 
 
@@ -56,7 +56,7 @@ class PrefillDialect(Dialect, Protocol):
     """A dialect of an API some of whose models go on with a message of the assistant's at the end."""
 
     def with_prefill(self, model: str) -> Dialect:
-        """Return the dialect of requests that end with the assistant; the same one if the model takes none."""
+        """The dialect of requests that end with the assistant; the same one if the model takes none."""
         ...
 
 
@@ -86,7 +86,7 @@ class RawRequest:
         raise problem
 
     def for_model(self, model: str | None) -> RawRequest:
-        """Return the request in the dialect of its ending, if that depends on the model."""
+        """The request in the dialect of its ending, if that depends on the model."""
         said = self.layout.messages
         if model is None or not said or said[-1].role != "assistant" or not isinstance(self.dialect, PrefillDialect):
             return self
@@ -94,7 +94,7 @@ class RawRequest:
 
     @property
     def messages(self) -> list[object]:
-        """Return the head and the conversation as the caller's own messages or items."""
+        """The head and the conversation as the caller's own messages or items."""
         read = [*self.layout.head, *self.layout.messages]
         own = items_of(self.body.get("messages"))
         if own and len(own) == len(read):
@@ -103,7 +103,7 @@ class RawRequest:
         return [*head, *(entry for message in self.layout.messages for entry in _entries(message))]
 
     def copied(self) -> dict[str, Any]:
-        """Return a deep copy of the body. Raises `ConversationError` if it contains itself or nests too deep."""
+        """A deep copy of the body. Raises `ConversationError` if it contains itself or nests too deep."""
         try:
             with OfTheCaller("request", ConversationError):
                 return own_fields(self.body)
@@ -112,7 +112,7 @@ class RawRequest:
         raise problem
 
     def around(self, layout: Layout, as_they_came: frozenset[str]) -> dict[str, Any]:
-        """Return the body with these regions in place of its own, except under the keys `as_they_came`.
+        """The body with these regions in place of its own, except under the keys `as_they_came`.
 
         Thinking is left out where the API would refuse it beside the messages that stay.
         """
@@ -129,19 +129,19 @@ class RawRequest:
 
 
 def _with_its_role(message: Message) -> object:
-    """Return the original of a head message, with its role: Gemini's system instruction may have another, or none."""
+    """The original of a head message, with its role: Gemini's system instruction may have another, or none."""
     fields = fields_of(message.seen)
     return message.seen if fields is None or fields.get("role") == message.role else {**fields, "role": message.role}
 
 
 def _entries(message: Message) -> list[object]:
-    """Return the originals of a message: one dict, or the items of one turn of the model."""
+    """The originals of a message: one dict, or the items of one turn of the model."""
     seen: object = message.seen
     return [*cast("list[object]", seen)] if isinstance(seen, list) else [seen]
 
 
 def _only(body: Mapping[str, Any], keys: Any) -> dict[str, Any]:
-    """Return the entries under these keys, also from nested dicts (`config`, `toolConfig`)."""
+    """The entries under these keys, also from nested dicts (`config`, `toolConfig`)."""
     kept: dict[str, Any] = {}
     for key, value in body.items():
         if key in keys:
@@ -152,7 +152,7 @@ def _only(body: Mapping[str, Any], keys: Any) -> dict[str, Any]:
 
 
 def _without(value: Any, keys: Any) -> Any:
-    """Return a dict without these keys, and any other value unchanged."""
+    """A dict without these keys, and any other value unchanged."""
     fields = fields_of(value)
     if fields is None:
         return value

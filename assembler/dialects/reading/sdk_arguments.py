@@ -23,7 +23,7 @@ _DUMPED = frozenset({"system_instruction", "systemInstruction", *_SCHEMAS})
 
 
 def without_sdk_values(request: Arguments) -> Arguments:
-    """Return the request without options that are not given, and with Gemini's typed `config` as a dict.
+    """The request without options that are not given, and with Gemini's typed `config` as a dict.
 
     The same object if nothing changes. O(keys).
     """
@@ -36,7 +36,7 @@ def without_sdk_values(request: Arguments) -> Arguments:
 
 
 def _opened(config: object) -> object:
-    """Return a typed config as a dict of its fields that are set, with a typed system instruction as a dict."""
+    """A typed config as a dict of its fields that are set, with a typed system instruction as a dict."""
     fields = fields_of(config)
     if fields is None:
         names = cast("Mapping[str, object]", getattr(type(config), "model_fields", {}))
@@ -59,7 +59,7 @@ def _dumped(held: object) -> object:
 
 
 def with_schemas(request: Arguments) -> Arguments:
-    """Return the request with a schema for each class of an answer, as the SDK writes it. The same object if none.
+    """The request with a schema for each class of an answer, as the SDK writes it. The same object if none.
 
     Raises `ToolError` for a class without a schema.
     """
@@ -86,7 +86,7 @@ def _schema_of(answer: Any) -> dict[str, Any]:
 
 
 def _strict(answer: Any) -> dict[str, Any]:
-    """Return name and schema as OpenAI's SDK writes them: closed, and with every property required."""
+    """Name and schema as OpenAI's SDK writes them: closed, and with every property required."""
     written = written_by_the_sdk(answer)
     return {"name": written.name, "schema": written.schema, "strict": True}
 

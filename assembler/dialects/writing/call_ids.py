@@ -14,12 +14,12 @@ _ALPHABET = string.digits + string.ascii_letters
 
 
 def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
-    """Return the id if it is short enough, else one made from its hash."""
+    """The id if it is short enough, else one made from its hash."""
     return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
 
 
 def nine(call_id: str) -> str:
-    """Return the id if it is nine letters and digits, else one made from its hash.
+    """The id if it is nine letters and digits, else one made from its hash.
 
     Two ids collide once in 62**9 / 2 pairs.
     """

@@ -25,7 +25,7 @@ AS_FUNCTIONS = "custom tool(s) of OpenAI sent as functions of one text"
 
 
 def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
-    """Return the dialect's request, without the tools that its API does not have. The notes list them."""
+    """The dialect's request, without the tools that its API does not have. The notes list them."""
     shape = dialect.api.shape
     spelled = [as_function(tool, shape) for tool in layout.tools]
     kept = [tool for tool in spelled if tool.goes_to(shape)]
@@ -47,12 +47,12 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
 
 
 def _tools_in(request: Mapping[str, Any]) -> list[object]:
-    """Return the lists of tools in a request. Some APIs have them in a configuration."""
+    """The lists of tools in a request. Some APIs have them in a configuration."""
     return [tools for fields in (request, *map(fields_in, request.values())) if (tools := fields.get("tools"))]
 
 
 def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:
-    """Return another API's request for the layout of a request to the API of `home`.
+    """Another API's request for the layout of a request to the API of `home`.
 
     A part or a tool of an unknown type is assumed to be of `home`, so no other API gets it unchanged. If `home` is
     `plain` or a chat template, which are no APIs, nothing is assumed.
@@ -70,7 +70,7 @@ OF_NO_API = ("", "plain")
 
 
 def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> Emission | None:
-    """Return the request `before` with the messages `added`; None if the whole layout must be emitted. O(added)."""
+    """The request `before` with the messages `added`; None if the whole layout must be emitted. O(added)."""
     if not added:
         return before
     if not _grows(type(dialect)):
@@ -89,7 +89,7 @@ def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> 
 
 
 def _with_lost_fields(grown: Emission, before: Emission, lost: Sequence[SideField]) -> Emission:
-    """Return a request with the library's notes on its beginning and on the fields that its end has lost."""
+    """A request with the library's notes on its beginning and on the fields that its end has lost."""
     notes = Notes(before.of_library or _IN_ORDER)
     for field in lost:
         notes[field.word] += field.times
@@ -101,7 +101,7 @@ _IN_ORDER = dict.fromkeys((CITATIONS, SIGNATURES, FIELDS, MARKS, TOOL_MARKS, TOO
 
 
 def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[Message]:
-    """Return the messages with custom calls as calls of functions; the same sequence if there are none."""
+    """The messages with custom calls as calls of functions; the same sequence if there are none."""
     for message in messages:  # messages of the API's own shape are skipped before the costlier test
         if message.shape == shape or message.role != "assistant" or Call not in map(type, message.parts):
             continue

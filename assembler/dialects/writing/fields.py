@@ -19,22 +19,22 @@ NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 
 def own_fields(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a deep copy of the fields as a dict."""
+    """A deep copy of the fields as a dict."""
     return cast("dict[str, Any]", private_copy(dict(raw)))
 
 
 def named_tool(tool: Tool) -> dict[str, Any]:
-    """Return a tool's name, and its description if it has one: most definitions begin with these."""
+    """A tool's name, and its description if it has one: most definitions begin with these."""
     return {"name": tool.name, "description": tool.description} if tool.description else {"name": tool.name}
 
 
 def object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a tool's schema with `"type": "object"`, which every API demands."""
+    """A copy of a tool's schema with `"type": "object"`, which every API demands."""
     return own_fields(schema) if "type" in schema else {"type": "object", **own_fields(schema)}
 
 
 def named_schema(output: OutputSchema) -> dict[str, Any]:
-    """Return the schema with its name, description and `strict`."""
+    """The schema with its name, description and `strict`."""
     fields: dict[str, Any] = {"name": output.name, "schema": own_fields(output.schema)}
     if output.description is not None:
         fields["description"] = output.description
@@ -42,26 +42,26 @@ def named_schema(output: OutputSchema) -> dict[str, Any]:
 
 
 def bare_schema(output: OutputSchema) -> dict[str, Any]:
-    """Return the schema with the description inside, for an API without a separate field."""
+    """The schema with the description inside, for an API without a separate field."""
     described = {} if output.description is None else {"description": output.description}
     schema: dict[str, Any] = own_fields(output.schema)
     return {**described, **schema}
 
 
 def tool_choice_in(options: Mapping[str, Any]) -> object:
-    """Return the tool choice of a request in OpenAI's formats, on Chat also by its older name."""
+    """The tool choice of a request in OpenAI's formats, on Chat also by its older name."""
     choice: object = options.get("tool_choice")
     return options.get("function_call") if choice is None else choice
 
 
 def asked_choice(layout: Layout) -> str | None:
-    """Return the choice, or None if its tool is missing, because a limit may have left it out."""
+    """The choice, or None if its tool is missing, because a limit may have left it out."""
     known = {"auto", "none", "required", *(tool.name for tool in layout.tools)}
     return layout.choice if layout.tools and layout.choice in known else None
 
 
 def choice_of(layout: Layout, named: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """Return `tool_choice` for one of OpenAI's APIs: a word, or what `named` returns for a tool's name."""
+    """`tool_choice` for one of OpenAI's APIs: a word, or what `named` returns for a tool's name."""
     choice = asked_choice(layout)
     if choice is None:
         return {}
@@ -72,7 +72,7 @@ def choice_of(layout: Layout, named: Callable[[str], dict[str, Any]]) -> dict[st
 
 
 def _own_choice(tool: Tool) -> dict[str, Any]:
-    """Return the choice of a provider's own tool: its type, and the field that distinguishes tools of one type."""
+    """The choice of a provider's own tool: its type, and the field that distinguishes tools of one type."""
     definition = own_definition(tool)
     if isinstance(definition.get("custom"), dict):
         return {"type": "custom", "custom": {"name": tool.name}}

@@ -119,7 +119,7 @@ class SideField:
 
     @property
     def says_more(self) -> bool:
-        """True if it belongs to what the model said: citations, annotations, audio."""
+        """Whether it belongs to what the model said: citations, annotations, audio."""
         return self.cited > 0 or self.key in OF_ANSWERS
 
     @property
@@ -131,7 +131,7 @@ class SideField:
 def lost_fields(
     messages: Iterable[Message], request: _Raw, history: str, noted: Iterable[object] = ()
 ) -> list[SideField]:
-    """Return the side fields of the messages that a request does not hold, whose messages are under the key `history`.
+    """The side fields of the messages that a request does not hold, whose messages are under the key `history`.
 
     `noted` is what was left out with a note of its own. Messages of texts, and those that are sent as they came, cost
     next to nothing. O(what was sent) if any other has a side field.
@@ -149,7 +149,7 @@ def lost_fields(
 
 
 def side_fields(messages: Iterable[Message]) -> list[SideField]:
-    """Return the side fields of the messages. O(values) of each message that is asked for the first time."""
+    """The side fields of the messages. O(values) of each message that is asked for the first time."""
     found: list[SideField] = []
     for message in messages:
         if message.side_fields is None:
@@ -160,7 +160,7 @@ def side_fields(messages: Iterable[Message]) -> list[SideField]:
 
 
 def fields_of_tools(tools: Iterable[Tool]) -> list[SideField]:
-    """Return the fields of functions beside what the library reads.
+    """The fields of functions beside what the library reads.
 
     Those of a form that is no API's, such as MCP's, are not meant for one, except for cache marks.
     """
@@ -176,7 +176,7 @@ def fields_of_tools(tools: Iterable[Tool]) -> list[SideField]:
 
 
 def missing(came: Sequence[SideField], sent: object) -> list[SideField]:
-    """Return the fields that `sent`, a request or a part of it, does not hold. O(what was sent)."""
+    """The fields that `sent`, a request or a part of it, does not hold. O(what was sent)."""
     held = Counter(_held_under({field.key for field in came} | {_SEAL}, sent))
     sealed = {signature for key, signature in held if key == _SEAL}
     lost: list[SideField] = []
@@ -192,12 +192,12 @@ def missing(came: Sequence[SideField], sent: object) -> list[SideField]:
 
 
 def has_more_to_say(message: Message) -> bool:
-    """True if a message has citations, annotations or audio beside its parts: without them it is shortened."""
+    """Whether a message has citations, annotations or audio beside its parts: without them it is shortened."""
     return any(field.says_more for field in side_fields([message]))
 
 
 def saying_less(messages: Iterable[tuple[int, Message]], request: _Raw, history: str) -> set[int]:
-    """Return the indexes of the messages whose citations or audio a request does not hold. O(what was sent)."""
+    """The indexes of the messages whose citations or audio a request does not hold. O(what was sent)."""
     unchanged = set(map(id, items_of(request.get(history))))
     changed = [(index, message) for index, message in messages if id(message.seen) not in unchanged]
     came = [(index, field) for index, message in changed for field in side_fields([message]) if field.says_more]
@@ -206,7 +206,7 @@ def saying_less(messages: Iterable[tuple[int, Message]], request: _Raw, history:
 
 
 def _held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:
-    """Yield what is under these keys in a request, at any depth, printed."""
+    """What is under these keys in a request, at any depth, printed."""
     unvisited = [sent]
     while unvisited:
         holder = unvisited.pop()
@@ -246,7 +246,7 @@ def _every(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _unread(part: Part) -> _Raw | None:
-    """Return the dict of a part that other APIs get as a text or not at all: there its fields need no note."""
+    """The dict of a part that other APIs get as a text or not at all: there its fields need no note."""
     if isinstance(part, Opaque | Thinking) or (isinstance(part, Media) and text_of_document(part) is not None):
         return part.raw
     return None

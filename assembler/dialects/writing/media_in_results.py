@@ -22,14 +22,14 @@ MEDIA_ALONE = "(shown after the answers)"
 
 
 def count_media_in_results(message: Message) -> int:
-    """Return how many pictures and files a message's answers hold."""
+    """How many pictures and files a message's answers hold."""
     if Result not in map(type, message.parts):
         return 0
     return sum(type(held) is Media for part in message.parts if type(part) is Result for held in part.parts)
 
 
 def with_media_after_results(message: Message, target: str) -> Message:
-    """Return the message with its answers' pictures and files after the last answer, for the API `target`.
+    """The message with its answers' pictures and files after the last answer, for the API `target`.
 
     A text before each names its call by the caller's id, which means the newest call with that id. Returns the same
     message if nothing moves. O(parts).
@@ -57,7 +57,7 @@ def with_media_after_results(message: Message, target: str) -> Message:
 def all_with_media_after_results(
     messages: Sequence[Message], target: str, notes: Notes | None = None
 ) -> Sequence[Message]:
-    """Return each message as `with_media_after_results` does, or the same sequence if nothing moved."""
+    """Each message as `with_media_after_results` returns it; the same sequence if nothing moved."""
     results = [part for message in messages for part in message.parts if type(part) is Result]
     if not any([Media in map(type, result.parts) for result in results]):  # noqa: C419 - of a whole history
         return messages
@@ -70,7 +70,7 @@ def all_with_media_after_results(
 
 
 def adapt_with_media(message: Message, target: str) -> Message:
-    """Return the message as the API `target` gets it, and bills it."""
+    """The message as the API `target` gets it, and bills it."""
     return adapt_message(with_media_after_results(message, target), target)
 
 

@@ -27,5 +27,5 @@ class Notes(Counter[str]):
     """The notes of a request, each with its number of occurrences."""
 
     def lines(self) -> tuple[str, ...]:
-        """Return a line for each note, in the order of their first occurrence."""
+        """A line for each note, in the order of their first occurrence."""
         return tuple(f"{times} {what}" for what, times in self.items() if times)

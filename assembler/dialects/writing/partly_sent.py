@@ -19,7 +19,7 @@ Placed: TypeAlias = Iterable[tuple[int, Message]]
 
 
 def sent_whole(dialect: Dialect, messages: Placed, emission: Callable[[], Emission | Literal[False]]) -> set[int]:
-    """Return the indexes of the messages that the request has in full. O(parts).
+    """The indexes of the messages that the request has in full. O(parts).
 
     `emission` is called if a message has citations, or audio. If it is False, as there is no request yet, none is lost.
     """
@@ -37,20 +37,20 @@ def sent_whole(dialect: Dialect, messages: Placed, emission: Callable[[], Emissi
 
 
 def sent_at_all(dialect: Dialect, messages: Placed) -> set[int]:
-    """Return the indexes of the messages of which the request has any part. O(parts)."""
+    """The indexes of the messages of which the request has any part. O(parts)."""
     sendable = _without_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages
     return {index for index, message in sendable if _sends_any(dialect, message)}
 
 
 def _without_unfollowed_reasoning(messages: Placed) -> Placed:
-    """Return the messages without the reasoning that Responses refuses because nothing follows it."""
+    """The messages without the reasoning that Responses refuses because nothing follows it."""
     placed = [*messages]
     unfollowed = unfollowed_reasoning([message for _, message in placed])
     return [one for place, one in enumerate(placed) if place not in unfollowed]
 
 
 def _sends_all(dialect: Dialect, message: Message) -> bool:
-    """True if the request has every part of the message, with its reasoning. O(parts)."""
+    """Whether the request has every part of the message, with its reasoning. O(parts)."""
     if MAY_BE_LOST.isdisjoint(map(type, message.parts)):
         return True
     if dialect.api.shape == api_of(message) == RESPONSES and without_compacted_parts(message) is not message:
@@ -59,7 +59,7 @@ def _sends_all(dialect: Dialect, message: Message) -> bool:
 
 
 def _sends_any(dialect: Dialect, message: Message) -> bool:
-    """True if the request has any part of the message. O(parts)."""
+    """Whether the request has any part of the message. O(parts)."""
     if is_left_out_for(message, dialect.api.shape):
         return False
     if _unsent_reasoning(dialect, message) < len(message.parts) or not message.parts:
@@ -68,7 +68,7 @@ def _sends_any(dialect: Dialect, message: Message) -> bool:
 
 
 def _unsent_reasoning(dialect: Dialect, message: Message) -> int:
-    """Return how many reasoning parts of a message the dialect does not send."""
+    """How many reasoning parts of a message the dialect does not send."""
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if not thoughts or not _chooses(type(dialect)):
         return 0

@@ -33,7 +33,7 @@ class Emitted:
 
 
 def read_emitted(request: Mapping[str, Any], history: str = "messages") -> Emitted | None:
-    """Return the bytes of a request; None if it has no list under `history`, as a prompt. O(characters)."""
+    """The bytes of a request; None if it has no list under `history`, as a prompt. O(characters)."""
     if not isinstance(request.get(history), list):
         return None
     entries = cast("list[object]", request[history])
@@ -42,7 +42,7 @@ def read_emitted(request: Mapping[str, Any], history: str = "messages") -> Emitt
 
 
 def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
-    """Return the bytes of a plan's request; for a rendered prompt, those of its messages in the plain dialect."""
+    """The bytes of a plan's request; for a rendered prompt, those of its messages in the plain dialect."""
     emission = plan.emission if layout is None else emit_layout(plan.settings.dialect, layout)
     found = read_emitted(emission.request, plan.settings.dialect.api.history)
     if found is None:
@@ -53,7 +53,7 @@ def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
 
 
 def prefix_hash(plan: Planned) -> str:
-    """Return the SHA-256 of everything before the newest turn, in hexadecimal: system text, tools, older entries.
+    """The SHA-256 of everything before the newest turn, in hexadecimal: system text, tools, older entries.
 
     An entry that the newest turn shares with an older one, as when an API merges two user messages, belongs to the
     newest. Raises the dialect's errors. O(characters of the request).
@@ -65,7 +65,7 @@ def prefix_hash(plan: Planned) -> str:
 
 
 def first_changed(now: Emitted, before: Emitted) -> int | None:
-    """Return the first entry of `now` that differs from `before`, for `Context.first_changed`. O(entries)."""
+    """The first entry of `now` that differs from `before`, for `Context.first_changed`. O(entries)."""
     if now.opening != before.opening:
         return OPENING
     for index, (entry, earlier) in enumerate(zip(now.entries, before.entries, strict=False)):
@@ -75,7 +75,7 @@ def first_changed(now: Emitted, before: Emitted) -> int | None:
 
 
 def _newest_entries(plan: Planned) -> int:
-    """Return the number of entries of the newest turn alone: 0 if there is none, or if it is empty."""
+    """The number of entries of the newest turn alone: 0 if there is none, or if it is empty."""
     newest, _ = plan.view.newest_turn()
     later = sum(1 for index, _ in plan.kept_messages if index >= newest)
     if not later:
@@ -89,7 +89,7 @@ def _newest_entries(plan: Planned) -> int:
 
 
 def _spell(value: object) -> bytes:
-    """Return compact JSON in the order that is sent. ASCII, so that lone surrogates cause no error."""
+    """Compact JSON in the order that is sent. ASCII, so that lone surrogates cause no error."""
     return json.dumps(value, separators=(",", ":"), default=_written_out).encode()
 
 

@@ -22,13 +22,13 @@ from budgets.count import NOTHING, total
 
 
 def rule_for(dialect: str, model: str | None) -> PrefixCache | None:
-    """Return the cache rule of a model and dialect, or of the newest model if it is None. None if unknown."""
+    """The cache rule of a model and dialect, or of the newest model if it is None. None if unknown."""
     known = DIALECTS.get(dialect)
     return None if known is None else first_rule(known.api.caches, model)
 
 
 def rule_of(plan: Planned) -> PrefixCache | None:
-    """Return the cache rule of the plan's model."""
+    """The cache rule of the plan's model."""
     return _first_rule(plan.settings.dialect.api.caches, plan.settings.model)
 
 
@@ -47,12 +47,12 @@ def stable_prefix(plan: Planned) -> Count:
 
 
 def cacheable(plan: Planned) -> Count:
-    """Return what a cache can serve of the stable prefix; 0 tokens if the provider's rule is unknown."""
+    """What a cache can serve of the stable prefix; 0 tokens if the provider's rule is unknown."""
     return servable(stable_prefix(plan), rule_of(plan))
 
 
 def count_served(plan: Planned, previous: Planned) -> Count:
-    """Return what a cache that holds all of `previous` can serve of this plan's request. O(messages that both share).
+    """What a cache that holds all of `previous` can serve of this plan's request. O(messages that both share).
 
     0 for another dialect or model. If only the system text differs, `tokens` is 0 and `upper` includes the tools, which
     some providers read first. APIs that cache only what is marked serve this with the marks of `CacheMarks`.
@@ -69,7 +69,7 @@ _NONE = Count(0, Grade.ESTIMATED, upper=0)
 
 
 def servable(prefix: Count, rule: PrefixCache | None) -> Count:
-    """Return what a cache with this rule can serve of a prefix; 0 without a rule."""
+    """What a cache with this rule can serve of a prefix; 0 without a rule."""
     if rule is None:
         return Count(0, Grade.ESTIMATED, upper=prefix.upper)
     return Count(rule.served(prefix.tokens), Grade.ESTIMATED, upper=rule.served(prefix.upper))

@@ -55,14 +55,14 @@ class Volatile(Finding[Kind]):
 
 
 def volatile_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Volatile]:
-    """Yield the volatile texts in these `(region, name, text)`: one value for each item and kind. O(characters)."""
+    """The volatile texts in these `(region, name, text)`: one value for each item and kind. O(characters)."""
     for region, name, text in items:
         for kind, (offset, times) in by_kind((match, 1) for match in _VOLATILE.finditer(text)).items():
             yield Volatile(region, name, cast(Kind, kind), offset, times)
 
 
 def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
-    """Return the volatile texts of instruction, knowledge, head and tools. Found once for them. O(characters)."""
+    """The volatile texts of instruction, knowledge, head and tools. Found once for them. O(characters)."""
     facts = fixed_facts(measured)
     if facts.volatile is None:
         facts.volatile = tuple(volatile_texts(items_of(measured, measured.rendered.pieces)))
@@ -70,7 +70,7 @@ def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
 
 
 def items_of(measured: Measured, pieces: Iterable[Piece]) -> Iterator[tuple[str, str, str]]:
-    """Yield the texts of tools, pieces and head, each with its region and name."""
+    """The texts of tools, pieces and head, each with its region and name."""
     for tool in measured.regions.tools:
         yield "capability", tool.name, tool.description
         yield "capability", f"{tool.name} parameters", compact_json(tool.parameters)

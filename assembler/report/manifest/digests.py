@@ -18,7 +18,7 @@ MOST = 32
 
 
 def spell_json(value: object) -> bytes:
-    """Return compact ASCII JSON in the value's own order, with bytes as hashes and other objects as type names."""
+    """Compact ASCII JSON in the value's own order, with bytes as hashes and other objects as type names."""
     try:
         return json.dumps(value, separators=(",", ":"), default=_written_out).encode()
     except (TypeError, ValueError, RecursionError):  # a key of another type, a cycle, or too deep
@@ -35,17 +35,17 @@ def _written_out(value: object) -> Any:
 
 
 def hash_bytes(content: bytes | bytearray) -> str:
-    """Return the SHA-256 of bytes, in hexadecimal."""
+    """The SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def digest(value: object) -> str:
-    """Return the SHA-256 of the value's JSON, in hexadecimal. O(characters)."""
+    """The SHA-256 of the value's JSON, in hexadecimal. O(characters)."""
     return hash_bytes(spell_json(value))
 
 
 def describe_setting(value: object, depth: int = 0) -> Any:
-    """Return a setting as plain data: numbers and names unchanged, texts as hashes, attrs values field by field.
+    """A setting as plain data: numbers and names unchanged, texts as hashes, attrs values field by field.
 
     A function is only its name: a change of its code is not seen.
     """

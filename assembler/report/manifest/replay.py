@@ -18,7 +18,7 @@ from budgets.numbers import shown
 
 
 def replayed(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> Planned:
-    """Return the plan whose request has the manifest's bytes. One build; inputs are hashed only if the bytes differ.
+    """The plan whose request has the manifest's bytes. One build; inputs are hashed only if the bytes differ.
 
     A change that does not affect the bytes (the text of a dropped message, a version) is no error. Raises `ReplayError`
     with the differences, and `ManifestError` for an invalid manifest.
@@ -59,7 +59,7 @@ def _gathered(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> 
 
 
 def differences(place: str, then: object, now: object) -> Iterator[Difference]:
-    """Yield the differing leaves of two trees of plain data. Items of lists are compared by position."""
+    """The differing leaves of two trees of plain data. Items of lists are compared by position."""
     before_it, after_it = then, now
     if then == now:
         return
@@ -83,7 +83,7 @@ def _item_by_item(place: str, then: Sequence[object], now: Sequence[object]) -> 
 
 
 def _scalar(value: object) -> Scalar:
-    """Return a short form of a value: an item's hash or type, or a list's length."""
+    """A short form of a value: an item's hash or type, or a list's length."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, Mapping):

@@ -16,7 +16,7 @@ from assembler.report.rows import REGIONS
 
 
 def _part(**fields: Any) -> Any:
-    """Return the type of a mapping with these fields and any others."""
+    """The type of a mapping with these fields and any others."""
     required: dict[str, Any] = {name: (kind, ...) for name, kind in fields.items()}
     return create_model("part", __config__=ConfigDict(strict=True), **required)
 

@@ -34,7 +34,7 @@ _ENGINES = {"tiktoken": "tiktoken", "toktok": "toktok-rs", "transformers": "toke
 
 
 def manifest_of(plan: Planned) -> dict[str, Any]:
-    """Return the manifest of a plan. O(characters of its history and request). Raises the errors of its request."""
+    """The manifest of a plan. O(characters of its history and request). Raises the errors of its request."""
     request = spell_json(request_to_read(plan))
     return {
         "manifest": FORMAT,
@@ -45,7 +45,7 @@ def manifest_of(plan: Planned) -> dict[str, Any]:
 
 
 def gathered_of(draft: Draft, view: HistoryView, settings: Settings) -> dict[str, Any]:
-    """Return the inputs of a decision: the items, the settings, the versions. O(characters of the whole draft)."""
+    """The inputs of a decision: the items, the settings, the versions. O(characters of the whole draft)."""
     regions = draft.regions
     return {
         "items": {
@@ -110,7 +110,7 @@ def _budget(budget: Budget) -> dict[str, Any]:
 
 
 def versions(settings: Settings) -> dict[str, Any]:
-    """Return the versions of this library, the counter's engine and its vocabulary, which may be a hash."""
+    """The versions of this library, the counter's engine and its vocabulary, which may be a hash."""
     counter = counter_for(settings.budget)
     engine = _ENGINES.get(name_of(counter).partition(":")[0])
     return {
@@ -122,7 +122,7 @@ def versions(settings: Settings) -> dict[str, Any]:
 
 @functools.cache
 def installed_version(distribution: str) -> str | None:
-    """Return the version of an installed distribution; None if it runs from its sources. Cached.
+    """The version of an installed distribution; None if it runs from its sources. Cached.
 
     Read from the name of the distribution's folder (PEP 376), because importing `importlib.metadata` takes 40 ms.
     """
@@ -141,7 +141,7 @@ def installed_version(distribution: str) -> str | None:
 
 
 def decision_of(plan: Planned) -> dict[str, Any]:
-    """Return the decision: tokens by region and item, what stayed in which form, and each policy's changes."""
+    """The decision: tokens by region and item, what stayed in which form, and each policy's changes."""
     measured, summary = plan.measured, plan.trimmed.cut.summary
     tools = zip(measured.regions.tools, measured.prices.tools, strict=True)
     return {
@@ -158,13 +158,13 @@ def decision_of(plan: Planned) -> dict[str, Any]:
 
 
 def _knowledge(plan: Planned) -> list[dict[str, Any]]:
-    """Return the documents in the request, in order; a merged or shortened one has no id."""
+    """The documents in the request, in order; a merged or shortened one has no id."""
     places = {id(one): f"knowledge-{place}" for place, one in enumerate(plan.draft.regions.documents)}
     return [{"id": places.get(id(one)), "sha256": _document(one)} for one in plan.measured.rendered.sources]
 
 
 def _outcomes(plan: Planned) -> list[dict[str, Any]]:
-    """Return the messages that stay, with the tokens of each. All others were dropped."""
+    """The messages that stay, with the tokens of each. All others were dropped."""
     head = [
         {"id": f"message-{index}", "outcome": "kept", "tokens": count.tokens}
         for index, count in enumerate(plan.measured.prices.head)

@@ -23,7 +23,7 @@ _SCRIPTS = ("figures.js", "shapes.js", "compare.js", "list.js", "request.js", "s
 
 
 def render_page(title: str, fallback: str, figures: Mapping[str, Any]) -> str:
-    """Return the page. `fallback` is shown without scripts, and the script reads `figures`. Pure."""
+    """The page. `fallback` is shown without scripts, and the script reads `figures`. Pure."""
     style, script = _asset("page.css"), _script()
     return _template().substitute(
         policy=_policy(style, script),
@@ -41,7 +41,7 @@ def escape_text(text: str) -> str:
 
 
 def inert_json(value: object) -> str:
-    """Return JSON that is safe inside HTML: only ASCII, without characters that begin a tag or an entity."""
+    """JSON that is safe inside HTML: only ASCII, without characters that begin a tag or an entity."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -35,7 +35,7 @@ _NOTHING = "Nothing is shown here without scripts: this page reads the files tha
 def page_html(
     report: Report, plan: Planned | None, *, texts: Texts | None = None, refusal: ContextLengthError | None = None
 ) -> str:
-    """Return the report as a page without network access. It shows message texts only with `texts`. O(items + sizes).
+    """The report as a page without network access. It shows message texts only with `texts`. O(items + sizes).
 
     `plan` is the report's plan. A pickled report has none: its page shows the rows, but no other windows and no texts.
     With a `refusal`, the plan is the smallest one, which still does not fit, and the page says what is missing. Raises
@@ -55,7 +55,7 @@ def page_html(
 
 
 def session_page(of: Iterable[tuple[str, Report, Planned, Tokens]], *, title: str, texts: Texts | None) -> str:
-    """Return many builds as one page, given each one's name, report, plan, and what a cache may serve of it.
+    """Many builds as one page, given each one's name, report, plan, and what a cache may serve of it.
 
     A build adds only what changed since the one before, so the page grows with the messages and not with their square.
     One plan is in memory at a time. O(messages of all builds).
@@ -72,12 +72,12 @@ def session_page(of: Iterable[tuple[str, Report, Planned, Tokens]], *, title: st
 
 
 def tool_html() -> str:
-    """Return an empty page, onto which the user drops manifests and reports."""
+    """An empty page, onto which the user drops manifests and reports."""
     return _page("What a request holds", None, [], Rows())
 
 
 def notebook_html(report: Report, plan: Planned | None) -> str:
-    """Return the page in a separate frame, isolated from the notebook."""
+    """The page in a separate frame, isolated from the notebook."""
     return (
         f'<iframe srcdoc="{escape_text(page_html(report, plan))}" sandbox="allow-scripts" title="What a request holds" '
         f'style="width:100%;height:{_FRAME_HEIGHT}px;border:1px solid #8884;border-radius:8px;resize:vertical">'
@@ -162,7 +162,7 @@ def _cache(cache: CacheRow, rows: Rows) -> Mapping[str, Any]:
 
 
 def _size(size: Size, rows: Rows) -> list[Any]:
-    """Return a size as a list, to save space: a long history has a size for each turn."""
+    """A size as a list, to save space: a long history has a size for each turn."""
     why = rows.word(size.gone), rows.word(size.shortened)
     figures = [size.window, size.tokens, size.upper, size.prefix, size.served, size.first, *size.regions, *why]
     return [*figures, size.after] if size.after else figures

@@ -25,7 +25,7 @@ _NEWEST, _PINNED = "newest turn", "pinned"
 
 
 def items_of(plan: Planned) -> tuple[Item, ...]:
-    """Return the rows of a plan, region by region. Prices every turn; O(items)."""
+    """The rows of a plan, region by region. Prices every turn; O(items)."""
     return in_order([*fixed_items(plan.measured), *_stand_in(plan), *_conversation(plan)])
 
 
@@ -35,7 +35,7 @@ def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def rows_as_items(report: Report) -> tuple[Item, ...]:
-    """Return the rows of a report that has no plan."""
+    """The rows of a report that has no plan."""
     return tuple(_stored_item(row) for row in report.rows)
 
 
@@ -97,7 +97,7 @@ def _count(ledger: Ledger, start: int, stop: int) -> Count | None:
 
 
 def _turns(plan: Planned) -> tuple[list[Span], int]:
-    """Return the turns, oldest first, and the first message from which all are readable. Older ones are joined."""
+    """The turns, oldest first, and the first message from which all are readable. Older ones are joined."""
     newest_first: list[Span] = []
     try:
         newest_first.extend(plan.view.turns_newest_first())
@@ -120,7 +120,7 @@ def _unread(plan: Planned, stop: int) -> Iterator[Span]:
 
 
 def message_states(plan: Planned) -> list[State]:
-    """Return every item with its outcome, region by region, with a row for each message. O(messages)."""
+    """Every item with its outcome, region by region, with a row for each message. O(messages)."""
     found = [*map(_fixed_state, fixed_items(plan.measured)), *_summary(plan), *_messages(plan)]
     return sorted(found, key=lambda state: REGIONS.index(state[0].region))
 

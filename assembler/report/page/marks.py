@@ -23,7 +23,7 @@ class Mark:
 
 
 def marks_of(plan: Planned, items: Sequence[Item]) -> tuple[Mark, ...]:
-    """Return the request's marks, including the caller's own, in order; none if there is no request yet."""
+    """The request's marks, including the caller's own, in order; none if there is no request yet."""
     spelling = plan.settings.dialect.api.marks
     if spelling is None:
         return ()

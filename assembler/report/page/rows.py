@@ -35,19 +35,19 @@ class Rows:
         self._read: dict[Message, int] = {}
 
     def runs(self, states: Iterable[State]) -> list[list[int]]:
-        """Return the numbers of these rows as runs `[first, length]`. O(rows)."""
+        """The numbers of these rows as runs `[first, length]`. O(rows)."""
         return _runs(self._place(state, 0) for state in states)
 
     def compared_runs(self, states: Iterable[State]) -> list[list[int]]:
-        """Return the runs of rows that also have a number for their text, to compare builds. O(characters)."""
+        """The runs of rows that also have a number for their text, to compare builds. O(characters)."""
         return _runs(self._place(state, self._said(state[0].content)) for state in states)
 
     def word(self, text: str) -> int:
-        """Return the number of a text that many rows repeat."""
+        """The number of a text that many rows repeat."""
         return self._words.setdefault(text, len(self._words))
 
     def written(self) -> Mapping[str, Any]:
-        """Return the rows and texts for the page's script."""
+        """The rows and texts for the page's script."""
         return {"rows": list(self._rows), "words": list(self._words)}
 
     def _place(self, state: State, said: int) -> int:
@@ -71,7 +71,7 @@ class Rows:
         return self._rows.setdefault(row, len(self._rows))
 
     def _said(self, content: Content | None) -> int:
-        """Return a number that rows with the same text share; 0 for no text."""
+        """A number that rows with the same text share; 0 for no text."""
         match content:
             case None:
                 return 0

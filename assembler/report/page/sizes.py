@@ -50,13 +50,13 @@ class Size:
     shortened: str = ""
 
     def outcome_of(self, place: int, item: Item) -> Outcome:
-        """Return the outcome of the item at this place."""
+        """The outcome of the item at this place."""
         if self._drops(place, item):
             return "dropped"
         return "shortened" if item.before is not None and self.left_of(place, item) < item.before else "kept"
 
     def left_of(self, place: int, item: Item) -> Tokens:
-        """Return the remaining tokens of the item at this place."""
+        """The remaining tokens of the item at this place."""
         if place in self.after:
             return self.after[place]
         return 0 if self._drops(place, item) else item.before or 0
@@ -83,7 +83,7 @@ class Outlook:
 
 
 def size_of(plan: Planned, items: Sequence[Item] = ()) -> Size:
-    """Return what this plan keeps at its window, or everything without a budget."""
+    """What this plan keeps at its window, or everything without a budget."""
     budget = plan.settings.budget
     return Size(
         window=plan.count.upper if budget is None else budget.context_window,
@@ -119,7 +119,7 @@ def _changes_of(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tok
 
 
 def outlook_of(plan: Planned, items: Sequence[Item], refusal: ContextLengthError | None) -> Outlook:
-    """Return the sizes to draw. Costs as much as `report.steps()`, or `_SHARES` fits.
+    """The sizes to draw. Costs as much as `report.steps()`, or `_SHARES` fits.
 
     If the plan does not fit its own window, they begin at the smallest window that fits.
     """
@@ -181,7 +181,7 @@ def _note(plan: Planned) -> Tokens:
 
 
 def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
-    """Return the policy's reason for its cut."""
+    """The policy's reason for its cut."""
     if plan.trimmed.decisions or not steps or not steps[0][0].left_out:
         cut = plan
     else:
@@ -211,7 +211,7 @@ def _sampled(
 
 
 def _smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
-    """Return the smallest window that fits, from the error of one that does not."""
+    """The smallest window that fits, from the error of one that does not."""
     barely = budget.answer_reserve + 1
     try:
         refit(plan, barely)

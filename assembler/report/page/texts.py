@@ -28,7 +28,7 @@ class Texts:
 
 
 def text_of(content: Content | None, texts: Texts) -> str | None:
-    """Return the clipped text of an item; None if it has none, such as framing."""
+    """The clipped text of an item; None if it has none, such as framing."""
     if content is None:
         return None
     match content:

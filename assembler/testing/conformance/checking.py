@@ -44,7 +44,7 @@ def copied(subject: Subject) -> Subject | None:
 
 
 def texts_of(message: Message) -> Iterator[str]:
-    """Yield the texts of a message, of its reasoning and of its results."""
+    """The texts of a message, of its reasoning and of its results."""
     for part in message.parts:
         if isinstance(part, str):
             yield part
@@ -66,12 +66,12 @@ class ContractError(Evidence, AssertionError):
 
 
 def examples(number: int) -> settings:
-    """Return settings with the same examples each time, without a store, also inside another property."""
+    """Settings with the same examples each time, without a store, also inside another property."""
     return steadily(number, Phase.explicit, Phase.generate, Phase.shrink)
 
 
 def with_own(drawn: SearchStrategy[str], own: Texts | None) -> SearchStrategy[str]:
-    """Return the strategy, with texts of the caller's in half of the draws. Raises `BudgetError` for a blank text."""
+    """The strategy, with texts of the caller's in half of the draws. Raises `BudgetError` for a blank text."""
     if own is None:
         return drawn
     if isinstance(own, SearchStrategy):
@@ -145,7 +145,7 @@ class Checked:
     name: str
 
     def broken(self, law: str, problem: str) -> ContractError:
-        """Return the error to raise."""
+        """The error to raise."""
         return ContractError(self.name, law, problem)
 
     def fits_and_is_valid(self, context: Context[Any], dialect: str) -> None:

@@ -210,7 +210,7 @@ class SeldomCases(Checked):
 
 
 def containers(value: object) -> Iterator[object]:
-    """Yield every dict and list in a value, itself included."""
+    """Every dict and list in a value, itself included."""
     if isinstance(value, dict):
         yield cast(object, value)
         for item in cast("dict[str, object]", value).values():
@@ -222,7 +222,7 @@ def containers(value: object) -> Iterator[object]:
 
 
 def strings(value: object) -> Iterator[str]:
-    """Yield every text in a value, the keys of its dicts included."""
+    """Every text in a value, the keys of its dicts included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):

@@ -98,7 +98,7 @@ def check_dialect(
 
 
 def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any]:
-    """Return the same conversation; with `repeated`, the calls of every step have the same ids with this prefix."""
+    """The same conversation; with `repeated`, the calls of every step have the same ids with this prefix."""
     named: dict[str, str] = {}
     for message in request["messages"] if repeated is not None else ():
         for place, call in enumerate(message.get("tool_calls", ())):
@@ -376,7 +376,7 @@ class _CheckedDialect(Checked):
 
 
 def _words(message: Message) -> Iterator[str]:
-    """Yield every text of a message, and the names and words of its calls."""
+    """Every text of a message, and the names and words of its calls."""
     yield from texts_of(message)
     for part in message.parts:
         if isinstance(part, Call):

@@ -44,7 +44,7 @@ class OwnMessages(Checked):
                     self.answers(message, part)
 
     def _read(self) -> Iterator[Message]:
-        """Yield the messages that are in the API's own shape."""
+        """The messages that are in the API's own shape."""
         asked = Assembler(dialect=self.dialect).add_capability([TOOL]).add_messages(with_longer(None))
         try:
             listed = items_of(asked.build().request().get(self.dialect.api.history))
@@ -84,7 +84,7 @@ class OwnMessages(Checked):
 
 
 def _other(part: Part) -> Part | None:
-    """Return a part with other words, or None for one that is never rewritten."""
+    """A part with other words, or None for one that is never rewritten."""
     if isinstance(part, str):
         return _WRITTEN
     if isinstance(part, Call):
@@ -93,7 +93,7 @@ def _other(part: Part) -> Part | None:
 
 
 def _said(parts: Sequence[Part]) -> list[Any]:
-    """Return what the parts say, however their JSON is spaced."""
+    """What the parts say, however their JSON is spaced."""
     return [_says(part) for part in parts]
 
 

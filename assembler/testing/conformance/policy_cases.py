@@ -35,7 +35,7 @@ _SHORTEST = 16
 
 
 def showing() -> Iterator[dict[str, Any]]:
-    """Yield requests with older turns of several forms and many steps in the newest, as OpenAI and Anthropic have them.
+    """Requests with older turns of several forms and many steps in the newest, as OpenAI and Anthropic have them.
 
     Results are long, and two are equal. Older questions hold an image and a document. The second request also holds the
     model's reasoning.
@@ -99,5 +99,5 @@ def _block_step(call_id: str, result: str, signature: str | None) -> Iterator[di
 
 
 def long_texts(raws: Sequence[object]) -> Iterator[str]:
-    """Yield every text in the dicts of a history that no reason holds by chance."""
+    """Every text in the dicts of a history that no reason holds by chance."""
     return (text for raw in raws for text in texts_in(raw) if len(text) >= _SHORTEST)

@@ -97,7 +97,7 @@ class _CheckedReader(Checked):
             raise self.broken(_UNCHANGED, "a message of the history changed")
 
     def _read(self, message: object, index: int) -> object:
-        """Return a copy of what the reader gives, and check that it is the same each time and says something."""
+        """Copy what the reader gives, and check that it is the same each time and says something."""
         if not isinstance(message, self.kind):
             return None
         try:
@@ -124,7 +124,7 @@ class _CheckedReader(Checked):
             raise self.broken("the messages of a context are the objects themselves", "others came out")
 
     def _built(self, history: Sequence[object], messages: Sequence[Message]) -> Context[Any]:
-        """Return the context for the first dialect that takes what the messages hold, with checked requests for all."""
+        """The context for the first dialect that takes what the messages hold, with checked requests for all."""
         names = {part.name for message in messages for part in message.parts if isinstance(part, Call)}
         tools: list[dict[str, Any]] = [
             {"name": name, "parameters": {"type": "object", "properties": {}}} for name in sorted(names)
@@ -216,7 +216,7 @@ def _shortened(part: Part) -> Part:
 
 
 def _damaged(raw: object) -> Iterator[object]:
-    """Yield copies of an object, each with one attribute that is None or of no known type; none if it has no fields."""
+    """Copies of an object, each with one attribute that is None or of no known type; none if it has no fields."""
     names = [*getattr(raw, "__dict__", ())] or [
         name for base in type(raw).__mro__ for name in _slots(base) if hasattr(raw, name)
     ]

@@ -256,7 +256,7 @@ class _CheckedStrategy(Checked):
                     raise self.broken("no text can close the tag of its document", problem)
 
     def _said(self, rendered: Rendered) -> Iterator[str]:
-        """Yield every text of a layout that a report shows."""
+        """Every text of a layout that a report shows."""
         yield from (piece.name for piece in rendered.every_piece)
         for omitted in rendered.omitted:
             yield from (omitted.name, omitted.reason)
@@ -335,7 +335,7 @@ def _holds(written: str, text: str) -> bool:
 
 
 def _missing(documents: Sequence[Document], written: str) -> Iterator[Document]:
-    """Yield the documents that are not laid out, a repeated one for each time that it is missing."""
+    """The documents that are not laid out, a repeated one for each time that it is missing."""
     for text, times in Counter(document.text for document in documents).items():
         laid = min((written.count(word) for word in text.split()), default=times)
         same = (document for document in documents if document.text == text)
@@ -354,7 +354,7 @@ _LOOK_UP: dict[str, Any] = {
 
 
 def _conversation(case: _Case) -> list[dict[str, Any]]:
-    """Return an older turn, the question, and perhaps a tool's answer to it."""
+    """An older turn, the question, and perhaps a tool's answer to it."""
     talk: list[dict[str, Any]] = [
         {"role": "user", "content": "older"},
         {"role": "assistant", "content": "answer"},

@@ -97,7 +97,7 @@ def _surveyed(
 
 
 def _smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], max_examples: int) -> Case | None:
-    """Return the smallest case that Hypothesis finds; None if the law breaks too rarely, or not each time."""
+    """The smallest case that Hypothesis finds; None if the law breaks too rarely, or not each time."""
 
     def is_broken(case: Case) -> bool:
         return broken.broken(subject.run(*case)) is not None

@@ -28,14 +28,14 @@ class Subject:
     refuses: tuple[type[Exception], ...]
 
     def spelled(self, messages: Sequence[dict[str, Any]]) -> list[Any]:
-        """Return the messages in the fitter's form, new objects each time. Raises `ValueError` unless one for one."""
+        """The messages in the fitter's form, new objects each time. Raises `ValueError` unless one for one."""
         spelled = list(self.spell(pickle.loads(pickle.dumps(list(messages)))))  # a tenth of what a deepcopy costs
         if len(spelled) != len(messages):
             raise ValueError(f"spell made {len(spelled)} messages of {len(messages)}; expected one for each")
         return spelled
 
     def cost(self, messages: Sequence[dict[str, Any]]) -> int:
-        """Return the cost of these messages."""
+        """The cost of these messages."""
         return self.count(self.spelled(messages))
 
     def run(self, messages: Sequence[dict[str, Any]], window: int) -> Trial:
@@ -112,7 +112,7 @@ class Trial:
         return place == self.head or self.messages[place]["role"] == "user"
 
     def cost(self, places: Iterable[int]) -> int:
-        """Return what the messages at these indexes cost together."""
+        """What the messages at these indexes cost together."""
         return self.subject.cost([self.messages[place] for place in places])
 
     def again(self, window: int | None = None) -> Trial:

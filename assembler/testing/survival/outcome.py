@@ -51,7 +51,7 @@ class Survival:
         return sum(self.kinds.values(), Share())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain data."""
+        """The numbers as plain data."""
         return attrs.asdict(self)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Survival:
 
 
 def survival_table(outcomes: Mapping[str, Survival]) -> str:
-    """Return a table with a line for each outcome: survival in all, by kind and by age, tokens, fresh tokens, unfit."""
+    """A table with a line for each outcome: survival in all, by kind and by age, tokens, fresh tokens, unfit."""
     kinds = list(dict.fromkeys(kind for outcome in outcomes.values() for kind in outcome.kinds))
     ages = [age for age in AGES if any(age in outcome.ages for outcome in outcomes.values())]
     head = ["", "facts", *kinds, *ages, "tokens", "fresh", "unfit"]

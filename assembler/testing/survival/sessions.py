@@ -135,7 +135,7 @@ def _of_function(trim: Trimmer, budget: Budget, dialect: Dialect | str, count: C
 
 
 def _counted_texts(message: Message) -> Iterator[str]:
-    """Yield the texts that every trimmer counts: contents, and the names and arguments of calls."""
+    """The texts that every trimmer counts: contents, and the names and arguments of calls."""
     yield from texts_in(message.get("content"))
     for call in message.get("tool_calls") or ():
         yield from (call["function"]["name"], call["function"]["arguments"])
