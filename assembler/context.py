@@ -121,9 +121,9 @@ class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
         It is the budget's `longest_answer`, or all that is left if that is not known. It is never more than the window
         has left, and never less than the budget's `least_output_tokens`.
         """
-        return cast("Longest", self._longest_answer())
+        return cast("Longest", self._count_longest_answer())
 
-    def _longest_answer(self) -> Tokens | None:
+    def _count_longest_answer(self) -> Tokens | None:
         budget = self.inside.settings.budget
         if budget is None:
             return None
@@ -244,7 +244,7 @@ class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
 
     def __reduce__(self) -> tuple[object, ...]:
         draft, settings = self.inside.draft, self.inside.settings
-        return _built_again, (draft, settings, held_decision(draft, settings))
+        return _build_again, (draft, settings, held_decision(draft, settings))
 
     def __repr__(self) -> str:
         return (
@@ -295,7 +295,7 @@ async def build_context_later(draft: Draft, settings: Settings) -> Context[Any]:
         raise
 
 
-def _built_again(draft: Draft, settings: Settings, held: tuple[int, Trimmed] | None) -> Context[Any]:
+def _build_again(draft: Draft, settings: Settings, held: tuple[int, Trimmed] | None) -> Context[Any]:
     """Unpickle a context by building it again."""
     restore_decision(draft, settings, held)
     return run_answering(partial(build, draft, settings, context_of))

@@ -42,7 +42,7 @@ class Plan(PlanView):
         return Plan(refit(self.inside, context_window))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _found_again, (self.inside.draft, self.inside.settings)
+        return _plan_again, (self.inside.draft, self.inside.settings)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Plan:
         return self  # frozen
@@ -51,6 +51,6 @@ class Plan(PlanView):
         return f"Plan(kept={len(self.kept)}, of={self.inside.view.length}, tokens={self.count.tokens})"
 
 
-def _found_again(draft: Draft, settings: Settings) -> Plan:
+def _plan_again(draft: Draft, settings: Settings) -> Plan:
     """Unpickle a plan by planning again."""
     return Plan(plan_without_awaiting(draft, settings))

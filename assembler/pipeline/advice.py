@@ -28,7 +28,7 @@ long texts."""
 def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
     """The error for the caller: the smallest window that works, what the request costs there, and what to do next."""
     found = smallest(overflow, trial)
-    overflow = _of_smallest_choice(overflow, found, trial)
+    overflow = _reduce_to_smallest_choice(overflow, found, trial)
     required, costs, available = overflow.required, overflow.costs, overflow.available
     bound = overflow.region is not None
     if found is not None and (bound or found.plan.count.upper > available):
@@ -40,13 +40,13 @@ def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
         costs=costs,
         budget=trial.budget,
         smallest_window=None if found is None or found.asking else found.window,
-        advice=" ".join(filter(None, _steps(overflow, trial, found))),
+        advice=" ".join(filter(None, _write_advice(overflow, trial, found))),
         available=available,
         region=overflow.region,
     )
 
 
-def _of_smallest_choice(overflow: TooLarge, found: Smallest | None, trial: Trial) -> TooLarge:
+def _reduce_to_smallest_choice(overflow: TooLarge, found: Smallest | None, trial: Trial) -> TooLarge:
     """The overflow of the smallest request that the strategy can make; a chunk may cost less than no chunk.
 
     The strategy chooses it once so many tokens are left as the smallest window adds, or shorter texts leave.
@@ -68,12 +68,12 @@ def _of_smallest_choice(overflow: TooLarge, found: Smallest | None, trial: Trial
     )
 
 
-def _steps(overflow: TooLarge, trial: Trial, found: Smallest | None) -> Iterator[str]:
+def _write_advice(overflow: TooLarge, trial: Trial, found: Smallest | None) -> Iterator[str]:
     unseen = unseen_lengths(overflow.plan)
     if unseen and trial.declaring is not None:
         first = list(_advise_lengths(unseen, trial.declaring, overflow, trial))
     else:
-        first = [_next_step(overflow, trial)]
+        first = [_advise_next_step(overflow, trial)]
     yield from first
     yield overflow.advice
     names_a_way = overflow.advice or not all(_only_describes(step, overflow) for step in first)
@@ -95,7 +95,7 @@ def _advise_lengths(
 
     rungs = tuple(map(stand_in, trial.settings.rungs))
     still = declared(1).under(rungs)
-    cure = next(_cures(overflow, trial), None) or _advise_pins(overflow, trial)
+    cure = next(_find_cures(overflow, trial), None) or _advise_pins(overflow, trial)
     if not isinstance(still, Planned) and cure is not None:
         yield cure
         return
@@ -104,7 +104,7 @@ def _advise_lengths(
     others = "" if len(unseen) == 1 else ", as do others"
     cause = f'{opening}{others}: add {{"{key}": …}} to its part'
     if isinstance(still, Planned):
-        most = _longest(lambda length: isinstance(declared(length).under(rungs), Planned))
+        most = _find_longest(lambda length: isinstance(declared(length).under(rungs), Planned))
         yield f"{cause}{'' if most is None else f'; it fits up to {most}'}."
         region = overflow.region
         wider = None if region is None else wider_limits(region, trial)
@@ -112,10 +112,10 @@ def _advise_lengths(
         return
     yield f"{cause}."
     if still is not None:
-        yield f"Even with 1 there it does not fit. {_next_step(still, declared(1))}"
+        yield f"Even with 1 there it does not fit. {_advise_next_step(still, declared(1))}"
 
 
-def _longest(fits: Callable[[int], bool]) -> int | None:
+def _find_longest(fits: Callable[[int], bool]) -> int | None:
     """The largest length that fits, if 1 does; None if every length does. O(log length) plans."""
     high = 2
     while fits(high):
@@ -146,7 +146,7 @@ def _advise_window(found: Smallest | None, trial: Trial, choose: str) -> str:
     return f"A larger context_window does not help: {why}."
 
 
-def _next_step(overflow: TooLarge, trial: Trial) -> str:
+def _advise_next_step(overflow: TooLarge, trial: Trial) -> str:
     plan, excess = overflow.plan, overflow.lacking
     if overflow.region is not None:
         return advise_limits(overflow, overflow.region, trial)
@@ -158,9 +158,9 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
         bound = f" at most, {expected} expected" if estimated else ""
         alone_need = f"the fixed regions alone need {alone}{bound}. Shorten {_list_regions(plan.costs)}"
         if 0 < plan.fixed.upper - plan.measured.prices.framing.upper < excess:  # they cannot give so many tokens
-            return f"Dropping turns is not enough: {alone_need}{_advise_both(overflow, trial)}."
+            return f"Dropping turns is not enough: {alone_need}{_advise_amount(overflow, trial)}."
         return f"Dropping turns cannot help: {alone_need} by {in_tokens(excess)}{_advise_documents(overflow, trial)}."
-    cure = next(_cures(overflow, trial), None)
+    cure = next(_find_cures(overflow, trial), None)
     if cure is not None:
         return cure
     pinned = _advise_pins(overflow, trial)
@@ -169,7 +169,7 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
     return _advise_shortening(overflow, trial)
 
 
-def _advise_both(overflow: TooLarge, trial: Trial) -> str:
+def _advise_amount(overflow: TooLarge, trial: Trial) -> str:
     """By how much to shorten the fixed regions once all turns are gone that may go, or them and the newest turn."""
     plan, excess, end = overflow.plan, overflow.lacking, ""
     least = trial.under((*map(stand_in, trial.settings.rungs), rung_of(TrimOldest())))
@@ -211,7 +211,7 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
         dropped = [TrimOldest()]
         excess, cut, end = least.lacking, "end on_overflow with TrimOldest(), and ", "behind it"
     left = overflow.available - plan.fixed.upper
-    done = next((most for most in _lengths(left) if _fits(trial, rungs, [*dropped, Truncate(most)])), None)
+    done = next((most for most in _limits_to_try(left) if _fits_with(trial, rungs, [*dropped, Truncate(most)])), None)
     cure = "" if done is None else f"; Truncate({done:_}) {end} does"
     since = plan.ledger.newest_turns(1) if _is_larger_than_left(overflow) else 0
     less = words_to_shorten(plan, since, excess)
@@ -221,7 +221,7 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     return f"{_describe_newest(overflow)}: {cut}shorten its messages by {in_tokens(less or excess)}{cure}."
 
 
-def _lengths(left: Tokens) -> Iterator[Tokens]:
+def _limits_to_try(left: Tokens) -> Iterator[Tokens]:
     """Limits on the cost of a text to try: three quarters of the tokens left for the turn, then a quarter of that, …"""
     return (most for most in (3 * left // 4**power for power in range(1, _LENGTHS_TRIED + 1)) if most > 0)
 
@@ -235,33 +235,34 @@ def _only_describes(step: str, overflow: TooLarge) -> bool:
 def _describe_newest(overflow: TooLarge) -> str:
     if not _is_larger_than_left(overflow):
         return "What cannot be dropped is too large"
-    return f"The newest turn alone needs {_newest(overflow.plan)} and {_left(overflow)} are left for it"
+    needed, left = _price_newest_turn(overflow.plan), _tokens_left_for_turns(overflow)
+    return f"The newest turn alone needs {needed} and {left} are left for it"
 
 
 def _is_larger_than_left(overflow: TooLarge) -> bool:
     """False if a template or a bill makes the whole cost more than its parts."""
-    return _newest(overflow.plan) > _left(overflow)
+    return _price_newest_turn(overflow.plan) > _tokens_left_for_turns(overflow)
 
 
-def _newest(plan: Planned) -> Tokens:
+def _price_newest_turn(plan: Planned) -> Tokens:
     return next(iter(plan.ledger.with_savings(plan.trimmed.savings).newest_first())).tokens
 
 
-def _left(overflow: TooLarge) -> Tokens:
+def _tokens_left_for_turns(overflow: TooLarge) -> Tokens:
     return overflow.available - overflow.plan.fixed.upper
 
 
-def _cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
+def _find_cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
     """Ladders with one or two more policies that make it fit, least loss first. None of them writes new text."""
     from assembler.policies import TrimSteps
 
     plan, rungs = overflow.plan, tuple(map(stand_in, trial.settings.rungs))
     cut = not _may_drop_more(plan)
-    if not cut and _fits(trial, rungs, [TrimOldest()]):
+    if not cut and _fits_with(trial, rungs, [TrimOldest()]):
         how = "pass on_overflow=" if _can_be_replaced(plan, trial.settings.rungs) else "end on_overflow with "
         yield f"Dropping old turns would help: {how}TrimOldest()."
     for end, words in ((TrimSteps(), "TrimSteps()"), (TrimSteps(keep=0), "TrimSteps(keep=0)")):
-        if _fits(trial, rungs, [end] if cut else [TrimOldest(), end]):
+        if _fits_with(trial, rungs, [end] if cut else [TrimOldest(), end]):
             yield f"{_describe_newest(overflow)}: end on_overflow with {'' if cut else 'TrimOldest(), '}{words}."
 
 
@@ -272,7 +273,7 @@ def _can_be_replaced(plan: Planned, rungs: tuple[Rung, ...]) -> bool:
     return plan.trimmed.cut.first_kept == plan.ledger.first and attrs.evolve(rungs[0].traits, keeps=None) == Traits()
 
 
-def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool:
+def _fits_with(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool:
     return isinstance(trial.under((*rungs, *map(rung_of, more))), Planned)
 
 
@@ -281,7 +282,7 @@ def _advise_pins(overflow: TooLarge, trial: Trial) -> str | None:
     plan = overflow.plan
     begins, bill = plan.ledger.newest_turns(1), trial.settings.calibration
     pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
-    unpinned = plan.fixed.upper + _newest_beside_notes(plan, begins)
+    unpinned = plan.fixed.upper + _price_newest_with_note(plan, begins)
     if not pinned or (unpinned if bill is None else bill.bound(unpinned)) > overflow.available:
         return None
     named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
@@ -299,12 +300,12 @@ def _may_drop_more(plan: Planned) -> bool:
 
 def _drops_turns(overflow: TooLarge, begins: int) -> bool:
     """Whether a policy drops all turns before `begins`, as far as they are not pinned."""
-    ledger, most = overflow.plan.ledger, max(_left(overflow), 0)
+    ledger, most = overflow.plan.ledger, max(_tokens_left_for_turns(overflow), 0)
     cutting = (rung for rung in map(stand_in, overflow.plan.settings.rungs) if isinstance(rung, CuttingRung))
     return any(rung.policy.cut(ledger, most).first_kept >= begins for rung in cutting)
 
 
-def _newest_beside_notes(plan: Planned, begins: int) -> Tokens:
+def _price_newest_with_note(plan: Planned, begins: int) -> Tokens:
     """What the newest turn would cost alone, with the note that replaces the dropped turns. A template is rendered."""
     ledger, written = plan.ledger, [rung.traits.note for rung in plan.settings.rungs]
     notes = [user_message(note) for note in written if note is not None]

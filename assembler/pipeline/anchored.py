@@ -40,9 +40,9 @@ def plan_anchored(
     """
     limit = None if settings.budget is None else bill.allowed(settings.budget.input_limit)
     kept = None if bill.kept is None else continue_from(bill.kept)
-    before = _billed(settings, bill, kept)
+    before = _correct_if_billed(settings, bill, kept)
     if limit is None:
-        return before or _corrected(settings, bill, decide(None))
+        return before or _correct_by_bill(settings, bill, decide(None))
     fitting = before if before is not None and before.count.upper <= limit else None
     wider = bill.limit is not None and limit > bill.limit
     if fitting is not None and not wider:
@@ -50,11 +50,11 @@ def plan_anchored(
     try:
         last = kept if _begins_anew(settings, kept) else before
         known = None if last is None or bill.kept is None or wider else (bill.kept.length, last.trimmed)
-        plan = _corrected(settings, bill, decide(known))
+        plan = _correct_by_bill(settings, bill, decide(known))
     except TooLarge as overflow:
         if fitting is not None:
             return fitting
-        raise _as_billed(overflow, settings, bill, before) from overflow.__cause__
+        raise _convert_overflow(overflow, settings, bill, before) from overflow.__cause__
     return fitting if fitting is not None and fitting.first < plan.first else plan
 
 
@@ -67,14 +67,14 @@ def _begins_anew(settings: Settings, kept: Planned | None) -> bool:
     return joins or (kept is not None and kept.measured.host is not None)
 
 
-def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:
+def _correct_if_billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:
     """The plan with its count corrected by the bill; None unless its request begins as the billed one did and can be
     sent, at least up to calls that wait for results.
     """
     if plan is None:
         return None
     try:
-        beginning = _beginning(settings, bill, plan)
+        beginning = _hash_beginning(settings, bill, plan)
     except ConversationError:
         return None
     if beginning != bill.request:
@@ -82,31 +82,31 @@ def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -
     return plan.corrected_to(bill.correct(plan.by_rule, beginning), settings)
 
 
-def _corrected(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Planned:
+def _correct_by_bill(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Planned:
     """The plan with its count corrected by the bill. Emits and hashes one request."""
-    return plan.corrected_to(bill.correct(plan.by_rule, _beginning(settings, bill, plan)), settings)
+    return plan.corrected_to(bill.correct(plan.by_rule, _hash_beginning(settings, bill, plan)), settings)
 
 
-def _beginning(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Fingerprint:
+def _hash_beginning(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Fingerprint:
     model = None if settings.budget is None else settings.budget.model
-    request = _request_of(settings, plan)
+    request = _emit_request(settings, plan)
     return Fingerprint.of(request, dialect=settings.dialect.name, model=model, turns=bill.request.turns)
 
 
-def _request_of(settings: Settings, plan: Planned) -> dict[str, Any]:
+def _emit_request(settings: Settings, plan: Planned) -> dict[str, Any]:
     """The request; if it cannot be sent yet, the request of its sendable messages, which begins the same."""
     try:
         return plan.emission.request
     except UnsupportedContentError:
         raise
     except ConversationError:
-        to_send = _sendable(plan)
+        to_send = _drop_unsendable_end(plan)
         if len(to_send) == len(plan.layout.messages):
             raise
         return emit_layout(settings.dialect, attrs.evolve(plan.layout, messages=to_send)).request
 
 
-def _sendable(plan: Planned) -> list[Message]:
+def _drop_unsendable_end(plan: Planned) -> list[Message]:
     """The messages without a last step whose calls are unanswered, up to the last that the model did not write."""
     to_send = list(plan.layout.messages)
     if plan.open_calls:
@@ -117,7 +117,9 @@ def _sendable(plan: Planned) -> list[Message]:
     return to_send
 
 
-def _as_billed(overflow: TooLarge, settings: Settings, bill: CalibratedCounter, before: Planned | None) -> TooLarge:
+def _convert_overflow(
+    overflow: TooLarge, settings: Settings, bill: CalibratedCounter, before: Planned | None
+) -> TooLarge:
     """The overflow counted by our rules, converted to the tokens that the provider bills."""
     if settings.budget is None:
         return overflow

@@ -65,7 +65,7 @@ async def _run_in_own_thread(work: Callable[[], T]) -> T:
     def wait(answer: Awaitable[object]) -> object:
         if done.cancelled():
             raise asyncio.CancelledError
-        future = asyncio.run_coroutine_threadsafe(_awaited(answer), loop)
+        future = asyncio.run_coroutine_threadsafe(_await_answer(answer), loop)
         pending[:] = [future]
         return future.result()
 
@@ -86,7 +86,7 @@ async def _run_in_own_thread(work: Callable[[], T]) -> T:
             future.cancel()
 
 
-async def _awaited(answer: Awaitable[object]) -> object:
+async def _await_answer(answer: Awaitable[object]) -> object:
     return await answer
 
 

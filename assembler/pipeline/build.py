@@ -42,7 +42,7 @@ def make_plan(draft: Draft, settings: Settings) -> Planned:
     try:
         return plan_or_overflow(draft, settings)
     except TooLarge as overflow:
-        raise _instructed(draft, settings, overflow) from overflow.__cause__
+        raise _find_advice(draft, settings, overflow) from overflow.__cause__
 
 
 def plan_or_overflow(draft: Draft, settings: Settings) -> Planned:
@@ -81,7 +81,7 @@ def costs_now(draft: Draft, settings: Settings) -> RegionCosts:
     return measured.costs(ledger.since(ledger.first))
 
 
-def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> ContextLengthError:
+def _find_advice(draft: Draft, settings: Settings, overflow: TooLarge) -> ContextLengthError:
     """The error with advice, which is found by planning the same messages under other settings."""
     from assembler.pipeline.advice import add_advice  # for errors alone, like the next
     from assembler.pipeline.declared_lengths import view_with_lengths

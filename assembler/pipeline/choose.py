@@ -84,9 +84,9 @@ def choose(gathered: Gathered) -> Choice | None:
     last_length = 0 if gathered.last is None else gathered.last.length
     pins = staying(view, settings.pins, settings.dialect.api.shape, last_length)
     ledger = attrs.evolve(ledger, pins=pins)
-    least, cut = _least_conversation(ledger, settings)
+    least, cut = _price_least_conversation(ledger, settings)
     budget = settings.budget
-    limits, tokens_left = _limits(ledger, budget) if budget.limits else None, budget.input_limit - least
+    limits, tokens_left = _find_limits(ledger, budget) if budget.limits else None, budget.input_limit - least
     adds_up = settings.merging_pricer is None and settings.whole_pricer is None
     adds_up = adds_up and not ledger.prices.overpriced and not ledger.prices.long_runs
     if adds_up or not gathered.draft.regions.documents:
@@ -118,7 +118,7 @@ def floor_of(view: HistoryView, settings: Settings) -> tuple[int, ConversationEr
     return stop, ConversationError(needed, index=start)
 
 
-def _limits(ledger: Ledger, budget: Budget) -> Limits | None:
+def _find_limits(ledger: Ledger, budget: Budget) -> Limits | None:
     """The limits that bear on the choice, or None. Prices at most as much conversation as the input limit holds."""
     by_region, limit = budget.limits, budget.input_limit
     knowledge = by_region.get("knowledge", Limit())
@@ -128,7 +128,7 @@ def _limits(ledger: Ledger, budget: Budget) -> Limits | None:
     return Limits(limit, by_region, demand_of(ledger, limit) if reserving else 0)
 
 
-def _least_conversation(ledger: Ledger, settings: Settings) -> tuple[Tokens, Cut]:
+def _price_least_conversation(ledger: Ledger, settings: Settings) -> tuple[Tokens, Cut]:
     """What the smallest conversation costs that the policies would keep, with pinned turns and the note for dropped
     ones, and its cut; all of the conversation if no policy can tell.
 
@@ -225,14 +225,16 @@ def price_fixed(
     system = "".join(piece.text for piece in pieces) if pieces else None
     tools = tools_sent(regions.tools, dialect.api.shape)
     options = Layout(system=system, head=head, tools=tools, output=regions.output, choice=regions.choice)
-    schema = _cost(pricer, dialect, attrs.evolve(options, choice=None))
-    choice, output = _cost(pricer, dialect, options, regions.options) - schema, schema.alone()
+    schema = _price_options(pricer, dialect, attrs.evolve(options, choice=None))
+    choice, output = _price_options(pricer, dialect, options, regions.options) - schema, schema.alone()
     framing = prices.framing + (schema - (output - NOTHING))
     # A template that hides the tools that may not be called saves their definitions too.
     each, tooling = split_framing(total(prices.tools, prices.tooling) + choice, prices.tools)
     return attrs.evolve(prices, output=output, tools=each, tooling=tooling, framing=framing)
 
 
-def _cost(pricer: Pricer, dialect: Dialect, layout: Layout, others: Iterable[tuple[str, Any]] = ()) -> Difference:
+def _price_options(
+    pricer: Pricer, dialect: Dialect, layout: Layout, others: Iterable[tuple[str, Any]] = ()
+) -> Difference:
     price = pricer.options(attrs.evolve(layout, options={**dict(others), **dialect.options(layout)}))
     return price - NOTHING if isinstance(price, Count) else price

@@ -15,10 +15,10 @@ from assembler.pricing.opaque import missing_length
 
 def unseen_lengths(plan: Planned) -> Mapping[int, str]:
     """The messages of a plan with a file that is bounded by the longest one, and the key that gives its length."""
-    return {index: key for index, message in plan.kept_messages for key in _missing_lengths(message.parts)[:1]}
+    return {index: key for index, message in plan.kept_messages for key in _find_missing_lengths(message.parts)[:1]}
 
 
-def _missing_lengths(parts: Iterable[Part]) -> list[str]:
+def _find_missing_lengths(parts: Iterable[Part]) -> list[str]:
     held = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
     return [key for key in map(missing_length, held) if key is not None]
 
@@ -28,17 +28,17 @@ def view_with_lengths(view: HistoryView, indexes: Collection[int], length: int) 
     readings = view.readings.known_until(view.length, view.raws(0, view.length))
     readings.prices = []
     for index in indexes:
-        readings.messages[index] = _with_lengths(view.message(index), length)
+        readings.messages[index] = _declare_lengths(view.message(index), length)
     return HistoryView(readings, view.length)
 
 
-def _with_lengths(message: Message, length: int) -> Message:
-    return attrs.evolve(message, parts=tuple(_declared(part, length) for part in message.parts), shallow=False)
+def _declare_lengths(message: Message, length: int) -> Message:
+    return attrs.evolve(message, parts=tuple(_declare_length(part, length) for part in message.parts), shallow=False)
 
 
-def _declared(part: Part, length: int) -> Part:
+def _declare_length(part: Part, length: int) -> Part:
     if isinstance(part, Result):
-        held: Any = tuple(_declared(inner, length) for inner in part.parts)
+        held: Any = tuple(_declare_length(inner, length) for inner in part.parts)
         return attrs.evolve(part, parts=held)
     key = missing_length(part)
     if key is None or not isinstance(part, Media | Opaque):

@@ -26,7 +26,7 @@ class _NotRememberedError(TokenCountError):
 
 
 @attrs.frozen(eq=False)
-class _Replayed(Fronting):
+class _ReplayingCounter(Fronting):
     """Answers from a counter's memory and records the texts; raises at the first text that is not remembered."""
 
     counter: Memoised
@@ -40,7 +40,7 @@ class _Replayed(Fronting):
         return self.counter(text)
 
 
-class _Noted(_Replayed):
+class _NotingCounter(_ReplayingCounter):
     """Records the texts and counts nothing."""
 
     def __call__(self, text: str, /) -> Tokens:
@@ -59,22 +59,26 @@ def failing_part(
     if settings.budget is None:
         return None  # counts are not remembered
     memory = settings.budget.token_counter
-    if _may_forget(memory, _texts_counted(memory, settings, lay_out)):
+    if _may_forget(memory, _note_counted_texts(memory, settings, lay_out)):
         return None
     text = _find_failing(memory, settings, lay_out)
     if text is None:
         return None
     bare = text.strip("\n")  # a line break between two pieces may be counted with either
     return next(
-        (name for name, price in _parts(regions, head, settings) if bare in _texts_counted(memory, settings, price)),
+        (
+            name
+            for name, price in _list_parts(regions, head, settings)
+            if bare in _note_counted_texts(memory, settings, price)
+        ),
         None,
     )
 
 
 def _find_failing(memory: Memoised, settings: Settings, lay_out: Callable[[Pricer], object]) -> str | None:
-    replayed = _Replayed(memory)
+    replayed = _ReplayingCounter(memory)
     try:
-        lay_out(_pricer(settings, replayed))
+        lay_out(_make_pricer(settings, replayed))
     except TokenCountError:
         return replayed.asked[-1] if replayed.asked else None
     return None  # every text is remembered: another thread has counted it meanwhile
@@ -85,32 +89,32 @@ def _may_forget(memory: Memoised, texts: Collection[str]) -> bool:
     return 2 * len(texts) > memory.max_entries or 2 * sum(map(len, texts)) > memory.max_characters
 
 
-def _texts_counted(memory: Memoised, settings: Settings, price: Callable[[Pricer], object]) -> set[str]:
-    noted = _Noted(memory)
-    price(_pricer(settings, noted))
+def _note_counted_texts(memory: Memoised, settings: Settings, price: Callable[[Pricer], object]) -> set[str]:
+    noted = _NotingCounter(memory)
+    price(_make_pricer(settings, noted))
     return {text.strip("\n") for text in noted.asked}
 
 
-def _pricer(settings: Settings, counter: Guarded) -> Pricer:
+def _make_pricer(settings: Settings, counter: Guarded) -> Pricer:
     return settings.dialect.pricer(settings.model, counter)
 
 
-def _parts(
+def _list_parts(
     regions: Regions, head: Sequence[Message], settings: Settings
 ) -> Iterator[tuple[str, Callable[[Pricer], object]]]:
     """The name of every item in errors, and a function that prices it alone."""
 
     for place, tool in enumerate(regions.tools):
-        yield f"tools[{place}] {tool.name!r}", _pricing(tools=(tool,))
+        yield f"tools[{place}] {tool.name!r}", _price_alone(tools=(tool,))
     for index, message in enumerate(head):
-        yield f"message {index}", _pricing(head=(message,))
+        yield f"message {index}", _price_alone(head=(message,))
     if regions.instruction:
-        yield "instruction", _pricing(settings.strategy.render(Regions(regions.instruction)).pieces)
+        yield "instruction", _price_alone(settings.strategy.render(Regions(regions.instruction)).pieces)
     for place, document in enumerate(regions.documents):
-        yield f"knowledge[{place}]", _pricing(settings.strategy.render(Regions(documents=(document,))).pieces)
+        yield f"knowledge[{place}]", _price_alone(settings.strategy.render(Regions(documents=(document,))).pieces)
 
 
-def _pricing(
+def _price_alone(
     pieces: Sequence[Piece] = (), head: Sequence[Message] = (), tools: Sequence[Tool] = ()
 ) -> Callable[[Pricer], object]:
     return lambda pricer: pricer.fixed(pieces, head, tools)

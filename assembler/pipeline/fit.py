@@ -187,14 +187,14 @@ def _plan_by_sum(uncut: Planned, start: Known | None = None, reserved: Tokens = 
         uncut, tokens_left = _share_out(uncut, settings.budget, reserved)
     if start is None and _all_turns_fit(uncut, tokens_left):
         return uncut
-    ledger = _ledger_with_pins(uncut)
+    ledger = _add_pins(uncut)
     choice = uncut.measured.choice
     asked = tokens_left if choice is None else tokens_left + choice.saved  # knowledge was given what merging saves
     plan = uncut.leaving(trim(ledger, settings, max(asked, 0), start), ledger)
     if plan.merges:
         return _cut_until_sent_fits(_widen(plan, tokens_left, start), tokens_left, asked, start)
     if (least := plan.trimmed.count(ledger)).upper > tokens_left:
-        raise _overflow(plan, settings.budget, least, tokens_left)
+        raise _make_overflow(plan, settings.budget, least, tokens_left)
     return plan
 
 
@@ -210,7 +210,7 @@ def _cut_until_sent_fits(plan: Planned, tokens_left: Tokens, asked: Tokens, star
             break
         plan = plan.leaving(trim(plan.ledger, settings, asked, start), plan.ledger)
         plan.unsettled = True
-    raise _overflow(plan, cast(Budget, settings.budget), (plan.by_rule - plan.fixed).alone(), tokens_left)
+    raise _make_overflow(plan, cast(Budget, settings.budget), (plan.by_rule - plan.fixed).alone(), tokens_left)
 
 
 def _continue_from(uncut: Planned, recipe: Recipe) -> Planned | None:
@@ -225,7 +225,7 @@ def _continue_from(uncut: Planned, recipe: Recipe) -> Planned | None:
             uncut, _ = _share_out(uncut, settings.budget)
         except ContextLengthError:
             return None
-    ledger = _ledger_with_pins(uncut) if recipe.decisions else uncut.ledger
+    ledger = _add_pins(uncut) if recipe.decisions else uncut.ledger
     kept = as_before(ledger, settings, recipe)
     if kept is None or _is_over_its_cap(kept.count(ledger), settings.budget):
         return None
@@ -275,7 +275,7 @@ def _reduce_regions(plan: Planned, shared: Shared) -> Planned:
     return attrs.evolve(plan, measured=attrs.evolve(measured, rendered=rendered))  # the draft stays what was gathered
 
 
-def _ledger_with_pins(plan: Planned) -> Ledger:
+def _add_pins(plan: Planned) -> Ledger:
     """The ledger with the messages that no policy may drop: pins, the host of knowledge, results a server waits for."""
     view = plan.view
     pins = staying(view, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
@@ -302,14 +302,14 @@ def _plan_by_whole(uncut: Planned, pricer: WholePricer, start: Known | None, res
     if settings.budget.limits:  # estimates share out the limits; the count of the whole decides whether it fits
         uncut, tokens_left = _share_out(uncut, settings.budget, reserved)
         limit = min(limit, uncut.fixed.upper + tokens_left)
-    plan = attrs.evolve(uncut, ledger=_ledger_with_pins(uncut))
+    plan = attrs.evolve(uncut, ledger=_add_pins(uncut))
     plan, count = fit_by_whole(plan, pricer, limit, start)
     if count.upper > limit:
-        raise _overflow(plan, settings.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
+        raise _make_overflow(plan, settings.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
     return plan
 
 
-def _overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -> TooLarge:
+def _make_overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -> TooLarge:
     """The error for turns that cost `kept`, over the input limit or, if that is lower, over the conversation's cap."""
     available, costs = min(plan.fixed.upper + tokens_left, budget.input_limit), plan.measured.costs(kept)
     region = "conversation" if available < budget.input_limit else None

@@ -123,7 +123,7 @@ def _ask_for_less(
         count = weigh(kept)
     while count.upper > limit and tokens_left > 0:
         fewer = min(tokens_left, kept.count(ledger).upper) - (count.upper - limit)
-        found = _next_answer(kept, max(fewer, 0), relieve)
+        found = _find_next_answer(kept, max(fewer, 0), relieve)
         if found is None:
             break
         tokens_left, kept = found
@@ -161,7 +161,9 @@ def _ask_for_more(
     return kept, count
 
 
-def _next_answer(kept: Trimmed, most: Tokens, relieve: Callable[[Tokens], Trimmed]) -> tuple[Tokens, Trimmed] | None:
+def _find_next_answer(
+    kept: Trimmed, most: Tokens, relieve: Callable[[Tokens], Trimmed]
+) -> tuple[Tokens, Trimmed] | None:
     """The first different answer of the policies from `most` tokens downwards, and at how many tokens, or None.
 
     The answer may stay the same over thousands of tokens. So the step doubles until the answer differs, and a bisection

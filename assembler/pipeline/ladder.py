@@ -136,7 +136,7 @@ class Trimmed:
         """
         if not self.changed or ledger.length <= self.length:
             return self
-        since, passage = self.length, _passage(ledger, None, self.cut.first_kept, self.changed)
+        since, passage = self.length, _view_passage(ledger, None, self.cut.first_kept, self.changed)
         if not passage.joins_changes(since):
             return self
         start = ledger.turn_start(since)
@@ -229,7 +229,7 @@ def replay_ladder(
     line = ledger.timeline()
     while reached.stop < ledger.length:
         stop, kept = reached.stop, reached.kept
-        joins = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
+        joins = _view_passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
         spare = tokens_left - kept.count(ledger.until(stop)).upper
         question: int | None
         if spare < 0:
@@ -307,7 +307,7 @@ def changes(
     The policy sees each change as soon as it is taken. Turns from `first` on stay, and pinned ones before it.
     """
     pinned = frozenset(ledger.pins)
-    passage = _passage(ledger, rung.policy, first, changed)
+    passage = _view_passage(ledger, rung.policy, first, changed)
     for change in read_changes(rung.policy, passage):
         if not pinned.isdisjoint(change.messages):
             continue
@@ -317,7 +317,7 @@ def changes(
             yield change, gains
 
 
-def _passage(ledger: Ledger, policy: object, first: int, changed: Mapping[int, Message | None]) -> PassageView:
+def _view_passage(ledger: Ledger, policy: object, first: int, changed: Mapping[int, Message | None]) -> PassageView:
     """What a rewriting policy sees: pinned turns, and all turns from `first` on."""
     stretches = [*ledger.pinned_turns(first), (first, ledger.length)]
     return PassageView(ledger, changed, policy, stretches, ledger.newest_turns(1))

@@ -103,7 +103,7 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
         return None
     if budget is not None and not (all_fits or cuts_only_on_overflow(settings.active_rungs)):
         return None
-    tokens_left = None if budget is None else _tokens_left(plan, budget, before_limits)
+    tokens_left = None if budget is None else _find_tokens_left(plan, budget, before_limits)
     if budget is not None and tokens_left is None:
         return None
     if settings.merging_pricer is not None and not all_fits and not plan.can_be_sent:
@@ -129,7 +129,7 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
     )
 
 
-def _tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Tokens | None:
+def _find_tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Tokens | None:
     """The most that the turns may cost; None if the limits may give them another share later."""
     tokens_left = budget.input_limit - plan.fixed.upper
     if not budget.limits:
@@ -217,7 +217,7 @@ def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
         return view.first_stale()
     if last is not None and last.trimmed.cut.first_kept <= plan.first:
         to_check = [(0, last.front), *last.apart, (last.checked_from, view.length)]
-    elif plan.trimmed.decisions and _newest_that_fit(plan):
+    elif plan.trimmed.decisions and _keeps_newest_that_fit(plan):
         front = min(max(view.head, plan.ledger.first) + 1, view.length)
         newest = one_turn_more(plan)
         to_check = [(0, front if newest - front > GLANCE else newest), (newest, view.length)]
@@ -227,7 +227,7 @@ def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
     return next((found for found in changed if found is not None), view.pin_changed)
 
 
-def _newest_that_fit(plan: Planned) -> bool:
+def _keeps_newest_that_fit(plan: Planned) -> bool:
     return not plan.ledger.pins and not plan.settings.pins and settled_by_turns(plan)
 
 

@@ -21,11 +21,11 @@ _WIDE = 1_000
 
 def advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     """Which region is over its limit, what to shorten by how much until all of it fits, and which limits to change."""
-    needed = _tokens_of(overflow, region)
+    needed = _price_region(overflow, region)
     opening = f"The {region} needs {in_tokens(needed)} and its limits leave it {max(0, needed - overflow.excess)}"
-    (_, less), *others = shortened = [*_shortened(overflow, region, trial)]
+    (_, less), *others = shortened = [*_find_what_to_shorten(overflow, region, trial)]
     wider = wider_limits(region, trial)
-    if any(tokens > _tokens_of(overflow, name) for name, tokens in shortened):  # they do not hold so many
+    if any(tokens > _price_region(overflow, name) for name, tokens in shortened):  # they do not hold so many
         return f"{opening}." if wider is None else f"{opening}: {wider}."
     files = region == "conversation" and holds_files(overflow.plan, overflow.plan.ledger.newest_turns(1))
     opening += f": shorten it {'or send smaller files, ' if files else ''}by {in_tokens(less)}"
@@ -33,7 +33,7 @@ def advise_limits(overflow: TooLarge, region: str, trial: Trial) -> str:
     return f"{opening}." if wider is None else f"{opening}, or {wider}."
 
 
-def _shortened(overflow: TooLarge, region: str, trial: Trial) -> Iterator[tuple[str, Tokens]]:
+def _find_what_to_shorten(overflow: TooLarge, region: str, trial: Trial) -> Iterator[tuple[str, Tokens]]:
     """What to shorten by how many tokens: `region`, the others over their limits, and the turns if they must be.
 
     Once the fixed regions are within their limits, the turns may still lack tokens. A limit that binds the turns alone
@@ -43,11 +43,11 @@ def _shortened(overflow: TooLarge, region: str, trial: Trial) -> Iterator[tuple[
         yield region, overflow.excess
         return
     less = {name: needed - left for name, needed, left in overflow.over} | {region: overflow.excess}
-    turns, budget = _least_turns(overflow, trial), trial.settings.by_rule.budget or trial.budget
+    turns, budget = _price_least_turns(overflow, trial), trial.settings.by_rule.budget or trial.budget
     limit, cap = budget.input_limit, conversation_cap(budget)
-    fixed = overflow.plan.fixed.upper - sum(less.values()) - _documents_that_go(overflow, less, budget)
+    fixed = overflow.plan.fixed.upper - sum(less.values()) - _price_dropped_documents(overflow, less, budget)
     lacking = min(turns, cap) - (limit - fixed)
-    if 0 < lacking < _tokens_of(overflow, region) - less[region]:
+    if 0 < lacking < _price_region(overflow, region) - less[region]:
         less[region] += lacking
         fixed -= lacking
     yield from less.items()
@@ -55,7 +55,7 @@ def _shortened(overflow: TooLarge, region: str, trial: Trial) -> Iterator[tuple[
         yield "turns that stay", turns - left
 
 
-def _least_turns(overflow: TooLarge, trial: Trial) -> Tokens:
+def _price_least_turns(overflow: TooLarge, trial: Trial) -> Tokens:
     """What the turns cost at least under the policies, by our rule, found by leaving them no tokens."""
     wide = _WIDE * (overflow.plan.fixed.upper + trial.budget.context_window)
     limits = {"conversation": Limit(cap=0)}
@@ -67,7 +67,7 @@ def _least_turns(overflow: TooLarge, trial: Trial) -> Tokens:
     return (overflow if least is None else least).of_turns
 
 
-def _documents_that_go(overflow: TooLarge, less: Mapping[str, Tokens], budget: Budget) -> Tokens:
+def _price_dropped_documents(overflow: TooLarge, less: Mapping[str, Tokens], budget: Budget) -> Tokens:
     """What the documents cost that are left out so that the turns fit; 0 if the caller's selection decides that."""
     measured, limit = overflow.plan.measured, budget.limits.get("knowledge", Limit())
     if "knowledge" in less or not measured.regions.documents or not has_a_piece_for_each(measured):
@@ -85,30 +85,30 @@ def wider_limits(region: str, trial: Trial) -> str | None:
     lower_others = "lower the floors, shares and priorities of the others"
     lower_all = "lower all floors, shares and priorities"
     changes = [
-        ("raise its cap", _without_cap(region, limits)),
+        ("raise its cap", _remove_cap(region, limits)),
         (lower_others, others),
-        (f"raise its cap and {lower_others}", _without_cap(region, others)),
+        (f"raise its cap and {lower_others}", _remove_cap(region, others)),
         (lower_all, every),
-        (f"raise its cap and {lower_all}", _without_cap(region, every)),
+        (f"raise its cap and {lower_all}", _remove_cap(region, every)),
     ]
     tried = [limits]
     for words, changed in changes:
-        if changed not in tried and _allows(trial, changed):
+        if changed not in tried and _fits_under(trial, changed):
             return words
         tried.append(changed)
     return None
 
 
-def _without_cap(region: str, limits: Mapping[str, Limit]) -> Mapping[str, Limit]:
+def _remove_cap(region: str, limits: Mapping[str, Limit]) -> Mapping[str, Limit]:
     return {name: attrs.evolve(limit, cap=None) if name == region else limit for name, limit in limits.items()}
 
 
-def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:
+def _fits_under(trial: Trial, limits: Mapping[str, Limit]) -> bool:
     budget = attrs.evolve(trial.budget, limits=limits)
     return isinstance(trial.under(tuple(map(stand_in, trial.settings.rungs)), budget), Planned)
 
 
-def _tokens_of(overflow: TooLarge, region: str) -> Tokens:
+def _price_region(overflow: TooLarge, region: str) -> Tokens:
     measured = overflow.plan.measured
     regions = {"instruction": measured.instruction, "capability": measured.capability, "knowledge": measured.knowledge}
     return regions[region].upper if region in regions else overflow.of_turns

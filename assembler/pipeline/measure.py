@@ -54,8 +54,8 @@ class Measured:
     def __attrs_post_init__(self) -> None:
         self.system = self.rendered.system
         self.tool_classes = [*{id(tool.raw): tool.raw for tool in self.regions.tools}.values()]
-        self.instruction = total([*self._pieces("instruction"), *self.prices.head])
-        self.knowledge = total(self._pieces("knowledge"))
+        self.instruction = total([*self._prices_of_region("instruction"), *self.prices.head])
+        self.knowledge = total(self._prices_of_region("knowledge"))
         self.capability = total(self.prices.tools) + self.prices.tooling + self.prices.output
         self.fixed = self.instruction + self.capability + self.knowledge + self.prices.framing
 
@@ -69,7 +69,7 @@ class Measured:
             framing=self.prices.framing.tokens,
         )
 
-    def _pieces(self, region: str) -> Iterable[Count]:
+    def _prices_of_region(self, region: str) -> Iterable[Count]:
         pairs = zip(self.rendered.every_piece, self.prices.pieces, strict=True)
         return [price for piece, price in pairs if piece.region == region]
 

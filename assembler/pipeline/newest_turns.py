@@ -87,7 +87,7 @@ class _Search:
     found: dict[int, tuple[Trimmed, Count]] = attrs.field(factory=dict[int, tuple[Trimmed, Count]])
 
     def fits(self, number: int) -> bool:
-        kept = self._kept(number)
+        kept = self._keep_newest(number)
         count = self.weigh(kept)
         self.found[number] = kept, count
         self.last = self.weighed(number)
@@ -103,17 +103,17 @@ class _Search:
         turns, before = self.turns, self.before
         if self.rung.traits.note is not None and turns.starts[number] <= turns.all_stay:
             return False
-        if self.found[number][1].upper + self._added_by(turns.before(number)) > self.limit:
+        if self.found[number][1].upper + self._price_at_least(turns.before(number)) > self.limit:
             return True
         if before.start != turns.starts[number]:
             return False
-        grown = before.found + self._added_by(range(before.stop, turns.ledger.length))
-        return grown > self.limit and all(self._at_least(i) for i in range(before.start, before.stop))
+        grown = before.found + self._price_at_least(range(before.stop, turns.ledger.length))
+        return grown > self.limit and all(self._price_message_at_least(i) for i in range(before.start, before.stop))
 
-    def _added_by(self, messages: range) -> Tokens:
-        return sum(map(self._at_least, messages))
+    def _price_at_least(self, messages: range) -> Tokens:
+        return sum(map(self._price_message_at_least, messages))
 
-    def _at_least(self, index: int) -> Tokens:
+    def _price_message_at_least(self, index: int) -> Tokens:
         ledger = self.turns.ledger
         return self.pricer.at_least(ledger.reading(index), ledger.message(index))
 
@@ -149,7 +149,7 @@ class _Search:
                 return None
         return number
 
-    def _kept(self, number: int) -> Trimmed:
+    def _keep_newest(self, number: int) -> Trimmed:
         ledger, start = self.turns.ledger, self.turns.starts[number - 1]
         if start <= self.turns.all_stay:
             return keep_all(ledger)

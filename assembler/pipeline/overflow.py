@@ -103,12 +103,12 @@ class Trial:
     def at(self, window: Tokens, rungs: tuple[Rung, ...]) -> Planned | TooLarge | None:
         """The result of `under` at another window; None if the budget is impossible there."""
         try:
-            return self.under(rungs, attrs.evolve(self.budget, context_window=window, counter=self._counter))
+            return self.under(rungs, attrs.evolve(self.budget, context_window=window, counter=self._wrapped_counter))
         except BudgetError:
             return None
 
     @property
-    def _counter(self) -> TokenCounter | AwaitedCounter | None:
+    def _wrapped_counter(self) -> TokenCounter | AwaitedCounter | None:
         """The counter as it was wrapped once, so that no other window inspects its signature again."""
         return None if self.budget.counter is None else self.budget.token_counter
 
@@ -126,7 +126,7 @@ class Smallest(Value):
 def smallest(overflow: TooLarge, trial: Trial) -> Smallest | None:
     """The smallest window that works, or None. Found by bisection: O(log window) plans."""
     stand_ins = tuple(map(stand_in, trial.settings.rungs))
-    found = _widen(overflow, trial, stand_ins)
+    found = _find_larger_window(overflow, trial, stand_ins)
     if found is None:
         return None
     low, high, plan = found
@@ -138,13 +138,15 @@ def smallest(overflow: TooLarge, trial: Trial) -> Smallest | None:
         else:
             low = middle
         middle = (low + high) // 2
-    return Smallest(high, plan, _might_do(trial, high - 1))
+    return Smallest(high, plan, _might_suffice(trial, high - 1))
 
 
-def _widen(overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[Tokens, Tokens, Planned] | None:
+def _find_larger_window(
+    overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]
+) -> tuple[Tokens, Tokens, Planned] | None:
     """A window that is too small, a larger one that works, and the plan there; None if none was found."""
     budget, needed = trial.budget, overflow.required
-    most = _largest_of_use(budget)
+    most = _find_largest_useful_window(budget)
     chooses = overflow.plan.measured.choice is not None
     low = budget.context_window
     for widening in range(_WIDENINGS_OF_A_CHOICE if chooses and not budget.limits else _WIDENINGS):
@@ -161,7 +163,7 @@ def _widen(overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[T
     return None
 
 
-def _largest_of_use(budget: Budget) -> Tokens | None:
+def _find_largest_useful_window(budget: Budget) -> Tokens | None:
     """The window beyond which `max_input_tokens` lets nothing more in or a floor exceeds its cap, or None."""
     capped, within_caps = budget.max_input_tokens, most_available(budget.limits)
     most = [] if capped is None else [capped + budget.answer_reserve]
@@ -171,10 +173,10 @@ def _largest_of_use(budget: Budget) -> Tokens | None:
 
 def a_summary_might_do(trial: Trial) -> bool:
     """Whether a larger window could work with a new summary, given that none works without."""
-    return _might_do(trial, _largest_of_use(trial.budget) or trial.budget.context_window << _WIDENINGS)
+    return _might_suffice(trial, _find_largest_useful_window(trial.budget) or trial.budget.context_window << _WIDENINGS)
 
 
-def _might_do(trial: Trial, window: Tokens) -> bool:
+def _might_suffice(trial: Trial, window: Tokens) -> bool:
     """Whether this window could work with a short enough summary. At the present window it was asked in vain."""
     rungs = trial.settings.rungs
     if window <= trial.budget.context_window or not any(map(asks, rungs)):

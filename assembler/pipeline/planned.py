@@ -125,13 +125,13 @@ class Planned:
     @found_once
     def turns(self) -> list[Span]:
         """The turns that stay, oldest first, each by itself."""
-        return [*self._not_gone(self.stretches[:-1]), *self.turns_since(self.first)]
+        return [*self._remove_dropped_turns(self.stretches[:-1]), *self.turns_since(self.first)]
 
     def turns_since(self, index: int) -> list[Span]:
         """The turns that stay after the cut, from the one that begins at `index` on. O(turns)."""
-        return self._not_gone(self.view.turns_from(max(index, self.first)))
+        return self._remove_dropped_turns(self.view.turns_from(max(index, self.first)))
 
-    def _not_gone(self, turns: list[Span]) -> list[Span]:
+    def _remove_dropped_turns(self, turns: list[Span]) -> list[Span]:
         gone = {index for index, message in self.trimmed.changed.items() if message is None}
         return [turn for turn in turns if not gone.issuperset(range(*turn))] if gone else turns
 
@@ -148,12 +148,12 @@ class Planned:
         """The messages that stay, with their indexes, as the policies left them."""
         changed = self.trimmed.changed
         if not changed:
-            return self._read
-        found = [(i, changed.get(i, message)) for i, message in self._read]
+            return self._messages_as_read
+        found = [(i, changed.get(i, message)) for i, message in self._messages_as_read]
         return [(i, message) for i, message in found if message is not None]
 
     @property
-    def _read(self) -> list[tuple[int, Message]]:
+    def _messages_as_read(self) -> list[tuple[int, Message]]:
         """The messages of the turns that stay, with their indexes, as they were added."""
         messages = self.view.messages
         return [pair for start, stop in self.stretches for pair in enumerate(messages(start, stop), start)]
@@ -191,7 +191,7 @@ class Planned:
         for start, stop in self.stretches if self.ledger.pins else ((self.trimmed.cut.first_kept, self.view.length),):
             own += raws(start, stop)
         if self.trimmed.changed or self.measured.host is not None:
-            originals = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
+            originals = {i: (message, raw) for (i, message), raw in zip(self._messages_as_read, own, strict=True)}
             own = [originals[i][1] if message is originals[i][0] else message.raw for i, message in self.sent]
         if self.trimmed.cut.summary is None:
             return first + own
@@ -228,7 +228,7 @@ class Planned:
     def emitted(self) -> Emitted:
         """The request, O(new messages) if it extends the last one and the dialect can do that, else O(messages)."""
         dialect, last = self.settings.dialect, self.session_memory.emitted
-        added = None if last is None or last.measured is not self.measured else self._added_to(last)
+        added = None if last is None or last.measured is not self.measured else self._find_added_messages(last)
         if last is not None and added is not None:
             grown = emit_added(dialect, last.emission, added)
             if grown is not None:
@@ -236,7 +236,7 @@ class Planned:
         messages = self.layout.messages
         return Emitted(self.trimmed, self.measured, self.view.length, messages, emit_layout(dialect, self.layout))
 
-    def _added_to(self, last: Emitted) -> Sequence[Message] | None:
+    def _find_added_messages(self, last: Emitted) -> Sequence[Message] | None:
         """The messages after those of an earlier request; None if this request does not begin with those."""
         if self.trimmed is last.trimmed and self.view.length >= last.length:
             return self.view.messages(last.length, self.view.length)
@@ -280,7 +280,7 @@ class Planned:
         kept = (i for i, _ in self.kept_messages if i not in changed)
         if any(price(i).grade == at_worst and not self._is_beside_a_change(i) for i in kept):
             return at_worst
-        return price_all(self.settings.pricer, self._unadorned).grade
+        return price_all(self.settings.pricer, self._messages_without_knowledge).grade
 
     def _is_beside_a_change(self, index: int) -> bool:
         """Whether a message is priced together with one that was changed or dropped. O(its neighbours)."""
@@ -310,10 +310,10 @@ class Planned:
             sent, known = self.emission.request, self.session_memory
             count = count_as_sent(self.settings.dialect, pricer, sent, self.sent_messages, known)
             return count if self.measured.regions.held is None else count + self.measured.regions.held
-        if self.ledger.overpriced or (self.trimmed.changed and self._changed_the_sum):
+        if self.ledger.overpriced or (self.trimmed.changed and self._changes_other_prices):
             from assembler.pipeline.late_head import price_with_late_head
 
-            price = price_with_late_head(self.measured, self._unadorned, self.settings)
+            price = price_with_late_head(self.measured, self._messages_without_knowledge, self.settings)
         else:
             price = self.fixed + self.conversation
         return price if self.measured.saved is None else price + self.measured.saved
@@ -323,7 +323,7 @@ class Planned:
         return self.by_rule.upper <= self.fixed.upper + tokens_left
 
     @property
-    def _unadorned(self) -> list[Message]:
+    def _messages_without_knowledge(self) -> list[Message]:
         """The messages of the turns, the host without its knowledge, which is priced apart."""
         summary, messages = self.trimmed.cut.summary, [message for _, message in self.kept_messages]
         return messages if summary is None else with_summary(self, messages, summary)
@@ -340,10 +340,10 @@ class Planned:
         """Whether the request may cost less than the sum of its messages, and is counted as it is sent."""
         if self.settings.merging_pricer is not None or self.ledger.overpriced or self.measured.saved is not None:
             return True
-        return bool(self.trimmed.changed) and self._changed_the_sum
+        return bool(self.trimmed.changed) and self._changes_other_prices
 
     @property
-    def _changed_the_sum(self) -> bool:
+    def _changes_other_prices(self) -> bool:
         """Whether a change of a policy's may affect the price of other messages, or of the fixed part."""
         first, changed = self.stretches[0][0], self.trimmed.changed  # a system message may now come first
         late_head = first in changed and not opens_turn(self.view.message(first))
@@ -369,7 +369,7 @@ class Planned:
         return [*range(self.view.head), *(index for index, _ in self.kept_messages)]
 
     @found_once
-    def _whole(self) -> set[int]:
+    def _sent_whole(self) -> set[int]:
         """The indexes of the messages that are sent unchanged and in full."""
         placed = [*enumerate(self.measured.head), *self.kept_messages]
         whole = sent_whole(self.settings.dialect, placed, lambda: self.can_be_sent and self.emission)
@@ -382,13 +382,13 @@ class Planned:
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in sent else "dropped")
             for i, raw in enumerate(self.view.raws(0, self.view.length))
-            if i not in self._whole
+            if i not in self._sent_whole
         ]
 
     @property
     def left_out(self) -> int:
         """How many messages `dropped` lists."""
-        return self.view.length - len(self._whole)
+        return self.view.length - len(self._sent_whole)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Planned:
         return self  # frozen

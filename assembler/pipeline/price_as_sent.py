@@ -103,7 +103,7 @@ def price_request(
     other_fields = {name: value for name, value in request.items() if name != key}
     heads = next((place for place, entry in enumerate(listed) if entry.get("role") not in _OF_HEAD), len(listed))
     if heads < len(listed) and listed[heads].get("role") not in _OF_CONVERSATION:
-        heads = _end_of_head(dialect, listed)
+        heads = _find_end_of_head(dialect, listed)
     head, entries = listed[:heads], listed[heads:] if heads else listed
     if known is not None and known.head == head and known.other_fields == other_fields:
         fixed = known.fixed
@@ -121,7 +121,7 @@ def price_request(
             starts.append(first)
             steps.append(Step.of(each, pricer))
 
-    place, kept = (0, range(0)) if known is None else _kept(known, entries)
+    place, kept = (0, range(0)) if known is None else _find_kept_steps(known, entries)
     if place:
         read(0, place)
     if known is not None and kept:
@@ -138,7 +138,7 @@ def price_request(
     return PricedRequest(other_fields, head, fixed, entries, starts, steps, count)
 
 
-def _end_of_head(dialect: Dialect, listed: Sequence[Any]) -> int:
+def _find_end_of_head(dialect: Dialect, listed: Sequence[Any]) -> int:
     """The place after the system messages at the front, for an API with words of its own for roles."""
     key = dialect.api.history
     return next((place for place, entry in enumerate(listed) if not dialect.parse({key: [entry]}).head), len(listed))
@@ -167,9 +167,9 @@ def _forget(steps: list[Step], pricer: MergingPricer) -> None:
             steps[place] = step.without(forgotten, pricer)
 
 
-def _kept(known: PricedRequest, entries: Sequence[Any]) -> tuple[int, range]:
+def _find_kept_steps(known: PricedRequest, entries: Sequence[Any]) -> tuple[int, range]:
     """A place in `entries` where steps of the known request recur, and which steps; an empty range if none do."""
-    for place, step in itertools.islice(_candidates(known, entries), _TRIES):
+    for place, step in itertools.islice(_pair_candidates(known, entries), _TRIES):
         start = known.starts[step]
         most = min(len(entries) - place, len(known.entries) - start)
         # All of them, or all but the last step, which later messages may have changed.
@@ -183,7 +183,7 @@ def _kept(known: PricedRequest, entries: Sequence[Any]) -> tuple[int, range]:
     return 0, range(0)
 
 
-def _candidates(known: PricedRequest, entries: Sequence[Any]) -> Iterator[tuple[int, int]]:
+def _pair_candidates(known: PricedRequest, entries: Sequence[Any]) -> Iterator[tuple[int, int]]:
     """Pairs of a place and the known step that may begin there: at the front, or after what was cut or put back."""
     if not known.entries:
         return
@@ -206,7 +206,7 @@ _HOLDING = (Media, Opaque, Result)
 
 def has_sizes(originals: Sequence[Message]) -> bool:
     """Whether the caller declared the size of any medium. O(parts)."""
-    return any(_given(medium) for medium in _media(originals))
+    return any(_declared_fields(medium) for medium in _find_media(originals))
 
 
 def with_declared_sizes(sent: Layout, originals: Sequence[Message], shape: str) -> Layout:
@@ -222,14 +222,14 @@ def with_sizes(sent: Layout, originals: Sequence[Message]) -> Layout:
 
     Media are matched by their order, so nothing is changed if one of them was not sent. O(parts).
     """
-    known = _media(originals)
-    if [medium.kind for medium in known] != [medium.kind for medium in _media(sent.messages)]:
+    known = _find_media(originals)
+    if [medium.kind for medium in known] != [medium.kind for medium in _find_media(sent.messages)]:
         return sent
     media = iter(known)
-    return attrs.evolve(sent, messages=[_sized(message, media) for message in sent.messages])
+    return attrs.evolve(sent, messages=[_copy_sizes(message, media) for message in sent.messages])
 
 
-def _media(messages: Sequence[Message]) -> list[_Medium]:
+def _find_media(messages: Sequence[Message]) -> list[_Medium]:
     """Every image, document, audio and video, including those in results."""
     holding = [part for message in messages for part in message.parts if type(part) in _HOLDING]
     if not holding:
@@ -238,24 +238,24 @@ def _media(messages: Sequence[Message]) -> list[_Medium]:
     return [part for part in inner if isinstance(part, Media | Opaque) and is_measured(part)]
 
 
-def _given(medium: _Medium) -> dict[str, Any]:
+def _declared_fields(medium: _Medium) -> dict[str, Any]:
     return {key: medium.raw[key] for key in GIVEN if key in medium.raw}
 
 
-def _sized(message: Message, media: Any) -> Message:
-    if not _media([message]):
+def _copy_sizes(message: Message, media: Any) -> Message:
+    if not _find_media([message]):
         return message
     parts: list[Any] = []
     for part in message.parts:
         if isinstance(part, Result):
-            parts.append(attrs.evolve(part, parts=tuple(_with_size(held, media) for held in part.parts)))
+            parts.append(attrs.evolve(part, parts=tuple(_copy_size(held, media) for held in part.parts)))
         else:
-            parts.append(_with_size(part, media))
+            parts.append(_copy_size(part, media))
     return attrs.evolve(message, parts=tuple(parts))
 
 
-def _with_size(part: Any, media: Any) -> Any:
+def _copy_size(part: Any, media: Any) -> Any:
     if not is_measured(part):
         return part
-    raw: Mapping[str, Any] = {**part.raw, **_given(next(media))}
+    raw: Mapping[str, Any] = {**part.raw, **_declared_fields(next(media))}
     return attrs.evolve(part, raw=raw)

@@ -52,13 +52,13 @@ class Recipe:
         cut = Cut(self.first_kept, self.reason, summary)
         kept = Trimmed(cut, decisions=self.decisions, failures=self.failures, made=self.made)
         for made in self.made:
-            again = self._made(ledger, rungs, made, kept)
+            again = self._repeat_changes(ledger, rungs, made, kept)
             if again is None:
                 return None
             kept = again
         return self.length, kept.grown_to(ledger.until(self.length))
 
-    def _made(
+    def _repeat_changes(
         self,
         ledger: Ledger,
         rungs: Sequence[Rung],

@@ -97,10 +97,10 @@ class Settings:
 
     def priced_for(self, regions: Regions) -> Settings:
         """The settings with the prices for these regions: an output schema may change them."""
-        return self if regions.output is None else self._formatted
+        return self if regions.output is None else self._with_formatting_pricer
 
     @found_once
-    def _formatted(self) -> Settings:
+    def _with_formatting_pricer(self) -> Settings:
         pricer = self.pricer.formatted() if isinstance(self.pricer, FormattingPricer) else self.pricer
         return self if pricer is self.pricer else attrs.evolve(self, pricer=pricer)
 
@@ -160,10 +160,10 @@ class Settings:
             from assembler.dialects.caching.marks import CacheMarks
 
             must_be("cache_marks", cast(object, cache_marks), (CacheMarks,), "CacheMarks()")
-        resolved = _dialect_for(budget) if dialect is None else read_dialect(dialect)
+        resolved = _choose_dialect(budget) if dialect is None else read_dialect(dialect)
         model = budget.model if budget is not None else None
         pricer = resolved.pricer(model, counter_for(budget))
-        rungs = _ladder(_REFUSE if isinstance(on_overflow, EllipsisType) else on_overflow)
+        rungs = _read_ladder(_REFUSE if isinstance(on_overflow, EllipsisType) else on_overflow)
         return cls(budget, resolved, rungs, strategy, pricer, cache_marks)
 
     def anchored(self, calibration: CalibratedCounter | None) -> Settings:
@@ -190,14 +190,14 @@ class Settings:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, self.choices()
+        return _restore_settings, self.choices()
 
     def choices(self) -> tuple[Any, ...]:
         """The caller's choices. Settings with equal choices build equal contexts."""
         return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks, self.calibration)
 
 
-def _restored(
+def _restore_settings(
     budget: Budget | None,
     dialect: Dialect,
     policies: tuple[Policy, ...],
@@ -213,7 +213,7 @@ def counter_for(budget: Budget | None) -> Guarded:
     return tiktoken_counter() if budget is None else budget.token_counter
 
 
-def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Rung, ...]:
+def _read_ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Rung, ...]:
     several = iterates(on_overflow) and not isinstance(cast(object, on_overflow), str)
     rungs = tuple(map(rung_of, cast("Iterable[Policy]", on_overflow) if several else (on_overflow,)))
     if not rungs:
@@ -221,7 +221,7 @@ def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Rung, ...]:
     return rungs
 
 
-def _dialect_for(budget: Budget | None) -> Dialect:
+def _choose_dialect(budget: Budget | None) -> Dialect:
     """The dialect of the budget's model; `plain` if there is no model or it is unknown."""
     if budget is None or budget.model is None:
         return DIALECTS["plain"]

@@ -41,7 +41,7 @@ class Deferring(Protocol):
         ...
 
 
-def _make_way(given: dict[str, Tokens], short: Tokens, budget: Budget) -> None:
+def _take_from_others(given: dict[str, Tokens], short: Tokens, budget: Budget) -> None:
     """Take the tokens that the turns lack from documents, then from selected tools, down to their floors."""
     for region in ("knowledge", "capability"):
         own = budget.limits.get(region, Limit())
@@ -82,19 +82,19 @@ def share_out(
         "conversation": demand_of(ledger, available),
     }
     given = allotments(available, budget.input_limit, demands, budget.limits)
-    _make_way(given, reserved - given["conversation"], budget)
+    _take_from_others(given, reserved - given["conversation"], budget)
     regions, omitted, over = draft.regions, list[Omitted](), list[OverLimit]()
     for region in ("instruction", "capability", "knowledge"):
         select = budget.limits[region].select if region in budget.limits else None
         if region == "capability" and isinstance(select, Deferring):
             if demands[region] > min(given[region], select.tokens_left(budget.input_limit)):
-                regions, left_out = _deferred(select, regions, measured, view, server)
+                regions, left_out = _defer_tools(select, regions, measured, view, server)
                 omitted += left_out
             continue
         if demands[region] <= given[region]:
             continue
         why = "so that the smallest conversation fits" if reserved else f"over the limit of {region}"
-        chosen = _chosen(region, regions, measured, given[region], budget, why)
+        chosen = _select_within_limit(region, regions, measured, given[region], budget, why)
         if chosen is None:
             over.append((region, demands[region], given[region]))
             continue
@@ -110,7 +110,7 @@ def has_a_piece_for_each(measured: Measured) -> bool:
     return not rendered.omitted and len(rendered.sources) in (0, documents) and pieces == documents
 
 
-def _deferred(
+def _defer_tools(
     select: Deferring, regions: Regions, measured: Measured, view: HistoryView, server: ServerSearch | None
 ) -> tuple[Regions, list[Omitted]]:
     tools, deferred = select.deferred(regions.tools, view.messages(0, view.length), server, regions.choice)
@@ -142,34 +142,34 @@ def conversation_cap(budget: Budget) -> Tokens:
     return budget.input_limit if cap is None else tokens_of(cap, budget.input_limit)
 
 
-def _chosen(
+def _select_within_limit(
     region: str, regions: Regions, measured: Measured, tokens_left: Tokens, budget: Budget, why: str
 ) -> tuple[Regions, list[Omitted]] | None:
     select = budget.limits[region].select if region in budget.limits else None
     if region == "knowledge" and regions.documents:
-        counts = _of_region(measured, "knowledge")
+        counts = _prices_of_region(measured, "knowledge")
         if not has_a_piece_for_each(measured):
             return None  # the strategy chooses documents itself, or writes them together
-        kept = _select_places(select or _highest_scores, regions.documents, counts, tokens_left)
+        kept = _select_places(select or _select_highest_scores, regions.documents, counts, tokens_left)
         names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
-        gone = [Omitted(names[i], counts[i], why) for i in _others(kept, counts)]
-        return attrs.evolve(regions, documents=tuple(_as_named(regions.documents[i], names[i]) for i in kept)), gone
+        gone = [Omitted(names[i], counts[i], why) for i in _find_others(kept, counts)]
+        return attrs.evolve(regions, documents=tuple(_keep_name(regions.documents[i], names[i]) for i in kept)), gone
     if region == "capability" and select is not None:
         counts = [count.upper for count in measured.prices.tools]
         spare = tokens_left - measured.prices.tooling.upper - measured.prices.output.upper
         kept = _select_places(select, [tool.raw for tool in regions.tools], counts, spare)
         tools, prices = regions.tools, measured.prices.tools
-        gone = [Omitted(tools[i].name, prices[i].tokens, why, "capability") for i in _others(kept, counts)]
+        gone = [Omitted(tools[i].name, prices[i].tokens, why, "capability") for i in _find_others(kept, counts)]
         return attrs.evolve(regions, tools=tuple(regions.tools[i] for i in kept)), gone
     return None
 
 
-def _as_named(document: Document, name: str) -> Document:
+def _keep_name(document: Document, name: str) -> Document:
     """The document under its original name. Reports would name it by its new place otherwise."""
     return document if document.shown else attrs.evolve(document, provenance=name)
 
 
-def _of_region(measured: Measured, region: str) -> list[Tokens]:
+def _prices_of_region(measured: Measured, region: str) -> list[Tokens]:
     pairs = zip(measured.rendered.every_piece, measured.prices.pieces, strict=True)
     return [count.upper for piece, count in pairs if piece.region == region]
 
@@ -191,7 +191,7 @@ def _select_places(
     return sorted({place for place in places if 0 <= place < len(items)})
 
 
-def _highest_scores(items: Sequence[Any], tokens: Sequence[Tokens], tokens_left: Tokens) -> Iterable[int]:
+def _select_highest_scores(items: Sequence[Any], tokens: Sequence[Tokens], tokens_left: Tokens) -> Iterable[int]:
     """Items by score, highest first, then those without one. An item that does not fit is skipped."""
     scored = [place for place in range(len(items)) if items[place].score is not None]
     unscored = [place for place in range(len(items)) if items[place].score is None]
@@ -201,6 +201,6 @@ def _highest_scores(items: Sequence[Any], tokens: Sequence[Tokens], tokens_left:
             yield place
 
 
-def _others(kept: Sequence[int], every: Sequence[object]) -> list[int]:
+def _find_others(kept: Sequence[int], every: Sequence[object]) -> list[int]:
     staying = set(kept)
     return [place for place in range(len(every)) if place not in staying]

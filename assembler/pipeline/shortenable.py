@@ -18,7 +18,7 @@ def words_to_shorten(plan: Planned, since: int, excess: Tokens) -> Tokens | None
     price, saved = plan.ledger.price, plan.trimmed.savings
     of_caller = of_policies = 0
     for index, message in plan.kept_messages:
-        words = price(message).upper - price(_wordless(message)).upper if index >= since else 0
+        words = price(message).upper - price(_remove_words(message)).upper if index >= since else 0
         of_policies += words if index in plan.trimmed.changed else 0
         of_caller += 0 if index in plan.trimmed.changed else words
     if excess <= of_caller:
@@ -38,12 +38,12 @@ def _is_file(part: Part) -> bool:
     return any(map(_is_file, part.parts)) if isinstance(part, Result) else is_measured(part)
 
 
-def _wordless(message: Message) -> Message:
-    parts = tuple(_emptied(part) for part in message.parts if not isinstance(part, Thinking))
+def _remove_words(message: Message) -> Message:
+    parts = tuple(_empty_part(part) for part in message.parts if not isinstance(part, Thinking))
     return attrs.evolve(message, parts=parts, shallow=False)
 
 
-def _emptied(part: Part) -> Part:
+def _empty_part(part: Part) -> Part:
     match part:
         case str():
             return ""

@@ -54,7 +54,7 @@ def additive_in(settings: Settings) -> bool:
 
 def host_as_sent(host: Host, around: Around, dialect: Dialect) -> FilledHost:
     """The message that hosts knowledge, with the knowledge in it."""
-    blocks = _blocks(around, dialect) if around.blocks else ()
+    blocks = _write_blocks(around, dialect) if around.blocks else ()
     return FilledHost(host.index, host.saying(around.text(host.text), *blocks))
 
 
@@ -68,7 +68,7 @@ def saved_around(host: Host, filled: FilledHost, pieces: Sequence[Count], pricer
     return less - (total(pieces) - NOTHING) if less.tokens < 0 else None
 
 
-def _blocks(around: Around, dialect: Dialect) -> list[dict[str, Any]]:
+def _write_blocks(around: Around, dialect: Dialect) -> list[dict[str, Any]]:
     sources = dialect.api.sources
     if sources is None:
         step = "look at Space.takes_blocks first"
@@ -157,19 +157,19 @@ class Chosen:
         if self._choice.tokens_left is None:
             return None
         limits = self._choice.limits
-        prices = self._system(rendered) if limits is None else self.prices(rendered)
+        prices = self._price_system(rendered) if limits is None else self.prices(rendered)
         fixed = prices.total
         used = fixed.upper
         if limits is None and rendered.around is not None:  # then no one needs the price of each piece around it
-            used += self._whole(rendered.around).upper
+            used += self._price_whole_around(rendered.around).upper
         left = self._choice.tokens_left - used
         if self._choice.cut is not None:
-            left = self._left_as_sent(rendered, left)
+            left = self._tokens_left_as_sent(rendered, left)
         if limits is None:
             return left
-        return min(left, self._within(limits, rendered, prices))
+        return min(left, self._tokens_left_under(limits, rendered, prices))
 
-    def _within(self, limits: Limits, rendered: Rendered, prices: FixedPrices) -> Tokens:
+    def _tokens_left_under(self, limits: Limits, rendered: Rendered, prices: FixedPrices) -> Tokens:
         """What is left of the limit on knowledge. Limits are checked by the sum of the prices."""
         of_region = {"instruction": sum(price.upper for price in prices.head), "knowledge": 0}
         for piece, price in zip(rendered.every_piece, prices.pieces, strict=True):
@@ -177,15 +177,15 @@ class Chosen:
         tools = total([*prices.tools, prices.tooling, prices.output]).upper
         return limits.of_knowledge(of_region["instruction"], tools, prices.framing.upper) - of_region["knowledge"]
 
-    def _left_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
+    def _tokens_left_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
         """The tokens left, with the request as it is sent where the sum of the prices does not show whether it fits."""
         if self._settings.whole_pricer is None:
-            return self._as_sent(rendered, left) if abs(left) <= _ROUNDED else left
+            return self._count_as_sent(rendered, left) if abs(left) <= _ROUNDED else left
         weighed = self._weighed.setdefault((bool(rendered.pieces), rendered.around is not None), _Weighed())
         predicted = weighed.predict(left)
-        return weighed.add(left, self._as_sent(rendered, left)) if predicted is None else predicted
+        return weighed.add(left, self._count_as_sent(rendered, left)) if predicted is None else predicted
 
-    def _as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
+    def _count_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
         """The tokens left with the request as it is sent; `left` while the text is sought on which a counter failed."""
         budget = self._settings.budget
         if budget is None or self._pricer is not self._settings.pricer:
@@ -197,34 +197,34 @@ class Chosen:
 
     def prices(self, rendered: Rendered) -> FixedPrices:
         """A price for every piece, the system's first, then those around the question."""
-        system = self._system(rendered)
+        system = self._price_system(rendered)
         if rendered.around is None:
             return system
         if rendered.around.blocks:
-            added, beyond = self._with_blocks(rendered.around)
+            added, beyond = self._price_with_blocks(rendered.around)
             return attrs.evolve(system, pieces=(*system.pieces, *added), framing=system.framing + beyond)
-        return attrs.evolve(system, pieces=(*system.pieces, *self._around(rendered.around)))
+        return attrs.evolve(system, pieces=(*system.pieces, *self._price_around(rendered.around)))
 
-    def _system(self, rendered: Rendered) -> FixedPrices:
+    def _price_system(self, rendered: Rendered) -> FixedPrices:
         return price_fixed(
             self._pricer, self._settings.dialect, rendered.pieces, self._head, self._gathered.draft.regions
         )
 
     def _count(self, piece: Piece) -> Count:
         if isinstance(piece, SourceBlock):
-            return self._block(piece)
+            return self._price_block(piece)
         known = self._alone.get(piece.text)
         if known is None:
             known = self._alone[piece.text] = self._pricer.fixed((piece,), (), ()).pieces[0]
         return known
 
-    def _block(self, block: SourceBlock) -> Count:
+    def _price_block(self, block: SourceBlock) -> Count:
         """What a block costs beside the first one that was asked about, which pays for a prompt on citations."""
         key = (block.source, block.title, block.text)
         known = self._block_prices.get(key)
         if known is None:
-            (spelled,) = _blocks(Around(blocks=(block,)), self._settings.dialect)
-            host = self._hosting
+            (spelled,) = _write_blocks(Around(blocks=(block,)), self._settings.dialect)
+            host = self._required_host
             if not self._first:
                 self._first.append((spelled, price_message(self._pricer, host.saying(host.text, spelled))))
             first, alone = self._first[0]
@@ -232,49 +232,49 @@ class Chosen:
             known = self._block_prices[key] = (both - alone).alone()
         return known
 
-    def _with_blocks(self, around: Around) -> tuple[Sequence[Count], Count]:
+    def _price_with_blocks(self, around: Around) -> tuple[Sequence[Count], Count]:
         """What each piece adds to the cost of the host, and what blocks cost beyond that, for a prompt on citations."""
         each = [self._count(piece) for piece in (*around.blocks, *around.before, *around.after)]
-        return split_framing(self._joined(around), each)
+        return split_framing(self._price_joined(around), each)
 
-    def _around(self, around: Around) -> list[Count]:
+    def _price_around(self, around: Around) -> list[Count]:
         """What each piece adds to the cost of the host. The ledger prices the host without them."""
-        added = self._piece_by_piece(around)
+        added = self._price_piece_by_piece(around)
         if added is None:
             each = [self._count(piece) for piece in (*around.before, *around.after)]
-            added = [*apportion(self._joined(around), each)]
+            added = [*apportion(self._price_joined(around), each)]
         return added
 
-    def _whole(self, around: Around) -> Count:
+    def _price_whole_around(self, around: Around) -> Count:
         """What all pieces together add to the cost of the host."""
-        added = self._piece_by_piece(around)
-        return self._joined(around) if added is None else total(added)
+        added = self._price_piece_by_piece(around)
+        return self._price_joined(around) if added is None else total(added)
 
-    def _piece_by_piece(self, around: Around) -> list[Count] | None:
+    def _price_piece_by_piece(self, around: Around) -> list[Count] | None:
         """What each piece adds; None if counts do not add at its seams and the message must be priced as one text."""
-        host = self._hosting
+        host = self._required_host
         before, after = around.before, around.after
         # A result may be sent inside JSON, where a line break does not end a text, so it is priced as one text.
         apart = around.blocks or host.place is not None
-        if apart or not self._additive or not (_seams_add(before) and _seams_add(after)):
+        if apart or not self._additive or not (_are_seams_additive(before) and _are_seams_additive(after)):
             return None
-        core = self._joined(Around(before[-1:], after[:1]))
+        core = self._price_joined(Around(before[-1:], after[:1]))
         innermost = apportion(core, [*map(self._count, (*before[-1:], *after[:1]))])
         added = [*map(self._count, before[:-1]), *innermost, *map(self._count, after[1:])]
         if all(count.upper == count.tokens for count in added):
             return added
-        return _lower_bounds(added, self._joined(around).upper)
+        return _lower_bounds(added, self._price_joined(around).upper)
 
-    def _joined(self, around: Around) -> Count:
+    def _price_joined(self, around: Around) -> Count:
         """What the pieces add when the message is priced as one text."""
-        host = self._hosting
-        blocks = _blocks(around, self._settings.dialect) if around.blocks else ()
+        host = self._required_host
+        blocks = _write_blocks(around, self._settings.dialect) if around.blocks else ()
         filled, alone = host.saying(around.text(host.text), *blocks), host.message
         together = price_messages(self._pricer, (*host.merged_with, filled))
         return (together - price_messages(self._pricer, (*host.merged_with, alone))).alone()
 
     @property
-    def _hosting(self) -> Host:
+    def _required_host(self) -> Host:
         if self._choice.host is None:
             raise ValueError("the strategy put text around a question, but there is none; look at Space.question first")
         return self._choice.host
@@ -291,7 +291,7 @@ def _lower_bounds(counts: Sequence[Count], upper: Tokens) -> list[Count]:
     return bounded
 
 
-def _seams_add(pieces: Sequence[Piece]) -> bool:
+def _are_seams_additive(pieces: Sequence[Piece]) -> bool:
     return all(
         one.text.endswith("\n") and next_one.text and not next_one.text.startswith(_NO_SEAM)
         for one, next_one in itertools.pairwise(pieces)

@@ -113,7 +113,7 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
         for keepsake, what in rung.traits.memory.as_json(ledger.keepsakes)
         if keepsake.stop <= ledger.length
     ]
-    recipe = _recipe(plan)
+    recipe = _find_recipe(plan)
     stops = [keepsake.stop for _, _, keepsake, _ in keepsakes] + ([] if recipe is None else [recipe.length])
     known = digests(plan.view, frozenset(stops))
     policies = [
@@ -121,14 +121,14 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
         for place, name, of, what in keepsakes
     ]
     bill = bill or plan.settings.calibration
-    held = None if recipe is None else _held_state(recipe, known[recipe.length], plan.settings)
+    held = None if recipe is None else _write_held(recipe, known[recipe.length], plan.settings)
     server = plan.draft.regions.held
     return _State(
         state=VERSION,
         policies=policies,
         held=held,
-        anchor=None if bill is None else _anchor_state(bill),
-        server=None if server is None else _count_state(server),
+        anchor=None if bill is None else _write_anchor(bill),
+        server=None if server is None else _write_count(server),
     ).model_dump(mode="json")
 
 
@@ -155,14 +155,14 @@ def restore_settings(
         if why is not None:
             ignored(f"what {part.policy} remembered", why)
     if found.held is not None:
-        same = found.held.policies == _names(settings)
+        same = found.held.policies == _name_rungs(settings)
         if same and known.get(found.held.stop) == found.held.sha256:
-            memory_of(settings.session, Ledger.of(view, settings.pricer)).restored = _recipe_from(found.held)
+            memory_of(settings.session, Ledger.of(view, settings.pricer)).restored = _read_recipe(found.held)
         else:
             ignored("the last decision of the policies", _CHANGED if same else "the policies have changed")
     if found.anchor is not None:
-        settings = settings.billed(_anchor_from(found.anchor), ignored)
-    return settings, None if found.server is None else _count_from(found.server, "server")
+        settings = settings.billed(_read_anchor(found.anchor), ignored)
+    return settings, None if found.server is None else _read_count(found.server, "server")
 
 
 _CHANGED = "its messages have changed"
@@ -203,7 +203,7 @@ def _remember(part: _Keepsake, view: HistoryView, settings: Settings) -> str | N
     return None
 
 
-def _recipe(plan: Planned) -> Recipe | None:
+def _find_recipe(plan: Planned) -> Recipe | None:
     known = memory_of(plan.settings.session, plan.ledger)
     if known.held is None:
         return known.restored
@@ -211,15 +211,15 @@ def _recipe(plan: Planned) -> Recipe | None:
     return Recipe.of(length, kept, plan.ledger) if length <= plan.ledger.length else None
 
 
-def _names(settings: Settings) -> list[str]:
+def _name_rungs(settings: Settings) -> list[str]:
     return [rung.name for rung in settings.active_rungs]
 
 
-def _held_state(recipe: Recipe, sha256: str, settings: Settings) -> _Held:
-    return _Held(policies=_names(settings), sha256=sha256, **dict(_recipe_state(recipe)))
+def _write_held(recipe: Recipe, sha256: str, settings: Settings) -> _Held:
+    return _Held(policies=_name_rungs(settings), sha256=sha256, **dict(_write_recipe(recipe)))
 
 
-def _recipe_state(recipe: Recipe) -> _Recipe:
+def _write_recipe(recipe: Recipe) -> _Recipe:
     return _Recipe(
         stop=recipe.length,
         first_kept=recipe.first_kept,
@@ -227,15 +227,15 @@ def _recipe_state(recipe: Recipe) -> _Recipe:
         summary=recipe.summary,
         made=[(one.length, one.place, one.first_kept, [list(which) for which in one.indexes]) for one in recipe.made],
         decisions=[(one.policy, one.saved, list(one.done)) for one in recipe.decisions],
-        failures=[_Failure(says=str(one), raised=_raised(one)) for one in recipe.failures],
+        failures=[_Failure(says=str(one), raised=_name_raised(one)) for one in recipe.failures],
     )
 
 
-def _raised(failure: object) -> str | None:
+def _name_raised(failure: object) -> str | None:
     return failure.raised if isinstance(failure, SummaryError) else None
 
 
-def _recipe_from(held: _Recipe) -> Recipe:
+def _read_recipe(held: _Recipe) -> Recipe:
     return Recipe(
         held.stop,
         held.first_kept,
@@ -247,32 +247,32 @@ def _recipe_from(held: _Recipe) -> Recipe:
     )
 
 
-def _anchor_state(bill: CalibratedCounter) -> _Anchor:
+def _write_anchor(bill: CalibratedCounter) -> _Anchor:
     return _Anchor(
         sha256=bill.request.digest,
         turns=bill.request.turns,
         dialect=bill.request.dialect,
         model=bill.request.model,
-        ours=_count_state(bill.ours),
+        ours=_write_count(bill.ours),
         billed=bill.billed,
-        kept=None if bill.kept is None else _recipe_state(bill.kept),
+        kept=None if bill.kept is None else _write_recipe(bill.kept),
         limit=bill.limit,
         most=bill.most,
         drift=bill.drift,
     )
 
 
-def _anchor_from(part: _Anchor) -> CalibratedCounter:
-    request, ours = Fingerprint(part.sha256, part.turns, part.dialect, part.model), _count_from(part.ours, "anchor")
-    kept = None if part.kept is None else _recipe_from(part.kept)
+def _read_anchor(part: _Anchor) -> CalibratedCounter:
+    request, ours = Fingerprint(part.sha256, part.turns, part.dialect, part.model), _read_count(part.ours, "anchor")
+    kept = None if part.kept is None else _read_recipe(part.kept)
     return CalibratedCounter(request, ours, part.billed, kept, part.limit, part.most, part.drift)
 
 
-def _count_state(count: Count) -> _Count:
+def _write_count(count: Count) -> _Count:
     return _Count(tokens=count.tokens, grade=count.grade.value, upper=count.upper)
 
 
-def _count_from(part: _Count, place: str) -> Count:
+def _read_count(part: _Count, place: str) -> Count:
     try:
         return Count(part.tokens, Grade(part.grade), upper=part.upper)
     except ValueError:

@@ -50,7 +50,7 @@ def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known |
         return Trimmed(
             cut, decisions=(RungDecision(rung.name, 0, ((cut.reason, 0),)),), failures=failures, wanted=cut.wanted
         )
-    low = _low_water(rungs)
+    low = _find_low_water(rungs)
     if low is None:
         return trim_by_rungs(ledger, rungs, tokens_left)
     without_marks = tuple(map(without_mark, rungs))
@@ -74,7 +74,7 @@ def as_before(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | N
     if not recipe.decisions and recipe.length <= ledger.length:
         return keep_all(ledger)
     choosing = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)
-    if _low_water(rungs) is None and (choosing or len(recipe.made) > _AGAIN):
+    if _find_low_water(rungs) is None and (choosing or len(recipe.made) > _AGAIN):
         return None
     known = recipe.made_again(ledger, tuple(map(without_mark, rungs)))
     return None if known is None else known[1].grown_to(ledger)
@@ -86,7 +86,7 @@ def _continue_from(start: Known, ledger: Ledger, rungs: Sequence[Rung], tokens_l
     now = kept.grown_to(ledger)
     if now.count(ledger).upper <= tokens_left:
         return now
-    low, without_marks = _low_water(rungs), tuple(map(without_mark, rungs))
+    low, without_marks = _find_low_water(rungs), tuple(map(without_mark, rungs))
     if low is None:
         return trim_by_rungs(ledger, without_marks, tokens_left, kept)
     then, low_tokens = ledger.until(length), part_of(low, tokens_left)
@@ -131,7 +131,7 @@ def restore_decision(draft: Draft, settings: Settings, held: Known | None) -> No
         memory_of(settings.session, Ledger.of(draft.history.view(), settings.pricer)).held = held
 
 
-def _low_water(rungs: Sequence[Rung]) -> float | None:
+def _find_low_water(rungs: Sequence[Rung]) -> float | None:
     """The low-water mark of a ladder: the first that a rung declares."""
     marks = (rung.traits.low_water for rung in rungs)
     return next((mark for mark in marks if mark is not None), None)

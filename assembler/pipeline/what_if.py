@@ -18,13 +18,13 @@ def refit(plan: Planned, context_window: Tokens) -> Planned:
 
     Counts no text twice, calls no summarizer, and changes nothing that builds remember.
     """
-    return make_plan(plan.draft, _settings_at(plan, context_window))
+    return make_plan(plan.draft, _change_window(plan, context_window))
 
 
 def try_window(plan: Planned, context_window: Tokens) -> Planned | None:
     """The plan for another window; None if that is too small. As fast as a build, since no other window is tried."""
     try:
-        return plan_or_overflow(plan.draft, _settings_at(plan, context_window))
+        return plan_or_overflow(plan.draft, _change_window(plan, context_window))
     except (TooLarge, BudgetError):  # too small for a request, or for the tokens kept free
         return None
 
@@ -50,7 +50,7 @@ def least(draft: Draft, settings: Settings) -> Planned:
     return plan_without_asking(draft, settings, wanted)
 
 
-def _settings_at(plan: Planned, context_window: Tokens) -> Settings:
+def _change_window(plan: Planned, context_window: Tokens) -> Settings:
     if plan.settings.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
     budget = attrs.evolve(plan.settings.budget, context_window=context_window)

@@ -43,12 +43,12 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
     everything stays. There are no steps if the fixed regions depend on the window too (limits, a strategy that
     chooses), or if only a count of the whole decides. Use `plan.what_if(context_window=…)` then.
     """
-    if not _regions_stay(plan):
+    if not _keeps_regions(plan):
         return ()
     pins = pinned_messages(plan.view, plan.settings.pins)
     plan = attrs.evolve(plan, ledger=attrs.evolve(plan.ledger.under(plan.settings.pricer), pins=pins))
     found = _ask_for_steps(plan) if _must_ask(plan) else _count_steps(plan)
-    return tuple(step for step in found if step.tokens <= _most(plan))
+    return tuple(step for step in found if step.tokens <= _find_most_tokens(plan))
 
 
 def _must_ask(plan: Planned) -> bool:
@@ -69,7 +69,7 @@ def _count_steps(plan: Planned) -> list[Step]:
     note = 0 if text is None else ledger.price(user_message(text)).upper
     used = plan.fixed.upper + sum(tokens for tokens, _ in pinned.values())
     steps: list[Step] = []
-    for place, turn in enumerate(_priced_turns(ledger), 1):
+    for place, turn in enumerate(_list_priced_turns(ledger), 1):
         used += 0 if turn.start in pinned else turn.tokens
         if turn.start > ledger.first and (keeps is None or place < keeps.at_least):
             continue
@@ -84,7 +84,7 @@ def _count_steps(plan: Planned) -> list[Step]:
     return [Step(plan.fixed.upper + kept_free, ledger.first, 0, plan.fixed.upper)]
 
 
-def _priced_turns(ledger: Ledger) -> Iterator[TurnCost]:
+def _list_priced_turns(ledger: Ledger) -> Iterator[TurnCost]:
     """The turns, newest first, up to one with a part without a price: it stays in no window."""
     try:
         yield from ledger.newest_first()
@@ -104,18 +104,18 @@ def _ask_for_steps(plan: Planned) -> list[Step]:
     except UnsupportedContentError:  # of a turn that was dropped: it stays in no window
         most = plan.trimmed
         tokens_left = most.count(ledger).upper
-    steps = [_step(plan, most, tokens_left, tokens_left)]
+    steps = [_make_step(plan, most, tokens_left, tokens_left)]
     while tokens_left > 0:
         kept = trim(ledger, plan.settings, tokens_left - 1)
         tokens = kept.count(ledger).upper
         if tokens >= tokens_left:
             break
-        tokens_left = _fewest(plan, kept, tokens, tokens_left - 1)
-        steps.append(_step(plan, kept, tokens_left, tokens))
+        tokens_left = _find_fewest_tokens(plan, kept, tokens, tokens_left - 1)
+        steps.append(_make_step(plan, kept, tokens_left, tokens))
     return steps[::-1]
 
 
-def _step(plan: Planned, kept: Trimmed, tokens_left: Tokens, tokens: Tokens) -> Step:
+def _make_step(plan: Planned, kept: Trimmed, tokens_left: Tokens, tokens: Tokens) -> Step:
     """The step from which on this stays: it takes `tokens_left` for the turns, which then cost `tokens`."""
     fixed, budget, first = plan.fixed.upper, plan.settings.budget, kept.cut.first_kept
     kept_free = 0 if budget is None else budget.kept_free
@@ -123,7 +123,7 @@ def _step(plan: Planned, kept: Trimmed, tokens_left: Tokens, tokens: Tokens) -> 
     return Step(fixed + kept_free + tokens_left, first, first - plan.ledger.first - pinned, fixed + tokens)
 
 
-def _fewest(plan: Planned, kept: Trimmed, low: Tokens, high: Tokens) -> Tokens:
+def _find_fewest_tokens(plan: Planned, kept: Trimmed, low: Tokens, high: Tokens) -> Tokens:
     """The fewest tokens from `low` to `high` at which the policies still keep this. Usually `low`, its cost."""
     if _keeps(plan, low, kept):
         return low
@@ -144,16 +144,16 @@ def settled_by_turns(plan: Planned) -> bool:
     """Whether the prices of the turns alone determine what each window keeps."""
     rungs = plan.settings.active_rungs
     only_refuses = len(rungs) == 1 and isinstance(rungs[0].traits.keeps, KeepsAll)
-    return _regions_stay(plan) and (only_refuses or trimming(rungs) is not None)
+    return _keeps_regions(plan) and (only_refuses or trimming(rungs) is not None)
 
 
-def _regions_stay(plan: Planned) -> bool:
+def _keeps_regions(plan: Planned) -> bool:
     budget = plan.settings.budget
     limited = budget is not None and bool(budget.limits)
     return plan.settings.chooser is None and plan.settings.adds_up and not limited
 
 
-def _most(plan: Planned) -> float:
+def _find_most_tokens(plan: Planned) -> float:
     """The most that a request may cost in any window, by the provider's cap on the input."""
     budget = plan.settings.budget
     if budget is None or budget.max_input_tokens is None:

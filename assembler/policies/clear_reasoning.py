@@ -46,7 +46,7 @@ class ClearReasoning:
                 yield Change(dict.fromkeys(alone), "reasoning cleared")
             alone = []
             if any(isinstance(part, Thinking) for part in message.parts) and _says_more(message):
-                silent = passage.once(index, message, partial(_silent, message))
+                silent = passage.once(index, message, partial(_remove_reasoning, message))
                 yield Change({index: silent}, "reasoning cleared")
 
 
@@ -58,5 +58,5 @@ def _says_more(message: Message) -> bool:
     return any(not isinstance(part, Thinking) and part != "" for part in message.parts)
 
 
-def _silent(message: Message) -> Message:
+def _remove_reasoning(message: Message) -> Message:
     return edited(message, [None if isinstance(part, Thinking) else part for part in message.parts])

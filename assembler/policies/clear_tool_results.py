@@ -46,17 +46,21 @@ class ClearToolResults:
         """One change for each result, oldest first, and one for its call. A message with more than 16 of them gets
         several in one change. O(messages that stay).
         """
-        for index, places in together(self._places_to_clear(passage)):
+        for index, places in together(self._find_places_to_clear(passage)):
             message = passage.current(index)
-            given = [place for place in places if self._saves(message.parts[place], passage)] if places[1:] else places
+            given = (
+                [place for place in places if self._saves_tokens(message.parts[place], passage)]
+                if places[1:]
+                else places
+            )
             if not given:
                 continue
-            cleared = passage.once((index, *given), message, partial(self._cleared, message, given))
+            cleared = passage.once((index, *given), message, partial(self._clear_parts, message, given))
             yield Change({index: cleared}, _describe(message.parts[given[0]], len(given)))
 
-    def _places_to_clear(self, passage: Passage) -> Iterator[Place]:
+    def _find_places_to_clear(self, passage: Passage) -> Iterator[Place]:
         """The results to clear, oldest first, each before its call."""
-        protected = self._newest(passage)
+        protected = self._find_newest_results(passage)
         names: dict[str | None, str] = {}
         asked_at: dict[str | None, Place] = {}
         for index, message in passage:
@@ -70,9 +74,9 @@ class ClearToolResults:
                     if part.parts != (self.placeholder,):
                         yield index, place
                     if part.call_id is not None and part.call_id in asked_at:
-                        yield from _call_with_arguments(passage, asked_at[part.call_id])
+                        yield from _find_arguments(passage, asked_at[part.call_id])
 
-    def _newest(self, passage: Passage) -> frozenset[tuple[int, int]]:
+    def _find_newest_results(self, passage: Passage) -> frozenset[tuple[int, int]]:
         places = (
             (index, place)
             for index, message in passage.newest_first()
@@ -81,7 +85,7 @@ class ClearToolResults:
         )
         return frozenset(islice(places, min(self.keep, sys.maxsize)))
 
-    def _saves(self, part: Part, passage: Passage) -> bool:
+    def _saves_tokens(self, part: Part, passage: Passage) -> bool:
         """Whether clearing a part saves tokens, by the count of its texts."""
         if isinstance(part, Call):
             return passage.count(part.arguments) > passage.count(NO_ARGUMENTS)
@@ -89,16 +93,16 @@ class ClearToolResults:
         is_text = len(texts) == len(cast(Result, part).parts)
         return not is_text or passage.count("\n".join(texts)) > passage.count(self.placeholder)
 
-    def _cleared(self, message: Message, places: Sequence[int]) -> Message:
-        return with_parts(message, {place: self._emptied(message.parts[place]) for place in places})
+    def _clear_parts(self, message: Message, places: Sequence[int]) -> Message:
+        return with_parts(message, {place: self._empty_part(message.parts[place]) for place in places})
 
-    def _emptied(self, part: Part) -> Part:
+    def _empty_part(self, part: Part) -> Part:
         if isinstance(part, Call):
             return attrs.evolve(part, arguments=NO_ARGUMENTS, given={})
         return attrs.evolve(cast(Result, part), parts=(self.placeholder,), given=None)
 
 
-def _call_with_arguments(passage: Passage, place: Place) -> Iterator[Place]:
+def _find_arguments(passage: Passage, place: Place) -> Iterator[Place]:
     """The place of a call if it has arguments."""
     call = passage.current(place[0]).parts[place[1]]
     if cast(Call, call).arguments != NO_ARGUMENTS:

@@ -56,7 +56,7 @@ def read_changes(policy: RewritingPolicy, passage: PassageView) -> Iterator[Chan
             raise PlanError(type(policy).__name__, f"proposes {proposed}; {_YIELD}")
         if not isinstance(change.reason, str):
             raise PlanError(type(policy).__name__, f"gives {name_of_value(change.reason)} as its reason; {_YIELD}")
-        if (wrong := _wrongly_proposed(cast("Mapping[object, object]", change.messages))) is not None:
+        if (wrong := _find_wrong_proposal(cast("Mapping[object, object]", change.messages))) is not None:
             raise PlanError(type(policy).__name__, wrong)
         yield change
 
@@ -64,7 +64,7 @@ def read_changes(policy: RewritingPolicy, passage: PassageView) -> Iterator[Chan
 _YIELD = "yield Change({index: message or None}, reason)"
 
 
-def _wrongly_proposed(messages: Mapping[object, object]) -> str | None:
+def _find_wrong_proposal(messages: Mapping[object, object]) -> str | None:
     """What is wrong with the messages of a change, and what to write instead; None if each has an index."""
     for index, message in messages.items():
         if type(index) is not int:

@@ -61,14 +61,14 @@ class Fetch:
         body = self.store.get(id) if isinstance(cast("object", id), str) else None
         if body is None:
             return "No result is stored under this id."
-        first = _place(start, 0, len(body))
-        part = body[first : _place(stop, len(body), len(body))]
+        first = _read_place(start, 0, len(body))
+        part = body[first : _read_place(stop, len(body), len(body))]
         if not isinstance(cast("object", search), str) or not search:
             return part
         return _search_text(part, search, first) or f"None of these {len(part):,} characters hold this text."
 
 
-def _place(given: object, otherwise: int, most: int) -> int:
+def _read_place(given: object, otherwise: int, most: int) -> int:
     """The beginning or end of a range. Models pass numbers as texts, and numbers beyond the text."""
     try:
         return otherwise if given is None else min(max(int(cast("int", given)), 0), most)

@@ -68,18 +68,18 @@ class KeepRelevant:
         turns = [turn for turn in passage.turns() if turn[0] < floor]
         if not turns:
             return
-        question = self._question(passage)
-        texts = ["\n".join(_text(passage.current(index)) for index in turn) for turn in turns]
-        scores = self._scores(question, texts)
+        question = self._write_question(passage)
+        texts = ["\n".join(_join_words(passage.current(index)) for index in turn) for turn in turns]
+        scores = self._score_turns(question, texts)
         for place in sorted(range(len(turns)), key=scores.__getitem__):
             yield Change(dict.fromkeys(turns[place]), DROPPED)
 
-    def _question(self, passage: Passage) -> str:
+    def _write_question(self, passage: Passage) -> str:
         """The text that turns are compared with: the newest question and those of the turns before it."""
         indexes = [*[turn[0] for turn in passage.turns()][-(self.questions or 1) :], passage.newest]
-        return "\n".join(_text(passage.current(index)) for index in dict.fromkeys(indexes))
+        return "\n".join(_join_words(passage.current(index)) for index in dict.fromkeys(indexes))
 
-    def _scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+    def _score_turns(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """A finite number for each turn. Raises `PlanError` if the function returns anything else."""
         name, answer = type(self).__name__, cast("object", self.score(question, texts))
         try:
@@ -91,11 +91,11 @@ class KeepRelevant:
         return scores
 
 
-def _text(message: Message) -> str:
-    return "\n".join(_words_of(message))
+def _join_words(message: Message) -> str:
+    return "\n".join(_list_words(message))
 
 
-def _words_of(message: Message) -> Iterator[str]:
+def _list_words(message: Message) -> Iterator[str]:
     for part in message.parts:
         if isinstance(part, str):
             yield part

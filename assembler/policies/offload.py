@@ -66,7 +66,7 @@ class Offload:
         """One change for each result: repeated ones first, then large ones. A message with more than 16 of them gets
         several in one change. O(characters of results that stay).
         """
-        bodies = list(_bodies(passage))
+        bodies = list(_find_bodies(passage))
         newest = {body.text: body for body in bodies}
         earlier_texts: set[str] = set()
         equal: dict[Place, str] = {}
@@ -74,31 +74,31 @@ class Offload:
             if body.text in earlier_texts and len(body.text) > _SHORTEST:
                 equal[body.index, body.place] = body.text
             earlier_texts.add(body.text)
-        yield from self._replaced(passage, equal, self._equal, "equal result", "sent once")
+        yield from self._replace_texts(passage, equal, self._point_to_equal, "equal result", "sent once")
         oldest = {body.text: body for body in reversed(bodies)}
         by_age = sorted(oldest, key=lambda text: (newest[text].index, newest[text].place))
         large = {
             (oldest[text].index, oldest[text].place): text for text in by_age if passage.count(text) >= self.min_tokens
         }
-        yield from self._replaced(passage, large, self._large, "tool result", "stored")
+        yield from self._replace_texts(passage, large, self._point_to_large, "tool result", "stored")
 
-    def _replaced(
+    def _replace_texts(
         self, passage: Passage, texts: Mapping[Place, str], say: Callable[[str], str], what: str, done: str
     ) -> Iterator[Change]:
         for index, places in together(texts):
             message, one = passage.current(index), len(places) == 1
-            make = partial(_with_texts, message, {place: partial(say, texts[index, place]) for place in places})
+            make = partial(_put_texts, message, {place: partial(say, texts[index, place]) for place in places})
             pointing = passage.once((index, done, *places), message, make)
             yield Change({index: pointing}, f"{what} {done}" if one else f"{len(places)} {what}s {done}")
 
-    def _equal(self, text: str) -> str:
-        return f'[{_EQUAL}; {FETCH}(id="{self._stored(text)}") gives it back]'
+    def _point_to_equal(self, text: str) -> str:
+        return f'[{_EQUAL}; {FETCH}(id="{self._store_text(text)}") gives it back]'
 
-    def _large(self, text: str) -> str:
-        pointer = f'[stored, {len(text):,} characters; {FETCH}(id="{self._stored(text)}") gives it back]'
-        return pointer + _preview(text, self.preview)
+    def _point_to_large(self, text: str) -> str:
+        pointer = f'[stored, {len(text):,} characters; {FETCH}(id="{self._store_text(text)}") gives it back]'
+        return pointer + _write_preview(text, self.preview)
 
-    def _stored(self, text: str) -> str:
+    def _store_text(self, text: str) -> str:
         """Store a text and return its id. The id is longer if another text already has the shorter one."""
         whole = hashlib.sha256(text.encode()).hexdigest()
         for length in (16, 32, 64):
@@ -107,7 +107,7 @@ class Offload:
         raise BudgetError("Offload: the store does not return what was put in; use one that holds texts")
 
 
-def _with_texts(message: Message, texts: Mapping[int, Callable[[], str]]) -> Message:
+def _put_texts(message: Message, texts: Mapping[int, Callable[[], str]]) -> Message:
     """The message with other texts for the results at these places."""
     shorter = {
         place: attrs.evolve(cast(Result, message.parts[place]), parts=(text(),), given=None)
@@ -116,7 +116,7 @@ def _with_texts(message: Message, texts: Mapping[int, Callable[[], str]]) -> Mes
     return with_parts(message, shorter)
 
 
-def _bodies(passage: Passage) -> Iterator[_Body]:
+def _find_bodies(passage: Passage) -> Iterator[_Body]:
     """The results that may leave the window, oldest first."""
     names: dict[str | None, str] = {}
     for index, message in passage:
@@ -130,7 +130,7 @@ def _bodies(passage: Passage) -> Iterator[_Body]:
                     yield _Body(index, place, "\n".join(texts))
 
 
-def _preview(text: str, characters: int) -> str:
+def _write_preview(text: str, characters: int) -> str:
     """The beginning and end of a text, at most so many characters in all, cut between graphemes."""
     half = characters // 2
     if len(text) <= characters or not half:

@@ -46,22 +46,22 @@ class PassageView:
     def __iter__(self) -> Iterator[tuple[int, Message]]:
         """The messages that stay, oldest first, with their indexes."""
         for start, stop in self._stretches:
-            yield from self._kept_messages(range(start, stop))
+            yield from self._read_kept_messages(range(start, stop))
 
     def newest_first(self) -> Iterator[tuple[int, Message]]:
         """The messages that stay, newest first, with their indexes."""
         for start, stop in reversed(self._stretches):
-            yield from self._kept_messages(range(stop - 1, start - 1, -1))
+            yield from self._read_kept_messages(range(stop - 1, start - 1, -1))
 
     def turns(self) -> Iterator[list[int]]:
         """The turns that stay, oldest first, each as the indexes of its messages that stay. O(messages)."""
         for begin, end in self._stretches:
             while begin < end:
                 start, begin = self._ledger.turn_span(begin)
-                if turn := [index for index, _ in self._kept_messages(range(start, begin))]:
+                if turn := [index for index, _ in self._read_kept_messages(range(start, begin))]:
                     yield turn
 
-    def _kept_messages(self, indexes: Iterable[int]) -> Iterator[tuple[int, Message]]:
+    def _read_kept_messages(self, indexes: Iterable[int]) -> Iterator[tuple[int, Message]]:
         for index in indexes:
             if index not in self._changed:
                 yield index, self._ledger.reading(index)
@@ -83,7 +83,7 @@ class PassageView:
     def turn_of(self, index: int) -> list[int]:
         """The remaining messages of the turn of the message at `index`, oldest first."""
         start, stop = self._ledger.turn_span(index)
-        return [at for at, _ in self._kept_messages(range(start, stop))]
+        return [at for at, _ in self._read_kept_messages(range(start, stop))]
 
     def tokens(self, message: Message) -> Tokens:
         """The upper bound of the cost of a message."""
@@ -117,11 +117,11 @@ class PassageView:
         begins: dropping an item may join the items around it.
         """
         if not any(self._is_item(index) for index in change.messages):
-            return {index: self._gain(index, message) for index, message in change.messages.items()}
+            return {index: self._price_change(index, message) for index, message in change.messages.items()}
         turns: dict[int, list[int]] = {}
         for index in change.messages:
             turns.setdefault(self._ledger.turn_start(index), []).append(index)
-        return {start: self._stretch_gain(indexes, change.messages) for start, indexes in turns.items()}
+        return {start: self._price_stretch_change(indexes, change.messages) for start, indexes in turns.items()}
 
     def joins_changes(self, since: int) -> bool:
         """Whether the message at `since` is sent merged with changed messages before it. O(those)."""
@@ -135,25 +135,25 @@ class PassageView:
         O(neighbours).
         """
         start, stop = self._ledger.turn_start(since - 1), self._ledger.run(since).stop
-        before = [message for _, message in self._kept_messages(range(max(self._reach_back(since), start), since))]
-        new = [message for _, message in self._kept_messages(range(since, stop))]
+        before = [message for _, message in self._read_kept_messages(range(max(self._reach_back(since), start), since))]
+        new = [message for _, message in self._read_kept_messages(range(since, stop))]
         apart = total(self._ledger.between(since, stop), self._ledger.priced_run(before))
         return self._ledger.priced_run([*before, *new]) - apart
 
     def _is_item(self, index: int) -> bool:
         return self.holds(index) and (self.current(index).shape == RESPONSES or self._ledger.beside_others(index))
 
-    def _gain(self, index: int, message: Message | None) -> Difference:
+    def _price_change(self, index: int, message: Message | None) -> Difference:
         return (NOTHING if message is None else self._ledger.price_at(index, message)) - self.price_of(index)
 
-    def _stretch_gain(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Difference:
-        stretch = self._around(min(indexes), max(indexes))
-        before = [(index, message) for index, message in self._kept_messages(stretch) if self.holds(index)]
+    def _price_stretch_change(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Difference:
+        stretch = self._add_neighbours(min(indexes), max(indexes))
+        before = [(index, message) for index, message in self._read_kept_messages(stretch) if self.holds(index)]
         after = (replaced.get(index, message) for index, message in before)
         after_cost = self._ledger.priced_run([message for message in after if message is not None])
         return after_cost - self._ledger.priced_run([message for _, message in before])
 
-    def _around(self, first: int, last: int) -> range:
+    def _add_neighbours(self, first: int, last: int) -> range:
         """The messages from `first` to `last`, with the neighbours that may be sent merged with them.
 
         Of a long run only as many on each side as affect the price of an item.
@@ -162,7 +162,7 @@ class PassageView:
 
     def _reach_back(self, start: int) -> int:
         passed = 0
-        while passed < NEIGHBOURS and (before := self._next_kept(reversed(range(start)))) is not None:
+        while passed < NEIGHBOURS and (before := self._find_next_kept(reversed(range(start)))) is not None:
             further = self._ledger.run(before).start
             start, passed = further, passed + sum(map(self._is_kept, range(further, start)))
             if self._is_kept(start - 1):  # so is what would stand before the first message
@@ -171,14 +171,14 @@ class PassageView:
 
     def _reach_on(self, stop: int) -> int:
         passed = 0
-        while passed < NEIGHBOURS and (after := self._next_kept(range(stop, self.length))) is not None:
+        while passed < NEIGHBOURS and (after := self._find_next_kept(range(stop, self.length))) is not None:
             further = self._ledger.run(after).stop
             stop, passed = further, passed + sum(map(self._is_kept, range(stop, further)))
             if self._is_kept(stop):
                 break
         return stop
 
-    def _next_kept(self, places: Iterable[int]) -> int | None:
+    def _find_next_kept(self, places: Iterable[int]) -> int | None:
         return next(filter(self._is_kept, places), None)
 
     def _is_kept(self, index: int) -> bool:

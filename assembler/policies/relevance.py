@@ -87,8 +87,8 @@ class BM25:
 
     def __call__(self, question: str, texts: Sequence[str], /) -> list[float]:
         """One score for each text; 0 if it shares no word with the question."""
-        question, *texts = _checked(question, texts)
-        documents = self._counted.of(texts, _all_counted)
+        question, *texts = _check_texts(question, texts)
+        documents = self._counted.of(texts, _count_words)
         lengths = [sum(document.values()) for document in documents]
         mean = sum(lengths) / max(len(lengths), 1)
         scores = [0.0] * len(documents)
@@ -101,11 +101,11 @@ class BM25:
         return scores
 
 
-def _all_counted(texts: list[str]) -> list[Mapping[str, int]]:
+def _count_words(texts: list[str]) -> list[Mapping[str, int]]:
     return [Counter(words(text)) for text in texts]
 
 
-def _checked(question: str, texts: Sequence[str]) -> list[str]:
+def _check_texts(question: str, texts: Sequence[str]) -> list[str]:
     """The question and the texts, in one list. Raises `BudgetError` unless all are texts."""
     asked = [question, *as_tuple("texts", texts, "texts")]
     for place, text in enumerate(asked):
@@ -156,12 +156,12 @@ class Cosine:
         """One cosine for each text, from -1 to 1."""
         import numpy as np
 
-        vectors = np.asarray(self._embedded.of(_checked(question, texts), self._vectors), dtype=np.float64)
+        vectors = np.asarray(self._embedded.of(_check_texts(question, texts), self._embed_texts), dtype=np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         units = vectors / np.where(lengths > 0, lengths, 1.0)
         return cast("list[float]", (units[1:] @ units[0]).tolist())
 
-    def _vectors(self, texts: list[str]) -> Sequence[Sequence[float]]:
+    def _embed_texts(self, texts: list[str]) -> Sequence[Sequence[float]]:
         import numpy as np
 
         try:

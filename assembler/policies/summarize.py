@@ -117,14 +117,16 @@ class Summarize:
                 return cut
         first = ledger.newest_turns(self.keep_turns)
         if first <= (ledger.first if before is None else before.stop):
-            return _unchanged(ledger, before, "too few turns to summarise")
+            return _keep_last_summary(ledger, before, "too few turns to summarise")
         bare = ledger.kept(self.bare(ledger)).upper
         if tokens_left <= bare:
-            return _unchanged(ledger, before, f"no tokens left for a summary: {bare} of {tokens_left} are taken")
+            return _keep_last_summary(
+                ledger, before, f"no tokens left for a summary: {bare} of {tokens_left} are taken"
+            )
         asked = SummaryRequest(self, ledger, tokens_left - bare, before, first)
         refusal = ledger.keepsakes.find(self, Refusal)
         if refusal is not None and refusal.settles(asked.start, first, asked.spare):
-            return attrs.evolve(_unchanged(ledger, before, refusal.reason), failure=refusal.failure)
+            return attrs.evolve(_keep_last_summary(ledger, before, refusal.reason), failure=refusal.failure)
         return asked
 
     def bare(self, ledger: PricedTurns) -> Cut:
@@ -205,7 +207,7 @@ class SummaryRequest:
 
     def unanswered(self, reason: str) -> Cut:
         """The cut until there is an answer: it keeps the last summary."""
-        return attrs.evolve(_unchanged(self.ledger, self.before, reason), wanted=self.wanted)
+        return attrs.evolve(_keep_last_summary(self.ledger, self.before, reason), wanted=self.wanted)
 
     def ask(self) -> object:
         """Call the summarizer."""
@@ -215,7 +217,7 @@ class SummaryRequest:
 
     def settle(self, answer: object) -> None:
         """Remember the answer; the next cut counts it."""
-        text = answer if isinstance(answer, SummaryError) else _text_in(answer)
+        text = answer if isinstance(answer, SummaryError) else _read_text(answer)
         self.ledger.keepsakes.keep(self.policy, Answer(self.ledger.first, self.first, self.start, self.spare, text))
 
     def is_about(self, view: HistoryView) -> bool:
@@ -226,7 +228,7 @@ class SummaryRequest:
         return all(one == self.ledger.reading(index) for index, one in enumerate(now, self.ledger.first))
 
 
-def _text_in(answer: object) -> str | SummaryError:
+def _read_text(answer: object) -> str | SummaryError:
     """The text that a summarizer returned, or the error if it is no text, a blank one, or one that cannot be sent."""
     try:
         text = checked_text(answer, field="summary") if isinstance(answer, str) else ""
@@ -257,7 +259,7 @@ class StandingSummary(_StandIn):
         """Keep the last summary and the turns after it, or all turns if there is none. Remembers nothing."""
         found, reason = self.policy.settled(ledger, tokens_left), "the summarizer is not asked for a what-if"
         if isinstance(found, Cut):
-            return _unchanged(ledger, self.policy.remembered(ledger), reason)
+            return _keep_last_summary(ledger, self.policy.remembered(ledger), reason)
         return found.unanswered(reason)
 
 
@@ -270,13 +272,13 @@ class BriefestSummary(_StandIn):
         more = bare.first_kept > (ledger.first if before is None else before.stop)
         if more and ledger.kept(bare).upper < tokens_left:
             return bare
-        return _unchanged(ledger, before, "the summarizer would not be asked")
+        return _keep_last_summary(ledger, before, "the summarizer would not be asked")
 
 
 def _cut_at(written: Written) -> Cut:
     return Cut(written.stop, f"messages {written.start}-{written.stop - 1} summarised", written.message)
 
 
-def _unchanged(ledger: PricedTurns, before: Written | None, reason: str) -> Cut:
+def _keep_last_summary(ledger: PricedTurns, before: Written | None, reason: str) -> Cut:
     """The cut if no new summary was made: the last summary replaces the same messages as before."""
     return Cut(ledger.first, reason) if before is None else Cut(before.stop, reason, before.message)

@@ -109,11 +109,11 @@ class TrimOldest(Value):
             reason = "older turns do not fit"
             first = ledger.newest_that_fit(tokens_left - noted, self.keep_turns)
         else:
-            first = self._replayed(ledger, tokens_left, noted, self.low_water)
+            first = self._replay_history(ledger, tokens_left, noted, self.low_water)
             reason = _describe_cut(self.low_water)
         return Cut(first, reason, note if first > ledger.first else None)
 
-    def _replayed(self, ledger: PricedTurns, tokens_left: Tokens, noted: Tokens, low_water: LowWater) -> int:
+    def _replay_history(self, ledger: PricedTurns, tokens_left: Tokens, noted: Tokens, low_water: LowWater) -> int:
         """Replay the history from the last overflow that an earlier replay found for the same tokens left.
 
         From the first cut on, the note takes `noted` tokens.
@@ -124,20 +124,20 @@ class TrimOldest(Value):
             known = Replay(self, tokens_left, line.first, line.first)
         first, stop, filled = known.first, known.stop, Filled(known.messages, known.kept)
         while True:
-            overflow = self._next_overflow(line, first, stop, tokens_left - noted * (first > line.first))
+            overflow = self._find_next_overflow(line, first, stop, tokens_left - noted * (first > line.first))
             if overflow is None:
                 break
             if low_water == AUTO and stop > line.first:  # until the first cut the window was filling up
                 filled = filled.and_then(overflow - stop, line.kept_after_each(first, stop, overflow))
             stop = overflow
             low = max(part_of(filled.share(low_water, tokens_left), tokens_left) - noted, 0)
-            first = max(first, min(line.lowest(first, stop, low), self._start_of_kept_turns(line, first, stop)))
+            first = max(first, min(line.lowest(first, stop, low), self._find_first_kept(line, first, stop)))
         replay = Replay(self, tokens_left, first, stop, filled.messages, filled.tokens)
         if replay != known:
             line.replays.keep(replay)
         return first
 
-    def _next_overflow(self, line: Timeline, first: int, stop: int, tokens_left: Tokens) -> int | None:
+    def _find_next_overflow(self, line: Timeline, first: int, stop: int, tokens_left: Tokens) -> int | None:
         """The length at which the history from `first` on next outgrows the tokens left, beyond `stop`; None if never.
 
         If the protected turns alone do not fit, the next chance to cut is when another turn has begun.
@@ -147,7 +147,7 @@ class TrimOldest(Value):
         later = line.next_turn(stop, line.length)
         return later + 1 if later < line.length else None
 
-    def _start_of_kept_turns(self, line: Timeline, first: int, stop: int) -> int:
+    def _find_first_kept(self, line: Timeline, first: int, stop: int) -> int:
         start = line.turn_start(stop - 1)
         for _ in range(self.keep_turns - 1):
             if start <= first:

@@ -45,17 +45,17 @@ def complete_steps(passage: Passage) -> list[list[int]]:
     for index, message in passage:
         if index < passage.newest:
             continue
-        calls = _number(message, Call)
+        calls = _count_parts(message, Call)
         if calls and not open_calls:
             steps.append([*thoughts, index])
         elif open_calls:
             steps[-1].append(index)
-        open_calls += calls - (_number(message, Result) if open_calls else 0)
-        thoughts = [*thoughts, index] if not open_calls and _only_thinks(message) else []
+        open_calls += calls - (_count_parts(message, Result) if open_calls else 0)
+        thoughts = [*thoughts, index] if not open_calls and _holds_only_reasoning(message) else []
     return steps[:-1] if open_calls > 0 else steps
 
 
-def _only_thinks(message: Message) -> bool:
+def _holds_only_reasoning(message: Message) -> bool:
     return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
 
 
@@ -78,5 +78,5 @@ def _says_something(message: Message) -> bool:
     return message.role == "user" and any(not isinstance(part, Result) and part != "" for part in message.parts)
 
 
-def _number(message: Message, kind: type) -> int:
+def _count_parts(message: Message, kind: type) -> int:
     return sum(1 for part in message.parts if type(part) is kind)

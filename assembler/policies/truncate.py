@@ -57,31 +57,33 @@ class Truncate:
             (tokens, index, place)
             for index, message in passage
             for place, part in enumerate(message.parts)
-            if (tokens := self._excessive(part, passage))
+            if (tokens := self._measure_excess(part, passage))
         ]
         longest_first = sorted(long, key=lambda found: (-found[0], found[1], found[2]))
         for index, places in together((index, place) for _, index, place in longest_first):
             message = passage.current(index)
-            shorter = {place: short for place in places if (short := self._shorter(passage, index, place)) is not None}
+            shorter = {
+                place: short for place in places if (short := self._recall_shortened(passage, index, place)) is not None
+            }
             if shorter:
                 reason = "text shortened" if len(shorter) == 1 else f"{len(shorter)} texts shortened"
                 yield Change({index: with_parts(message, shorter)}, reason)
 
-    def _shorter(self, passage: Passage, index: int, place: int) -> Part | None:
+    def _recall_shortened(self, passage: Passage, index: int, place: int) -> Part | None:
         part = passage.current(index).parts[place]
-        return passage.once((index, place), part, partial(self._shortened, part, passage.count))
+        return passage.once((index, place), part, partial(self._shorten_part, part, passage.count))
 
-    def _excessive(self, part: Part, passage: Passage) -> Tokens:
+    def _measure_excess(self, part: Part, passage: Passage) -> Tokens:
         """The cost of a part if that is too much, else 0. A text never costs more tokens than it has bytes."""
-        text = _text_of(part)
+        text = _find_text(part)
         if text is None or len(text) * 4 <= self.max_tokens:
             return 0
         tokens = passage.count(text)
         return tokens if tokens > self.max_tokens else 0
 
-    def _shortened(self, part: Part, count: Callable[[str], Tokens]) -> Part | None:
+    def _shorten_part(self, part: Part, count: Callable[[str], Tokens]) -> Part | None:
         """The part with less text; None if no replacement is cheap enough."""
-        text = _text_of(part)
+        text = _find_text(part)
         assert text is not None
         cut = cut_json if _is_json(part, text) else cut_text
         shorter = cut(text, self.max_tokens, count, self.where)
@@ -98,7 +100,7 @@ def _is_json(part: Part, text: str) -> bool:
     return isinstance(part, Call) or (isinstance(part, Result) and part.given is not None and text[:1] == "{")
 
 
-def _text_of(part: Part) -> str | None:
+def _find_text(part: Part) -> str | None:
     """The text of a part that may be shortened: not thinking, and not a result with more than text."""
     if isinstance(part, str):
         return part
@@ -153,16 +155,16 @@ def cut_json(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Wh
     pair, nested too deeply), is emptied.
     """
     with suppress(ValueError, RecursionError):
-        if shorter := _json_cut(text, limit, count, where):
+        if shorter := _cut_leaves(text, limit, count, where):
             return shorter
     return next((least for least in (EMPTIED, NOTHING_ASKED) if count(least) <= limit), None)
 
 
-def _json_cut(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where) -> str | None:
+def _cut_leaves(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where) -> str | None:
     given: object = json.loads(text)
     longest = min(_LONGEST_LEAF, len(text))
     while longest >= 1 and isinstance(given, dict):
-        shorter = compact_json(_leaves_cut(given, longest, where))
+        shorter = compact_json(_shorten_leaves(given, longest, where))
         shorter.encode()  # raises ValueError for half a surrogate pair, which an escape could spell before
         if count(shorter) <= limit:
             return shorter
@@ -170,14 +172,14 @@ def _json_cut(text: str, limit: Tokens, count: Callable[[str], Tokens], where: W
     return None
 
 
-def _leaves_cut(value: Any, longest: int, where: Where) -> Any:
+def _shorten_leaves(value: Any, longest: int, where: Where) -> Any:
     if isinstance(value, str):
         pieces = graphemes(value)
         return value if len(pieces) <= longest else _keep_ends(pieces, longest, where)
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
-        return {key: _leaves_cut(item, longest, where) for key, item in fields.items()}
+        return {key: _shorten_leaves(item, longest, where) for key, item in fields.items()}
     if isinstance(value, list):
         items = cast("list[object]", value)
-        return [_leaves_cut(item, longest, where) for item in items]
+        return [_shorten_leaves(item, longest, where) for item in items]
     return value

@@ -14,7 +14,7 @@ from assembler.errors import ConversationError
 from assembler.pipeline.build_memory import BuildMemories, BuildMemory, memory_of
 from assembler.pipeline.last_decision import GLANCE, one_turn_more
 from assembler.pipeline.share_budget import (
-    _highest_scores,  # pyright: ignore[reportPrivateUsage]
+    _select_highest_scores,  # pyright: ignore[reportPrivateUsage]
     _select_places,  # pyright: ignore[reportPrivateUsage]
     asks_for_all,
     conversation_cap,
@@ -49,7 +49,7 @@ class Scored:
 def test_the_highest_scores_stay_those_without_one_last_and_one_too_large_is_passed_over(
     scores: list[Any], tokens: list[int], left: int, kept: list[int]
 ) -> None:
-    assert _select_places(_highest_scores, [Scored(score) for score in scores], tokens, left) == kept
+    assert _select_places(_select_highest_scores, [Scored(score) for score in scores], tokens, left) == kept
 
 
 def test_a_selection_keeps_each_real_place_once_and_in_the_order_given() -> None:

@@ -16,16 +16,16 @@ from assembler.conversation.messages import user_message
 from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import demand_of, price_fixed
-from assembler.pipeline.failing_part import _may_forget, _texts_counted  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.fit_by_whole import _ask_for_less, _next_answer  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.failing_part import _may_forget, _note_counted_texts  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.fit_by_whole import _ask_for_less, _find_next_answer  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Made, RungDecision, Trimmed, brought_down, keep_all, trim_by_rungs
 from assembler.pipeline.newest_turns import Weighed, keep_most_turns
 from assembler.pipeline.overflow import TooLarge, Trial, smallest
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.share_budget import _make_way, asks_for_all  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.share_budget import _take_from_others, asks_for_all  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.space import additive_in, join_rows
-from assembler.pipeline.state import _anchor_from, _anchor_state, _held_state, _recipe_from  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.state import _read_anchor, _read_recipe, _write_anchor, _write_held  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.trimming import as_before, held_decision
 from assembler.pipeline.what_if import least
 from assembler.pipeline.window_steps import MOST_TURNS_ASKED, Step, settled_by_turns, steps_of
@@ -178,12 +178,12 @@ def test_the_next_different_answer_is_found_at_its_largest_number_of_tokens(begi
         asked.append(tokens)
         return kept_at(2 if tokens > begins else 5)
 
-    assert _next_answer(kept_at(0), 99, relieve) == (99, kept_at_of(99, relieve))
+    assert _find_next_answer(kept_at(0), 99, relieve) == (99, kept_at_of(99, relieve))
     asked.clear()
-    tokens, answer = _next_answer(kept_at(2), 99, relieve) or (-1, kept_at(-1))
+    tokens, answer = _find_next_answer(kept_at(2), 99, relieve) or (-1, kept_at(-1))
     assert (tokens, answer.cut.first_kept) == (begins, 5)
     assert len(asked) <= 16
-    assert _next_answer(kept_at(5), begins, relieve) is None
+    assert _find_next_answer(kept_at(5), begins, relieve) is None
 
 
 def kept_at_of(tokens: int, relieve: Callable[[int], Trimmed]) -> Any:
@@ -262,7 +262,7 @@ def test_if_counts_add_each_piece_is_counted_alone_and_else_the_whole_too(adds: 
     settings = Assembler(Budget(100, counter=Promising()), dialect=plain).inside[1]
     memory = cast(Budget, settings.budget).token_counter
     pieces = [Piece("knowledge", text, f"{text}\n") for text in "ab"]
-    texts = _texts_counted(memory, settings, lambda pricer: pricer.fixed(pieces, (), ()))
+    texts = _note_counted_texts(memory, settings, lambda pricer: pricer.fixed(pieces, (), ()))
     assert texts == ({"a", "b"} if adds else {"a", "b", "a\nb"})
 
 
@@ -341,13 +341,13 @@ def test_documents_shrink_before_selected_tools_each_down_to_its_floor(
 ) -> None:
     given_out = {"instruction": 9, "capability": 20, "knowledge": 10, "conversation": 1}
     limits = {"knowledge": Limit(floor=3), "capability": Limit(floor=0.5, select=lambda *_: [])}
-    _make_way(given_out, short, Budget(10, counter=len, limits=limits))
+    _take_from_others(given_out, short, Budget(10, counter=len, limits=limits))
     assert given_out == {"instruction": 9, "capability": capability, "knowledge": knowledge, "conversation": 1}
 
 
 def test_tools_without_a_selection_are_not_reduced() -> None:
     given_out = {"capability": 20, "knowledge": 10}
-    _make_way(given_out, 15, Budget(1_000, counter=len, limits={"capability": Limit(cap=30)}))
+    _take_from_others(given_out, 15, Budget(1_000, counter=len, limits={"capability": Limit(cap=30)}))
     assert given_out == {"capability": 20, "knowledge": 0}
 
 
@@ -585,7 +585,7 @@ def test_a_bill_goes_into_a_state_and_back_whole() -> None:
         CalibratedCounter(Fingerprint("d", 4, "anthropic", "m"), ours, 8, kept, 100, 90),
         CalibratedCounter(Fingerprint("d", 4, "plain", None), ours, 8),
     ):
-        assert _anchor_from(_anchor_state(bill)) == bill
+        assert _read_anchor(_write_anchor(bill)) == bill
 
 
 def test_a_step_is_a_value_that_is_shown_and_compared() -> None:
@@ -869,10 +869,10 @@ def test_an_awaited_summarizer_takes_no_thread(awaits: bool, threads: int, monke
 def test_held_decisions_and_failures_survive_a_round_trip_through_a_state() -> None:
     failures = (SummaryError("a", raised="ValueError"), BudgetError("b"))
     recipe = Recipe(3, 1, "why", "said", (Made(3, 0, 1, ((2,), (1, 2))),), (SHORTENED, BOTH), failures)
-    again = _recipe_from(_held_state(recipe, "digest", plan_of(1).settings))
+    again = _read_recipe(_write_held(recipe, "digest", plan_of(1).settings))
     assert attrs.evolve(again, failures=()) == attrs.evolve(recipe, failures=())
     assert [(str(one), cast(SummaryError, one).raised) for one in again.failures] == [("a", "ValueError"), ("b", None)]
-    held = _held_state(recipe, "digest", plan_of(1).settings)
+    held = _write_held(recipe, "digest", plan_of(1).settings)
     assert (held.policies, held.stop, held.sha256) == (["TrimOldest"], 3, "digest")
 
 

@@ -121,7 +121,7 @@ def test_a_summarizer_that_cannot_be_called_is_refused_with_what_it_takes() -> N
 def test_a_text_that_is_too_short_to_cost_too_much_is_not_counted() -> None:
     counted = Tally()
     passage: Any = SimpleNamespace(count=counted)
-    found = [Truncate(40)._excessive("x" * size, passage) for size in (10, 11, 40, 41)]  # pyright: ignore[reportPrivateUsage]
+    found = [Truncate(40)._measure_excess("x" * size, passage) for size in (10, 11, 40, 41)]  # pyright: ignore[reportPrivateUsage]
     assert (found, [len(text) for text in counted.texts]) == ([0, 0, 0, 41], [11, 40, 41])
 
 
