@@ -24,21 +24,21 @@ def digests(view: HistoryView, stops: Collection[int]) -> dict[int, str]:
         if index in stops:
             found[index] = running.hexdigest()
         if index < view.length:
-            running.update(_text_at(view, index))
+            running.update(_write_message(view, index))
     return found
 
 
-def _text_at(view: HistoryView, index: int) -> bytes:
+def _write_message(view: HistoryView, index: int) -> bytes:
     try:
         message = view.message(index)
     except ConversationError:  # a policy may drop a message that was never read
         return b"unread"
     fields = [message.role, message.name, message.pinned, list(message.parts)]
-    text = json.dumps(fields, separators=(",", ":"), sort_keys=True, default=_plain)
+    text = json.dumps(fields, separators=(",", ":"), sort_keys=True, default=_make_plain)
     return f"{len(text)}:{text}".encode()
 
 
-def _plain(value: object) -> Any:
+def _make_plain(value: object) -> Any:
     """A part, or a value in one, in a form that JSON can express."""
     if isinstance(value, bytes | bytearray):
         return {"bytes": hashlib.sha256(value).hexdigest()}

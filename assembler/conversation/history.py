@@ -42,14 +42,14 @@ class _Log:
         self.readings = Readings(raws) if readings is None else readings
 
 
-def _says_the_same_all(ours: list[object], dicts: list[object]) -> bool:
+def _are_unchanged(ours: list[object], dicts: list[object]) -> bool:
     try:
         return ours == dicts and set(map(type, ours)) == {dict}
     except Exception:  # a value whose comparison raises
         return False
 
 
-def _says_the_same(one: object, other: object) -> bool:
+def _is_unchanged(one: object, other: object) -> bool:
     """Whether two messages are the same object, or equal dicts. Other classes' `__eq__` is not trusted."""
     if one is other:
         return True
@@ -81,7 +81,7 @@ class History:
             log.raws.append(raw)
             if log.raws[self.length] is raw:
                 return History(log, self.length + 1)
-        log = self._split(self.length)  # a fork has taken the place
+        log = self._copy_log(self.length)  # a fork has taken the place
         log.raws.append(raw)
         return History(log, self.length + 1)
 
@@ -95,33 +95,33 @@ class History:
         It takes the list over: nobody else may change it. Shared are the same objects, and equal dicts, because many
         frameworks make new messages for each call. O(messages): an identity check or a comparison of dicts for each.
         """
-        same = self._same_until(listed)
-        equal = same + self._equal(listed, same)
+        same = self._find_first_replaced(listed)
+        equal = same + self._count_equal(listed, same)
         if equal > same:  # equal but other objects: what is known holds for them, and they are what is sent
             return History(_Log(listed, self.readings.known_until(equal, listed)), len(listed))
         if same == 0:
             return History(_Log(listed), len(listed))
-        history = self if same == self.length else History(self._split(same), same)
+        history = self if same == self.length else History(self._copy_log(same), same)
         for raw in listed[same:]:
             history = history.appended(raw)
         return history
 
-    def _same_until(self, listed: list[object]) -> int:
+    def _find_first_replaced(self, listed: list[object]) -> int:
         ours = self._log.raws
         shorter = min(self.length, len(listed))
         if all(map(operator.is_, itertools.islice(ours, shorter), listed)):
             return shorter
         return next(i for i in range(shorter) if ours[i] is not listed[i])
 
-    def _equal(self, listed: list[object], start: int) -> int:
+    def _count_equal(self, listed: list[object], start: int) -> int:
         stop = min(self.length, len(listed))
         ours, theirs = self._log.raws[start:stop], listed[start:stop]
-        if set(map(type, theirs)) == {dict} and _says_the_same_all(ours, theirs):
+        if set(map(type, theirs)) == {dict} and _are_unchanged(ours, theirs):
             return len(ours)
         pairs = enumerate(zip(ours, theirs, strict=True))
-        return next((place for place, (one, other) in pairs if not _says_the_same(one, other)), len(ours))
+        return next((place for place, (one, other) in pairs if not _is_unchanged(one, other)), len(ours))
 
-    def _split(self, stop: int) -> _Log:
+    def _copy_log(self, stop: int) -> _Log:
         raws = self._log.raws[:stop]
         return _Log(raws, self.readings.known_until(stop, raws))
 

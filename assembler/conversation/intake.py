@@ -35,10 +35,10 @@ def check_pairs(history: History, read: Callable[[History], bool], held: Count |
         history.forget(changed)
         begins = read(history)
     if begins and (held is None or shape != RESPONSES):
-        _answered_here(history)
+        _refuse_unasked_result(history)
 
 
-def _answered_here(history: History) -> None:
+def _refuse_unasked_result(history: History) -> None:
     """Raise `ConversationError` if the history begins with a result whose call is not in it."""
     view = history.view()
     head = view.head

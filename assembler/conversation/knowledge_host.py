@@ -36,10 +36,10 @@ class Host(Value):
     def saying(self, text: str, *blocks: Mapping[str, Any]) -> Message:
         """The message with `text` in place of its own, after `blocks` of its API. Everything else in it stays."""
         if self.place is None:
-            return _question(self.message, [*blocks, text] if blocks else text)
+            return _write_question(self.message, [*blocks, text] if blocks else text)
         result = self.message.parts[self.place]
         assert isinstance(result, Result)
-        return with_part(self.message, self.place, attrs.evolve(result, parts=(*map(_part, blocks), text)))
+        return with_part(self.message, self.place, attrs.evolve(result, parts=(*map(_read_block, blocks), text)))
 
 
 def newest_question(view: HistoryView) -> Host | None:
@@ -73,13 +73,13 @@ def newest_result(view: HistoryView) -> Host | None:
     return Host(index, message, text, place)
 
 
-def _part(block: Mapping[str, Any]) -> Media | Opaque:
+def _read_block(block: Mapping[str, Any]) -> Media | Opaque:
     part, _ = read_part(block, index=0)
     assert isinstance(part, Media | Opaque)
     return part
 
 
-def _question(question: Message, said: str | list[str | Mapping[str, Any]]) -> Message:
+def _write_question(question: Message, said: str | list[str | Mapping[str, Any]]) -> Message:
     fields = {"role": "user", "content": said if isinstance(said, str) else as_blocks(said)}
     message = read_message(fields if question.name is None else {**fields, "name": question.name}, 0)
     return attrs.evolve(message, pinned=question.pinned)

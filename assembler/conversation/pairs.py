@@ -70,7 +70,7 @@ class Pairs:
                 continue
             before = message
         pairs.unanswered[len(messages)] = [*open_calls]
-        pairs._give()
+        pairs._match_by_key()
         return pairs
 
     def _take_answers(self, place: int, message: Message, open_calls: CallQueue[PendingCall]) -> bool:
@@ -86,7 +86,7 @@ class Pairs:
                 self.loose.setdefault(place, []).append(LooseResult(part, place, number, alone))
         return answered
 
-    def _give(self) -> None:
+    def _match_by_key(self) -> None:
         calls: dict[Key, list[PendingCall]] = {}
         for asked in (asked for step in self.unanswered.values() for asked in step):
             for key in asked_by(asked.call.id, asked.call.name):
@@ -97,11 +97,11 @@ class Pairs:
             results.setdefault(key if given.result.call_id is not None or key in calls else NEXT, []).append(given)
         nameless = results.pop(NEXT, [])
         for key, named in results.items():
-            _match(named, calls.get(key, []))
-        _match(nameless, [asked for asked in calls.get(NEXT, []) if asked.answer is None])
-        self._give_misdirected()
+            _match_nearest(named, calls.get(key, []))
+        _match_nearest(nameless, [asked for asked in calls.get(NEXT, []) if asked.answer is None])
+        self._match_misdirected()
 
-    def _give_misdirected(self) -> None:
+    def _match_misdirected(self) -> None:
         """Match the rest: an answer by name with a call that has an id, and an answer by id with one that has none."""
         calls: dict[str | None, list[PendingCall]] = {}
         for asked in (asked for step in self.unanswered.values() for asked in step if asked.answer is None):
@@ -111,10 +111,10 @@ class Pairs:
             name = given.result.name if given.result.call_id is None else None
             results.setdefault(name, []).append(given)
         for name, named in results.items():
-            _match(named, calls.get(name, []))
+            _match_nearest(named, calls.get(name, []))
 
 
-def _match(results: Sequence[LooseResult], calls: Sequence[PendingCall]) -> None:
+def _match_nearest(results: Sequence[LooseResult], calls: Sequence[PendingCall]) -> None:
     """Match each result with the nearest call before it, else the first after it. O(results + calls)."""
     before: list[PendingCall] = []
     ahead = deque(calls)

@@ -56,9 +56,9 @@ def pinned_messages(view: HistoryView, pins_of_rungs: Iterable[Pins], already_ch
     found = set(view.marked(already_checked))
     for pins in pins_of_rungs:
         if pins is first_user:
-            found.update(_first_question(view))
+            found.update(_find_first_question(view))
         elif callable(pins):
-            found.update(_matches(view, pins))
+            found.update(_find_matches(view, pins))
         elif pins:
             found.update(index for index in pins if index < view.length)
     return tuple(sorted(index for index in found if index >= view.head)) if found else ()
@@ -76,12 +76,12 @@ def staying(view: HistoryView, pins_of_rungs: Iterable[Pins], shape: str, alread
     return pins
 
 
-def _first_question(view: HistoryView) -> Iterable[int]:
+def _find_first_question(view: HistoryView) -> Iterable[int]:
     _, start = view.greeting()
     return (start,) if start < view.length and opens_turn(view.message(start)) else ()
 
 
-def _matches(view: HistoryView, pins: Callable[[Any], object]) -> Iterable[int]:
+def _find_matches(view: HistoryView, pins: Callable[[Any], object]) -> Iterable[int]:
     found = view.readings.matched_by(pins)
     if found.length < view.length:
         raws = view.raws(found.length, view.length)

@@ -213,7 +213,7 @@ class Readings:
             raw = self._raws[index]
             found = read_message(raw, index)
             if found.role == "tool" and found.shape == "openai" and found.seen["role"] == "function":
-                found = self._as_asked(found, index)
+                found = self._shape_like_its_call(found, index)
             # Stored before the reading, so that a thread that finds the reading also finds this.
             if type(raw) is dict:
                 self.seen[index] = found.seen
@@ -223,7 +223,7 @@ class Readings:
             self.messages[index] = found
         return found
 
-    def _as_asked(self, answer: Message, index: int) -> Message:
+    def _shape_like_its_call(self, answer: Message, index: int) -> Message:
         """An answer of the role `function` in no API's form, unless its call is Chat's old `function_call`.
 
         Chat is sent any other call with an id, and its answer with the role `tool`.

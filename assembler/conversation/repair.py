@@ -59,7 +59,7 @@ def _read(raw: object, index: int, changes: list[Repair]) -> tuple[int, Message]
     except (ConversationError, MarkupError) as error:
         changes.append(Repair(index, "dropped", f"cannot be read: {type(error).__name__}"))
         return None
-    parts = [None if wrongly else part for part, wrongly in zip(message.parts, _wrong_calls(message), strict=True)]
+    parts = [None if wrongly else part for part, wrongly in zip(message.parts, _find_wrong_calls(message), strict=True)]
     if None not in parts:
         return index, message
     why = "its call ids repeat, or its role cannot call"
@@ -70,7 +70,7 @@ def _read(raw: object, index: int, changes: list[Repair]) -> tuple[int, Message]
     return index, edited(message, parts)
 
 
-def _wrong_calls(message: Message) -> list[bool]:
+def _find_wrong_calls(message: Message) -> list[bool]:
     seen: set[str] = set()
     found: list[bool] = []
     for part in message.parts:
@@ -102,7 +102,7 @@ class _Mending:
         if not gone:
             self.kept.append(message.raw)
         elif len(gone) < len(message.parts):
-            self.kept.append(_with(message, [part for part in range(len(message.parts)) if part not in gone]).raw)
+            self.kept.append(_keep_parts(message, [part for part in range(len(message.parts)) if part not in gone]).raw)
             self.changes.append(Repair(index, "edited", "a result in it answers no open call"))
         elif lost:
             self.changes.append(Repair(index, "dropped", "answers no open call"))
@@ -120,7 +120,7 @@ class _Mending:
             self._move(source, results)
 
     def _add(self, asked: PendingCall, place: int) -> None:
-        index = self.messages[place][0] if place < len(self.messages) else self._after
+        index = self.messages[place][0] if place < len(self.messages) else self._next_index
         self.kept.append(write_like(asked.message.raw, failed_answer(asked.call, asked.message, NO_RESULT)))
         self.changes.append(Repair(index, "added", "a call had no result"))
 
@@ -132,16 +132,16 @@ class _Mending:
             self.changes.append(Repair(index, "edited", "its call is known by another name"))
             return
         if len(results) < len(message.parts):
-            message = _with(message, [given.part for given in results])
+            message = _keep_parts(message, [given.part for given in results])
         self.kept.append(of_the_user(message) if message.role == "assistant" else message.raw)
         self.changes.append(Repair(index, "moved", "a result was away from its call"))
 
     @property
-    def _after(self) -> int:
+    def _next_index(self) -> int:
         return self.messages[-1][0] + 1 if self.messages else 0
 
 
-def _with(message: Message, places: Sequence[int]) -> Message:
+def _keep_parts(message: Message, places: Sequence[int]) -> Message:
     """A copy of the caller's message that holds only the parts at `places`."""
     kept = set(places)
     return edited(message, [part if place in kept else None for place, part in enumerate(message.parts)])

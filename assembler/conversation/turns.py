@@ -75,17 +75,17 @@ class OpenCalls:
 
     def holds(self, call_id: str) -> bool:
         """Whether a call with this id is open."""
-        return self._place(call_id) is not None
+        return self._find_place(call_id) is not None
 
     def without(self, result: Result) -> OpenCalls | None:
         """The open calls after a result; None if it answers none of them."""
         if result.call_id is not None:
-            place = self._place(result.call_id)
+            place = self._find_place(result.call_id)
         else:
             nameless = self._asked.nameless
             named = 0 if result.name is None else self.left & nameless.get(result.name, 0)
             fitting = named or self.left & nameless.get(_ANY, 0)  # as `CallQueue.answered`
-            place = _lowest(fitting) if fitting else None
+            place = _find_lowest_bit(fitting) if fitting else None
         if place is None:
             return self if self._on_server else None
         return OpenCalls(self._asked, self._size, self.left & ~(1 << place))
@@ -104,25 +104,25 @@ class OpenCalls:
         asked, size, left = self._asked, self._size, self.left
         for call in calls:
             if not asked.add(size, call):
-                asked, size, left = OpenCalls(asked, size, left)._anew()
+                asked, size, left = OpenCalls(asked, size, left)._build_anew()
                 asked.add(size, call)
             left |= 1 << size
             size += 1
         return OpenCalls(asked, size, left)
 
-    def _place(self, call_id: str) -> int | None:
+    def _find_place(self, call_id: str) -> int | None:
         places = self._asked.at.get(call_id, ())
         last = bisect_left(places, self._size) - 1  # earlier calls with this id have a result, or it could not repeat
         return places[last] if last >= 0 and self.left >> places[last] & 1 else None
 
-    def _anew(self) -> tuple[_Asked, int, int]:
+    def _build_anew(self) -> tuple[_Asked, int, int]:
         asked, size = _Asked(), 0
         for size, call in enumerate(self, 1):
             asked.add(size - 1, call)
         return asked, size, (1 << size) - 1
 
 
-def _lowest(bits: int) -> int:
+def _find_lowest_bit(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
 
 

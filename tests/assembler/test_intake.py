@@ -394,7 +394,7 @@ def read(raw: dict[str, Any]) -> Any:
 def test_the_fast_reader_of_calls_agrees_with_the_field_by_field_one(raw: dict[str, Any]) -> None:
     at_once = read(raw)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dicts, "_calling", lambda *_: None)
+        patch.setattr(dicts, "_read_calling", lambda *_: None)
         assert read(raw) == at_once
 
 

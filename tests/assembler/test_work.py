@@ -260,7 +260,7 @@ def appended(length: int, low_water: float | None) -> tuple[int, int, int]:
     """Python calls, compared messages and copied entries of one more message after `length`."""
     assembler = assembler_of(len, 41, low_water, dialect=openai_chat).add_messages(dicts(length))
     compared, walked = list[int](), list[object]()
-    dicts_are_unchanged, looked_into = Readings.dicts_are_unchanged, copies._looked_into  # pyright: ignore[reportPrivateUsage]
+    dicts_are_unchanged, looked_into = Readings.dicts_are_unchanged, copies._find_nested  # pyright: ignore[reportPrivateUsage]
 
     def compare(readings: Readings, *stretches: Span) -> bool:
         compared.extend(max(stop - start, 0) for start, stop in stretches)
@@ -282,7 +282,7 @@ def appended(length: int, low_water: float | None) -> tuple[int, int, int]:
         calls = calls_of(work)
         assembler.add_message(next(further))
         patch.setattr(Readings, "dicts_are_unchanged", compare)
-        patch.setattr(copies, "_looked_into", look)
+        patch.setattr(copies, "_find_nested", look)
         assembler.build().request()
     return calls, sum(compared), len(walked)
 

@@ -17,13 +17,13 @@ def without_served_calls(parts: tuple[Part, ...], originals: Sequence[object]) -
 
     `originals` holds the caller's part for each.
     """
-    served = set(_served_ids(originals))
+    served = set(_find_served_ids(originals))
     if not served:
         return parts
-    return tuple(_opaque(part, raw, served) for part, raw in zip(parts, originals, strict=True))
+    return tuple(_read_served(part, raw, served) for part, raw in zip(parts, originals, strict=True))
 
 
-def _served_ids(originals: Sequence[object]) -> Iterator[str]:
+def _find_served_ids(originals: Sequence[object]) -> Iterator[str]:
     """The ids of the results beside their calls, if the type of either says that the server ran it."""
     ran = {
         use.get("toolUseId") for raw in originals if (use := fields_in(raw, "toolUse")).get("type") == "server_tool_use"
@@ -35,7 +35,7 @@ def _served_ids(originals: Sequence[object]) -> Iterator[str]:
             yield named
 
 
-def _opaque(part: Part, raw: object, served: set[str]) -> Part:
+def _read_served(part: Part, raw: object, served: set[str]) -> Part:
     fields = fields_in(raw)
     for kind in ("toolUse", "toolResult"):
         if fields_in(fields, kind).get("toolUseId") in served:

@@ -45,9 +45,9 @@ def call_items(message: Message) -> Mapping[str | None, Raw]:
     items = [cast("Mapping[str, Any]", item) for item in listed if fields_in(item).get("type") in CALLS]
     if not items:
         return {}
-    ids = message.call_ids - _ids_of_other_calls(message)
+    ids = message.call_ids - _find_ids_of_other_calls(message)
     return {call_id: item for item in reversed(items) if (call_id := id_in(item)) in ids}
 
 
-def _ids_of_other_calls(message: Message) -> frozenset[object]:
+def _find_ids_of_other_calls(message: Message) -> frozenset[object]:
     return frozenset(fields_in(call).get("id") for call in items_of(fields_in(message.seen).get("tool_calls")))

@@ -16,7 +16,7 @@ _Link: TypeAlias = tuple[int, Any, int]
 
 
 @attrs.define(eq=False)
-class _Inside:
+class _Nested:
     """The dicts and lists in one entry, by number, and which holds which."""
 
     held: list[Any] = attrs.field(factory=list)
@@ -26,15 +26,15 @@ class _Inside:
     """Those that another one holds."""
 
     @classmethod
-    def of(cls, entry: dict[Any, Any]) -> _Inside:
+    def of(cls, entry: dict[Any, Any]) -> _Nested:
         """Collect the dicts and lists in an entry."""
         inside = cls()
         for key, value in entry.items():
             if type(value) in CONTAINERS:
-                inside.outermost.append((key, inside._number(value)))
+                inside.outermost.append((key, inside._number_container(value)))
         return inside
 
-    def _number(self, value: Any) -> int:
+    def _number_container(self, value: Any) -> int:
         """Number a dict or list and everything inside it. A tuple becomes a list."""
         number = len(self.held)
         container: Any = [*value] if type(value) is tuple else value
@@ -42,7 +42,7 @@ class _Inside:
         pairs: Any = container.items() if type(container) is dict else enumerate(container)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType, reportUnknownMemberType]
         for key, inner in pairs:
             if type(inner) in CONTAINERS:
-                self.links.append((number, key, self._number(inner)))
+                self.links.append((number, key, self._number_container(inner)))
         return number
 
 
@@ -55,7 +55,7 @@ class Copies:
     """
 
     _entries: list[Any] = attrs.field(factory=list)
-    _nested: list[tuple[int, _Inside]] = attrs.field(factory=list)
+    _nested: list[tuple[int, _Nested]] = attrs.field(factory=list)
     """The entries that hold dicts or lists, by their places."""
     _held: list[Any] = attrs.field(factory=list)
     """All dicts and lists inside the entries."""
@@ -69,13 +69,13 @@ class Copies:
         if known is entries:
             return self
         if length <= len(entries) and all(map(operator.is_, known, entries)):
-            return self if length == len(entries) else self._with(entries, _looked_into(entries, length))
+            return self if length == len(entries) else self._add_nested(entries, _find_nested(entries, length))
         start, stop = _find_shared(known, entries)
         moved = stop - length
         nested = [(place + moved, inside) for place, inside in self._nested if place + moved >= start]
-        return _NOTHING._with(entries, [*_looked_into(entries, 0, start), *nested, *_looked_into(entries, stop)])
+        return _NOTHING._add_nested(entries, [*_find_nested(entries, 0, start), *nested, *_find_nested(entries, stop)])
 
-    def _with(self, entries: list[Any], nested: list[tuple[int, _Inside]]) -> Copies:
+    def _add_nested(self, entries: list[Any], nested: list[tuple[int, _Nested]]) -> Copies:
         if not nested:
             return Copies(entries, self._nested, self._held, self._in_entries, self._in_held)
         held, in_entries, in_held = [*self._held], [*self._in_entries], [*self._in_held]
@@ -114,12 +114,12 @@ def _find_shared(known: list[Any], entries: list[Any]) -> tuple[int, int]:
     return stop - len([*shared]), stop
 
 
-def _looked_into(entries: list[Any], start: int, stop: int | None = None) -> list[tuple[int, _Inside]]:
+def _find_nested(entries: list[Any], start: int, stop: int | None = None) -> list[tuple[int, _Nested]]:
     """The places and contents of the entries from `start` to before `stop` that hold dicts or lists."""
-    found: list[tuple[int, _Inside]] = []
+    found: list[tuple[int, _Nested]] = []
     for place, entry in enumerate(entries[start:stop], start):
         if type(entry) is dict and not CONTAINERS.isdisjoint(map(type, entry.values())):  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType, reportUnknownVariableType]
-            found.append((place, _Inside.of(entry)))  # pyright: ignore[reportUnknownArgumentType]
+            found.append((place, _Nested.of(entry)))  # pyright: ignore[reportUnknownArgumentType]
     return found
 
 
@@ -136,13 +136,13 @@ class Copiers:
         copies: dict[str, Any] = {}
         for key, value in request.items():
             if type(value) is list:
-                copies[key] = self._copied(key, value)  # pyright: ignore[reportUnknownArgumentType]
+                copies[key] = self._copy_entries(key, value)  # pyright: ignore[reportUnknownArgumentType]
             elif type(value) is dict:
-                copies[key] = self._copied(key, [value])[0]
+                copies[key] = self._copy_entries(key, [value])[0]
             else:
                 copies[key] = private_copy(value)
         return copies
 
-    def _copied(self, key: str, entries: list[Any]) -> list[Any]:
+    def _copy_entries(self, key: str, entries: list[Any]) -> list[Any]:
         known = self._known[key] = self._known.get(key, _NOTHING).reaching(entries)
         return known.fresh()

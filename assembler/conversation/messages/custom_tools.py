@@ -26,28 +26,28 @@ def with_functions(message: Message, target: str) -> Message:
     if SHAPES[target].sends_all or message.role != "assistant" or Call not in map(type, message.parts):
         return message
     if target != RESPONSES and message.shape in (RESPONSES, FOREIGN):
-        message = _in_content(message)
+        message = _convert_in_content(message)
     seen: object = message.seen
     if message.shape == RESPONSES:
         items: list[Any] = seen if isinstance(seen, list) else [seen]  # pyright: ignore[reportUnknownVariableType]
-        return message if target == RESPONSES else _items(message, items)
+        return message if target == RESPONSES else _convert_items(message, items)
     calls = items_of(fields_in(seen).get("tool_calls"))
     listed = cast("list[dict[str, Any]]", calls) if target != "openai" else []
     if not any(map(is_custom, listed)):
         return message
-    return read_dict({**cast("dict[str, Any]", seen), "tool_calls": [*map(_function, listed)]}, index=0)
+    return read_dict({**cast("dict[str, Any]", seen), "tool_calls": [*map(_write_function, listed)]}, index=0)
 
 
-def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
+def _convert_items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
     ids = {item.get("call_id") or item.get("id") for item in items if item.get("type") == "custom_tool_call"}
     if not ids:
         return message
-    seen = [_function_item(item) if item.get("type") == "custom_tool_call" else item for item in items]
+    seen = [_write_function_item(item) if item.get("type") == "custom_tool_call" else item for item in items]
     one = seen if isinstance(message.seen, list) else seen[0]
-    return attrs.evolve(message, parts=_parts_with_input(message, ids), seen=one, shallow=False)
+    return attrs.evolve(message, parts=_convert_arguments(message, ids), seen=one, shallow=False)
 
 
-def _in_content(message: Message) -> Message:
+def _convert_in_content(message: Message) -> Message:
     """The message with the custom calls among the items of its content as calls of functions."""
     from assembler.conversation.messages.calls_in_content import call_items  # for items in a content alone
 
@@ -55,33 +55,35 @@ def _in_content(message: Message) -> Message:
     if not ids:
         return message
     listed = [
-        _function_item(item) if item.get("type") == "custom_tool_call" and id_in(item) in ids else raw
+        _write_function_item(item) if item.get("type") == "custom_tool_call" and id_in(item) in ids else raw
         for raw in items_of(message.seen["content"])
         for item in [fields_in(raw)]
     ]
     seen = {**message.seen, "content": listed}
-    return attrs.evolve(message, parts=_parts_with_input(message, ids), seen=seen, shallow=False)
+    return attrs.evolve(message, parts=_convert_arguments(message, ids), seen=seen, shallow=False)
 
 
-def _parts_with_input(message: Message, ids: Collection[object]) -> tuple[Part, ...]:
+def _convert_arguments(message: Message, ids: Collection[object]) -> tuple[Part, ...]:
     """The parts, with the text of each of these calls as the field `input` of an object."""
     return tuple(
-        attrs.evolve(part, arguments=_as_input(part.arguments)) if isinstance(part, Call) and part.id in ids else part
+        attrs.evolve(part, arguments=_write_input(part.arguments))
+        if isinstance(part, Call) and part.id in ids
+        else part
         for part in message.parts
     )
 
 
-def _function_item(item: Mapping[str, Any]) -> dict[str, Any]:
+def _write_function_item(item: Mapping[str, Any]) -> dict[str, Any]:
     """The call as a `function_call` item. As an item it stays in one turn of the model with its neighbours."""
-    arguments = _as_input(item.get("input") or "")
+    arguments = _write_input(item.get("input") or "")
     call_id = item.get("call_id") or item.get("id")
     return {"type": "function_call", "call_id": call_id, "name": item.get("name"), "arguments": arguments}
 
 
-def _function(call: dict[str, Any]) -> dict[str, Any]:
+def _write_function(call: dict[str, Any]) -> dict[str, Any]:
     if not is_custom(call):
         return call
-    function = {"name": call["custom"]["name"], "arguments": _as_input(call["custom"].get("input") or "")}
+    function = {"name": call["custom"]["name"], "arguments": _write_input(call["custom"].get("input") or "")}
     return {"id": call.get("id"), "type": "function", "function": function}
 
 
@@ -90,5 +92,5 @@ def is_custom(call: Mapping[str, Any]) -> bool:
     return isinstance(call.get("custom"), Mapping) and not isinstance(call.get("function"), Mapping)
 
 
-def _as_input(text: str) -> str:
+def _write_input(text: str) -> str:
     return json.dumps({"input": text}, ensure_ascii=False)

@@ -86,24 +86,24 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         raise ConversationError("tool_call_id is not a text; give it the id of the call", index=index)
     if role == "tool":
         if not _is_of_blocks(seen.get("content")):
-            return _tool_message(seen, source, index)
+            return _read_tool_message(seen, source, index)
         role = "user"  # APIs with blocks have no tool role: results are in the user's messages
-    parts, shape = _parts_of(seen, role, index)
-    calls, thoughts = _calls(seen, index), thoughts_in_extra_fields(seen, index)
-    refused = ("refusal",) if _refusal(seen, index) else ()
+    parts, shape = _read_parts(seen, role, index)
+    calls, thoughts = _read_calls(seen, index), thoughts_in_extra_fields(seen, index)
+    refused = ("refusal",) if _read_refusal(seen, index) else ()
     if role == "assistant" and shape == FOREIGN and Opaque in map(type, parts):
         from assembler.conversation.messages.calls_in_content import with_calls  # for items in a content alone
 
         parts = with_calls(parts, calls, index)
     if calls:
-        parts, shape = (*parts, *calls), _of_chat(shape)
+        parts, shape = (*parts, *calls), _name_chat_shape(shape)
     elif not parts and not (role == "assistant" and (thoughts or _is_answer(raw))):
         raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
     elif (refusal := refusal_of(seen)) is not None:
         parts, shape, refused = (refusal,), "openai", ()
     if thoughts or (refused and shape != NEUTRAL):  # Chat's fields, maybe beside another API's blocks
-        parts, shape = (*parts, *thoughts), _of_chat(shape)
-    if word != role or (calls and _foreign_calls(seen, calls)):
+        parts, shape = (*parts, *thoughts), _name_chat_shape(shape)
+    if word != role or (calls and _has_foreign_calls(seen, calls)):
         shape = FOREIGN
     name = seen.get("name")
     named = name if isinstance(name, str) and name else None
@@ -113,13 +113,13 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, extra_fields=extra)
 
 
-def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part, ...], str]:
+def _read_parts(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part, ...], str]:
     """The parts of a message's content, and the shape that they imply."""
     content: object = seen.get("content")
     parts, shape = read_content(content, index=index)
     if role != "assistant" and Thinking in map(type, parts):
-        parts = tuple(_of_no_model(part) for part in parts)
-    if shape == "openai" and role != "assistant" and "refusal" in map(_type_of, items_of(content)):
+        parts = tuple(_make_foreign(part) for part in parts)
+    if shape == "openai" and role != "assistant" and "refusal" in map(_read_type, items_of(content)):
         shape = FOREIGN  # Chat takes a refusal from an assistant alone: it is sent as a text
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
         shape = "anthropic"  # an answer dumped by Anthropic's SDK: no other API accepts its id and usage
@@ -131,7 +131,7 @@ def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part,
     return parts, shape
 
 
-def _refusal(seen: Raw, index: int) -> str | None:
+def _read_refusal(seen: Raw, index: int) -> str | None:
     """The refusal beside a message's content. Raises `ConversationError` for one that is no text."""
     refusal: object = seen.get("refusal")
     if refusal and not isinstance(refusal, str):
@@ -141,14 +141,14 @@ def _refusal(seen: Raw, index: int) -> str | None:
     return refusal if isinstance(refusal, str) else None
 
 
-def _type_of(item: object) -> object:
+def _read_type(item: object) -> object:
     return cast("Mapping[str, object]", item).get("type") if isinstance(item, Mapping) else None
 
 
 _WITH_SERVED_CALLS = ("bedrock", FOREIGN)
 
 
-def _of_no_model(part: Part) -> Part:
+def _make_foreign(part: Part) -> Part:
     """Turn reasoning in a message that is not the model's into a part that is sent to no API.
 
     Anthropic refuses it there, and other references allow it only in an assistant's message (read 2026-11).
@@ -166,7 +166,7 @@ def read_usual(raw: dict[str, Any], source: object, index: int) -> Message | Non
     if type(word) is not str:
         return None
     if type(content) is not str or (size == 3 and "tool_calls" in raw):
-        return _calling(raw, content, source) if size == 3 and word == "assistant" else None
+        return _read_calling(raw, content, source) if size == 3 and word == "assistant" else None
     if size == 2:
         role = ROLES.get(word)
         if role is None or role == "tool":
@@ -191,7 +191,7 @@ def read_usual(raw: dict[str, Any], source: object, index: int) -> Message | Non
     return message
 
 
-def _calling(raw: dict[str, Any], content: object, source: object) -> Message | None:
+def _read_calling(raw: dict[str, Any], content: object, source: object) -> Message | None:
     """Read an assistant message with only OpenAI function calls that need no further check. None for any other."""
     listed: Any = raw.get("tool_calls")
     if not _is_exactly(list, listed) or set(map(type, listed)) != _DICTS_ALONE:
@@ -229,12 +229,12 @@ def _is_exactly(kind: type, value: Any) -> bool:
     return type(value) is kind
 
 
-def _of_chat(shape: str) -> str:
+def _name_chat_shape(shape: str) -> str:
     """The shape of a message with fields of Chat Completions whose content has `shape`."""
     return "openai" if shape in CHAT_SHAPES else FOREIGN
 
 
-def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
+def _has_foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
     """Whether no API accepts the calls as they are: without an id, in an unknown form, or with an illegal name."""
     listed: list[Raw] = seen.get("tool_calls") or []
     for entry in listed:
@@ -259,7 +259,7 @@ _ANSWERS = (
 )
 
 
-def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
+def _read_tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     if seen.get("content") is None:
         raise ConversationError("tool message without content; give it the tool's answer", index=index)
     call_id = seen.get("tool_call_id")
@@ -311,11 +311,11 @@ def _is_typed(part: object) -> bool:
 _TEXTS_ALONE = {str}
 
 
-def _calls(seen: dict[str, Any], index: int) -> tuple[Call, ...]:
+def _read_calls(seen: dict[str, Any], index: int) -> tuple[Call, ...]:
     listed = seen.get("tool_calls") or ()
     if not isinstance(listed, list | tuple):
         raise ConversationError(f"tool_calls must be a list, got {type(listed).__name__}", index=index)
-    calls = [_call(item, index) for item in cast("list[object]", listed)]
+    calls = [_read_call(item, index) for item in cast("list[object]", listed)]
     legacy = seen.get("function_call")
     if legacy and not isinstance(legacy, Mapping):
         raise ConversationError(f"function_call must be a dict, got {type(legacy).__name__}", index=index)
@@ -330,7 +330,7 @@ def _is_fields(value: object) -> TypeGuard[Raw]:
     return type(value) is dict or isinstance(value, Mapping)
 
 
-def _call(spelled: object, index: int) -> Call:
+def _read_call(spelled: object, index: int) -> Call:
     if not _is_fields(spelled):
         raise ConversationError(f"a tool call must be a dict, got {type(spelled).__name__}", index=index)
     function = spelled.get("function")

@@ -45,7 +45,7 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     kept = tuple(part for part in parts if part is not None)
     if kept and (any(map(_is_of_new_kind, seen.get("tool_calls") or ())) or _holds_own_calls(kept, seen)):
         kept = read_message(seen, 0).parts
-    return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
+    return attrs.evolve(message, parts=kept, seen=seen, raw=_copy_like(message.raw, seen), shallow=False)
 
 
 def with_part(message: Message, place: int, part: Part) -> Message:
@@ -167,7 +167,7 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
     elif isinstance(content, list | tuple):
         blocks = cast("Sequence[Any]", content)
         listed = len(blocks)
-        seen["content"] = write_parts(blocks, old[:listed], new[:listed], _block)
+        seen["content"] = write_parts(blocks, old[:listed], new[:listed], _write_block)
     elif listed:
         seen["content"] = new[0] if isinstance(new[0], str) else ""
     for before, after in zip(old, new, strict=True):
@@ -176,7 +176,7 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
     calls: list[Any] = seen.get("tool_calls") or []
     until = listed + len(calls)
     if calls:
-        seen["tool_calls"] = write_parts(calls, old[listed:until], new[listed:until], _call_dict)
+        seen["tool_calls"] = write_parts(calls, old[listed:until], new[listed:until], _write_call)
         if not seen["tool_calls"]:
             del seen["tool_calls"]
     elif "function_call" in seen and len(old) > listed:
@@ -199,11 +199,11 @@ def _write_function_call(seen: dict[str, Any], old: Part, new: Part | None) -> N
         del seen["function_call"]
 
 
-def _block(item: Any, part: Part) -> object:
+def _write_block(item: Any, part: Part) -> object:
     if isinstance(item, str):
         return part
     if isinstance(part, str):
-        return _text_block(item, part)
+        return _write_text_block(item, part)
     if isinstance(part, Media):
         return private_copy(part.raw)
     if isinstance(part, Call) and item.get("type") in CALLS:  # one of a provider's own tool is left as it is
@@ -221,7 +221,7 @@ def _block(item: Any, part: Part) -> object:
     return {**item, "content": content}
 
 
-def _text_block(item: Mapping[str, Any], text: str) -> dict[str, Any]:
+def _write_text_block(item: Mapping[str, Any], text: str) -> dict[str, Any]:
     """A block with another text, or the text in place of a medium, spelled as its API spells texts."""
     if item.get("type") == "refusal":
         return {**item, "refusal": text}
@@ -233,7 +233,7 @@ def _text_block(item: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {"type": "input_text" if str(item["type"]).startswith("input_") else "text", "text": text, **mark}
 
 
-def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:
+def _write_call(item: dict[str, Any], part: Part) -> dict[str, Any]:
     arguments = cast(Call, part).arguments
     if "function" in item:
         return {**item, "function": {**item["function"], "arguments": arguments}}
@@ -259,7 +259,7 @@ def _holds_own_calls(parts: Sequence[Part], seen: Mapping[str, Any]) -> bool:
     )
 
 
-def _like(raw: object, seen: dict[str, Any]) -> object:
+def _copy_like(raw: object, seen: dict[str, Any]) -> object:
     """An object of the class of `raw` with the content of `seen`; a dict if the class cannot be copied."""
     if is_registered(raw):
         return write_like(raw, private_copy(seen))
@@ -270,7 +270,7 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
     if not is_message_object(raw):
         return _read_back(raw, seen)
     fields: dict[str, Any] = {key: private_copy(seen[key]) for key in _WRITTEN if key in seen and hasattr(raw, key)}
-    fields |= _cleared(raw, seen)
+    fields |= _clear_attributes(raw, seen)
     update = getattr(raw, "model_copy", None)
     if callable(update):
         return update(update=fields)
@@ -301,7 +301,7 @@ def _read_back(raw: object, seen: dict[str, Any]) -> object:
     return made if same else fields
 
 
-def _cleared(raw: object, seen: dict[str, Any]) -> dict[str, Any]:
+def _clear_attributes(raw: object, seen: dict[str, Any]) -> dict[str, Any]:
     """Cleared values for the attributes whose reasoning or calls are no longer in `seen`."""
     gone: dict[str, Any] = {key: None for key in REASONING if key not in seen and getattr(raw, key, None) is not None}
     if "tool_calls" not in seen and getattr(raw, "tool_calls", None):

@@ -45,7 +45,7 @@ def thoughts_in_extra_fields(seen: _Raw, index: int) -> tuple[Part, ...]:
     if seen.keys() <= _READ or seen["role"] not in _OF_THE_MODEL:
         return ()
     held = [key for key in REASONING if seen.get(key)]
-    return tuple(Thinking(_text(seen[key], f"conversation[{index}].{key}"), {key: seen[key]}) for key in held)
+    return tuple(Thinking(_read_text(seen[key], f"conversation[{index}].{key}"), {key: seen[key]}) for key in held)
 
 
 def texts_of_extra_fields(message: Message, target: str) -> dict[str, str]:
@@ -114,13 +114,13 @@ def without_nothing(seen: _Raw) -> dict[str, Any]:
     return {key: held for key, held in seen.items() if key == "content" or held not in _NOTHING}
 
 
-def _text(held: object, field: str) -> str:
+def _read_text(held: object, field: str) -> str:
     if isinstance(held, str):
         return checked_text(held, field=field)
-    return "\n".join(_texts(held, field)) or checked_text(compact_json(held), field=field)
+    return "\n".join(_read_texts(held, field)) or checked_text(compact_json(held), field=field)
 
 
-def _texts(held: object, field: str) -> Iterator[str]:
+def _read_texts(held: object, field: str) -> Iterator[str]:
     for entry in cast("Iterable[object]", held) if isinstance(held, list | tuple) else ():
         fields: _Raw = cast(_Raw, entry) if isinstance(entry, Mapping) else {}
         for key in _SAID:

@@ -52,10 +52,10 @@ def is_native_part(part: Opaque, shape: str, target: str) -> bool:
         return part.api == target and part.kind in (SHAPES[target].system_parts or ())
     if part.api != NEUTRAL:
         return part.api == target
-    return _may_be_of(target) and shape in (NEUTRAL, FOREIGN, target, *SHAPES[target].accepts)
+    return _may_belong_to(target) and shape in (NEUTRAL, FOREIGN, target, *SHAPES[target].accepts)
 
 
-def _may_be_of(api: str) -> bool:
+def _may_belong_to(api: str) -> bool:
     """Whether a part of an unknown kind, which has a `type`, may be of this API."""
     return SHAPES[api].named_by == "type"
 
@@ -87,7 +87,7 @@ _OF_A_TEXT = frozenset(["type", "text"])
 def _claim_part(part: Part, shape: str, home: str) -> Part:
     match part:
         case Opaque(api=api) if api == NEUTRAL:
-            return attrs.evolve(part, api=_owner(part, shape, home))
+            return attrs.evolve(part, api=_find_owner(part, shape, home))
         case Result() if Opaque in map(type, part.parts):
             inner = tuple(cast("str | Media | Opaque", _claim_part(held, shape, home)) for held in part.parts)
             return attrs.evolve(part, parts=inner)
@@ -95,10 +95,10 @@ def _claim_part(part: Part, shape: str, home: str) -> Part:
             return part
 
 
-def _owner(part: Opaque, shape: str, home: str) -> str:
+def _find_owner(part: Opaque, shape: str, home: str) -> str:
     if is_native_part(part, shape, home):
         return home
-    return shape if _may_be_of(shape) else FOREIGN
+    return shape if _may_belong_to(shape) else FOREIGN
 
 
 def adapt_message(message: Message, target: str) -> Message:
@@ -107,15 +107,15 @@ def adapt_message(message: Message, target: str) -> Message:
     Cache marks stay, because each dialect counts those that it leaves out. Returns the same message if no part is of
     another API. O(parts).
     """
-    message = _with_texts_of_fields(with_functions(message, target), target)
+    message = _add_texts_of_fields(with_functions(message, target), target)
     for part in message.parts:
         if type(part) in _ADAPTED or (type(part) is Result and not _ADAPTED.isdisjoint(map(type, part.parts))):
             break
     else:
         return message
     hides_media = message.role == "assistant" and not _may_show(message, target)
-    copies, asked = _repeated_calls(message), _calls_of_no_model(message)
-    shape = _shape_for(message, target)
+    copies, asked = _find_repeated_calls(message), _find_calls_of_no_model(message)
+    shape = _find_shape(message, target)
     parts = [
         None
         if place in copies or (hides_media and type(part) is Media)
@@ -127,16 +127,16 @@ def adapt_message(message: Message, target: str) -> Message:
     kept = tuple(part for part in parts if part is not None)
     role = message.role
     if role == "tool" and Result not in map(type, kept):  # not a result for a call of the caller's tools
-        role = "user" if any(map(_is_the_callers, message.parts)) else "assistant"
+        role = "user" if any(map(_is_output_of_caller, message.parts)) else "assistant"
     left = tuple(key for key in message.extra_fields if key in OF_ANSWERS)  # as of any message that is written anew
-    seen = _seen_of_kept(message, parts)
+    seen = _remove_items(message, parts)
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=seen, extra_fields=left)
 
 
 _OF_THE_SYSTEM = ("system", "developer")
 
 
-def _shape_for(message: Message, target: str) -> str:
+def _find_shape(message: Message, target: str) -> str:
     """The shape of a message that decides which of its parts the API `target` gets unchanged.
 
     No API takes items or blocks of a server's in a system text. Responses takes unknown parts there, and the system's
@@ -151,7 +151,7 @@ def _shape_for(message: Message, target: str) -> str:
     return _SYSTEM if items and in_content else message.shape
 
 
-def _repeated_calls(message: Message) -> frozenset[int]:
+def _find_repeated_calls(message: Message) -> frozenset[int]:
     """The places of items in the content that are copies of the message's calls, as LangChain keeps them."""
     if message.role != "assistant" or Opaque not in map(type, message.parts):
         return frozenset()
@@ -159,16 +159,16 @@ def _repeated_calls(message: Message) -> frozenset[int]:
     return frozenset(
         place
         for place, part in enumerate(message.parts)
-        if type(part) is Opaque and part.kind in CALLS and _names_one_of(ids, part)
+        if type(part) is Opaque and part.kind in CALLS and _has_one_of_ids(ids, part)
     )
 
 
-def _names_one_of(ids: frozenset[str | None], part: Opaque) -> bool:
+def _has_one_of_ids(ids: frozenset[str | None], part: Opaque) -> bool:
     named: object = part.raw.get("call_id")
     return isinstance(named, str) and named in ids
 
 
-def _calls_of_no_model(message: Message) -> frozenset[int]:
+def _find_calls_of_no_model(message: Message) -> frozenset[int]:
     """The places of calls in the content of a message that is not the model's, and of their outputs there.
 
     As an item, a call would be the model's, with no answer.
@@ -184,7 +184,7 @@ def _calls_of_no_model(message: Message) -> frozenset[int]:
     )
 
 
-def _with_texts_of_fields(message: Message, target: str) -> Message:
+def _add_texts_of_fields(message: Message, target: str) -> Message:
     """The message with the texts of `texts_of_extra_fields` added to its own."""
     words = texts_of_extra_fields(message, target)
     if not words:
@@ -192,11 +192,11 @@ def _with_texts_of_fields(message: Message, target: str) -> Message:
     texts = sum(1 for _ in itertools.takewhile(lambda part: type(part) is str, message.parts))
     parts = (*message.parts[:texts], *words.values(), *message.parts[texts:])
     left = tuple(key for key in message.extra_fields if key not in words)
-    seen = _with_places(message.seen, texts, len(words))
+    seen = _insert_places(message.seen, texts, len(words))
     return attrs.evolve(message, parts=parts, shape=FOREIGN, shallow=False, extra_fields=left, seen=seen)
 
 
-def _with_places(seen: _Raw, at: int, number: int) -> _Raw:
+def _insert_places(seen: _Raw, at: int, number: int) -> _Raw:
     """The raw message with a place in its list for each text that is put among its parts."""
     listed: object = seen.get("content")
     if not isinstance(listed, list):
@@ -205,9 +205,9 @@ def _with_places(seen: _Raw, at: int, number: int) -> _Raw:
     return {**seen, "content": [*items[:at], *itertools.repeat(None, number), *items[at:]]}
 
 
-def _is_the_callers(part: Part) -> bool:
+def _is_output_of_caller(part: Part) -> bool:
     """Whether an item is the caller's output for a call of an unknown kind. Outputs of servers are known by kind."""
-    from assembler.conversation.messages.part_as_text import SAYS  # as in `_as_text`
+    from assembler.conversation.messages.part_as_text import SAYS  # as in `_write_as_text`
 
     return type(part) is Opaque and part.kind not in SAYS and isinstance(part.raw.get("call_id"), str)
 
@@ -254,10 +254,13 @@ def adapt_and_note(message: Message, target: str, done: Counter[str]) -> Message
     """`adapt_message`, and count in `done` the parts that were left out and those that became text."""
     new = adapt_message(message, target)
     if new is not message:
-        before, after = _count_adaptable(message.parts) - len(_repeated_calls(message)), _count_adaptable(new.parts)
+        before, after = (
+            _count_adaptable(message.parts) - len(_find_repeated_calls(message)),
+            _count_adaptable(new.parts),
+        )
         words = len(texts_of_extra_fields(message, target))
-        gone = _lost(message, new) + words
-        found = {FOLDED: before - after - gone + words, LEFT_OUT: gone, UNASKED: _unasked(message, new)}
+        gone = _count_lost_parts(message, new) + words
+        found = {FOLDED: before - after - gone + words, LEFT_OUT: gone, UNASKED: _count_lost_questions(message, new)}
         done.update({what: n for what, n in found.items() if n > 0})
     return new
 
@@ -271,7 +274,7 @@ def is_sent_whole(message: Message, target: str) -> bool:
     if SHAPES[target].sends_all:
         return True
     new = adapt_message(message, target)
-    return new is message or not (_lost(message, new) or _unasked(message, new))
+    return new is message or not (_count_lost_parts(message, new) or _count_lost_questions(message, new))
 
 
 def is_left_out_for(message: Message, target: str) -> bool:
@@ -283,31 +286,33 @@ def is_left_out_for(message: Message, target: str) -> bool:
 
 def _count_adaptable(parts: Iterable[Part]) -> int:
     """How many parts, including those in results, are media or opaque."""
-    return sum(type(part) in _ADAPTED and not is_mark(part) for part in _every(parts))
+    return sum(type(part) in _ADAPTED and not is_mark(part) for part in _list_parts(parts))
 
 
-def _every(parts: Iterable[Part]) -> list[Part]:
+def _list_parts(parts: Iterable[Part]) -> list[Part]:
     return [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
 
 
-def _unasked(message: Message, new: Message) -> int:
+def _count_lost_questions(message: Message, new: Message) -> int:
     """How many parts became texts that do not say what was asked."""
-    from assembler.conversation.messages.part_as_text import loses_question  # as in `_as_text`
+    from assembler.conversation.messages.part_as_text import loses_question  # as in `_write_as_text`
 
-    kept = set(map(id, _every(new.parts)))
-    return sum(type(part) is Opaque and id(part) not in kept and loses_question(part) for part in _every(message.parts))
+    kept = set(map(id, _list_parts(new.parts)))
+    return sum(
+        type(part) is Opaque and id(part) not in kept and loses_question(part) for part in _list_parts(message.parts)
+    )
 
 
-def _lost(message: Message, new: Message) -> int:
+def _count_lost_parts(message: Message, new: Message) -> int:
     """How many parts of a message are not in its adapted form, not counting copies."""
-    return _held_by(message.parts) - len(_repeated_calls(message)) - _held_by(new.parts)
+    return _count_parts(message.parts) - len(_find_repeated_calls(message)) - _count_parts(new.parts)
 
 
-def _held_by(parts: Iterable[Part]) -> int:
+def _count_parts(parts: Iterable[Part]) -> int:
     return sum(1 + (len(part.parts) if isinstance(part, Result) else 0) for part in parts)
 
 
-def _seen_of_kept(message: Message, parts: Sequence[Part | None]) -> Any:
+def _remove_items(message: Message, parts: Sequence[Part | None]) -> Any:
     """The raw message with only those items of its list whose parts were kept."""
     if not isinstance(message.seen, dict):
         return message.seen
@@ -324,11 +329,11 @@ def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
     match part:
         case Opaque():
             native = is_mark(part) or (is_native_part(part, shape, target) and part.kind not in _IN_RESULTS_ALONE)
-            return part if native else _as_text(part)
+            return part if native else _write_as_text(part)
         case Media() if target == "openai" and shape in (NEUTRAL, target) and not has_an_object(part):
-            return _text_of_file(part, target) or attrs.evolve(part)  # a new part, so that the message is written anew
+            return _read_file(part, target) or attrs.evolve(part)  # a new part, so that the message is written anew
         case Media():
-            return _text_of_file(part, target) or part
+            return _read_file(part, target) or part
         case Result() if not _ADAPTED.isdisjoint(map(type, part.parts)):
             inner = [_adapt_held(held, shape, target) for held in part.parts]
             if all(new is old for new, old in zip(inner, part.parts, strict=True)):
@@ -338,7 +343,7 @@ def _adapt_part(part: Part, shape: str, target: str) -> Part | None:
             return part
 
 
-def _as_text(part: Opaque) -> str | None:
+def _write_as_text(part: Opaque) -> str | None:
     from assembler.conversation.messages.part_as_text import text_for_other_apis  # few requests hold such parts
 
     return text_for_other_apis(part)
@@ -370,11 +375,11 @@ def _adapt_held(part: Part, shape: str, target: str) -> Part | None:
     if type(part) is not Opaque:
         return _adapt_part(part, shape, target)
     if part.kind in _IN_MESSAGES or (part.api == "responses" and stands_alone(part.kind)):
-        return _as_text(part)
-    return part if is_mark(part) or is_native_part(part, shape, target) else _as_text(part)
+        return _write_as_text(part)
+    return part if is_mark(part) or is_native_part(part, shape, target) else _write_as_text(part)
 
 
-def _text_of_file(part: Media, target: str) -> str | None:
+def _read_file(part: Media, target: str) -> str | None:
     """The text of a plain-text document, for an API other than its own; None for any other medium."""
     home = "anthropic" if "type" in part.raw else "bedrock"
     return None if target == home else text_of_document(part)
@@ -386,4 +391,4 @@ def text_of_document(part: Media) -> str | None:
     text = source.get("data") if source.get("type") == "text" else source.get("text")
     if part.kind != "document" or not text:
         return None
-    return _as_text(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}}))
+    return _write_as_text(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}}))

@@ -50,13 +50,13 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
         listed = seen["parts"] = [*cast("tuple[object, ...]", listed)]
     if not isinstance(listed, list):
         raise ConversationError("Gemini content without parts; expected a list of parts", index=index)
-    parts = tuple(_part(item, index) for item in cast("list[object]", listed))
+    parts = tuple(_read_part(item, index) for item in cast("list[object]", listed))
     if role == "tool" and not (parts and all(type(part) is Result for part in parts)):
         role = "user"  # Gemini has no tool role: a content with more than results is the user's
     return Message(role, parts, raw, "gemini", seen, pinned=seen.get(PIN) is True)
 
 
-def _part(item: object, index: int) -> Part:
+def _read_part(item: object, index: int) -> Part:
     if not isinstance(item, Mapping):
         raise ConversationError(f"a Gemini part must be a dict, got {type(item).__name__}", index=index)
     fields = cast(Raw, item)
@@ -67,13 +67,13 @@ def _part(item: object, index: int) -> Part:
         return part
     if isinstance(part, Call | Result):
         raise ConversationError("a Gemini content with a part of another API; put it under 'content'", index=index)
-    return part if isinstance(part, Media) else Opaque(_kind_of(part, fields), fields, FOREIGN)
+    return part if isinstance(part, Media) else Opaque(_name_kind(part, fields), fields, FOREIGN)
 
 
 _BY_KEY = frozenset([*OF_BEDROCK, "audio", "document", "image", "reasoningContent", "toolResult", "toolUse", "video"])
 
 
-def _kind_of(part: Opaque | Thinking, fields: Raw) -> str:
+def _name_kind(part: Opaque | Thinking, fields: Raw) -> str:
     return part.kind if isinstance(part, Opaque) else str(fields.get("type", "thinking"))
 
 
@@ -87,13 +87,13 @@ def _is_of_another_api(part: Raw) -> bool:
     return "text" not in part and not _BY_KEY.isdisjoint(part)
 
 
-def _edit(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:
-    changed = [_as_object(part) for part in new]
+def _write_edit(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:
+    changed = [_make_object(part) for part in new]
     seen["parts"] = write_parts(seen["parts"], old, changed, _write_part)
     return changed
 
 
-def _as_object(part: Part | None) -> Part | None:
+def _make_object(part: Part | None) -> Part | None:
     """A result for Gemini, whose text must be the JSON of an object."""
     if not isinstance(part, Result) or part.given is not None:
         return part
@@ -117,11 +117,13 @@ def _write_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
     return {**item, key: response}
 
 
-def _answer(call: Call, _: Message, text: str) -> dict[str, Any]:
+def _write_answer(call: Call, _: Message, text: str) -> dict[str, Any]:
     response = {"name": call.name, "response": {"error": text}}
     if call.id is not None:
         response["id"] = call.id
     return {"role": "user", "parts": [{"function_response": response}]}
 
 
-gemini_content = DictSpelling(shape="gemini", recognises=_is_content, read=_read, edit=_edit, answer=_answer)
+gemini_content = DictSpelling(
+    shape="gemini", recognises=_is_content, read=_read, edit=_write_edit, answer=_write_answer
+)

@@ -45,7 +45,7 @@ def as_items(messages: Iterable[Message]) -> list[Message]:
 
     One of which nothing is sent is left out, so it separates no items.
     """
-    return [item for message in messages for item in ((message,) if sendable(message) else _items_of(message))]
+    return [item for message in messages for item in ((message,) if sendable(message) else _split_into_items(message))]
 
 
 def is_cut_up(message: Message) -> bool:
@@ -56,44 +56,44 @@ def is_cut_up(message: Message) -> bool:
 
 def turns_of(message: Message) -> list[Message]:
     """A message as the turns that Responses gets: each speaker's items in a message of their own. O(parts)."""
-    return join_turns(_items_of(message))
+    return join_turns(_split_into_items(message))
 
 
-def _items_of(message: Message) -> Iterator[Message]:
+def _split_into_items(message: Message) -> Iterator[Message]:
     sent = without_compacted_parts(without_marks(adapt_message(message, RESPONSES)))
     content: list[Part] = []
     for part in sent.parts:
         if type(part) in (Call, Result) or is_sent_item(part, sent):
-            yield from _content_item(sent, content)
+            yield from _make_content_item(sent, content)
             content = []
-            yield _item(part, sent)
+            yield _make_item(part, sent)
         elif type(part) is not Thinking:
             content.append(part)
-    yield from _content_item(sent, content)
+    yield from _make_content_item(sent, content)
 
 
-def _content_item(message: Message, content: Sequence[Part]) -> Iterator[Message]:
+def _make_content_item(message: Message, content: Sequence[Part]) -> Iterator[Message]:
     """The message item of neighbouring texts and media. An empty one of the model's is not sent."""
     filled = tuple(part for part in content if part)
     if message.role == "assistant" and all(type(part) is str for part in filled):
         filled = ("".join(cast("tuple[str, ...]", filled)),) if filled else ()
     if filled or (content and message.role != "assistant"):
-        yield _sent_as(message.role, filled or ("",), {}, message)
+        yield _make_message(message.role, filled or ("",), {}, message)
 
 
-def _item(part: Part, message: Message) -> Message:
+def _make_item(part: Part, message: Message) -> Message:
     match part:
         case Opaque():
-            return _sent_as(role_of_item(part.kind), (read_in_content(part),), part.raw, message)
+            return _make_message(role_of_item(part.kind), (read_in_content(part),), part.raw, message)
         case Thinking():
-            return _sent_as("assistant", (part,), part.raw, message)
+            return _make_message("assistant", (part,), part.raw, message)
         case Result():
-            return _sent_as("tool", (part,), {}, message)
+            return _make_message("tool", (part,), {}, message)
         case _:
-            return _sent_as("assistant", (part,), {}, message)
+            return _make_message("assistant", (part,), {}, message)
 
 
-def _sent_as(role: Role, parts: tuple[Part, ...], item: Mapping[str, Any], message: Message) -> Message:
+def _make_message(role: Role, parts: tuple[Part, ...], item: Mapping[str, Any], message: Message) -> Message:
     return Message(role, parts, message.raw, RESPONSES, [item])
 
 
@@ -103,7 +103,7 @@ def as_responses_sends(message: Message) -> Message:
     """
     if Opaque not in map(type, message.parts):
         return message
-    message = _with_calls_and_outputs(without_compacted_parts(without_marks(message)))
+    message = _read_calls_and_outputs(without_compacted_parts(without_marks(message)))
     if "" not in message.parts or sendable(message):
         return message
 
@@ -118,7 +118,7 @@ def as_responses_sends(message: Message) -> Message:
     return attrs.evolve(message, parts=tuple(kept))
 
 
-def _with_calls_and_outputs(message: Message) -> Message:
+def _read_calls_and_outputs(message: Message) -> Message:
     if sendable(message):
         return message
     parts = tuple(read_in_content(part) if type(part) is Opaque else part for part in message.parts)

@@ -40,19 +40,19 @@ def sendable_copy(fields: Mapping[str, Any], *, index: int) -> dict[str, Any]:
     more than `MOST` values, and `MarkupError` for a lone surrogate. O(values), in one pass.
     """
     try:
-        return _dict(fields, index, _LEAVES, _MEDIA, DEEPEST, [MOST])
+        return _copy_dict(fields, index, _LEAVES, _MEDIA, DEEPEST, [MOST])
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
 
 
-def _dict(
+def _copy_dict(
     fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Leaves, depth: int, allowance: list[int]
 ) -> dict[str, Any]:
     if not depth:
         raise RecursionError
     allowance[0] -= len(fields)
     if allowance[0] < 0:
-        raise _too_many(index)
+        raise _make_size_error(index)
     copy = dict(fields)
     plain = True
     for key, value in copy.items():
@@ -66,33 +66,33 @@ def _dict(
         if type(value) is bytes and key not in _ENCODED:
             allowed = _LEAVES
         if type(value) is dict:
-            copy[key] = _dict(value, index, allowed, allowed, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
+            copy[key] = _copy_dict(value, index, allowed, allowed, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
         else:
-            copy[key] = _copied(value, index, allowed, depth - 1, allowance)
+            copy[key] = _copy_value(value, index, allowed, depth - 1, allowance)
     return copy if plain else {str.__str__(key): value for key, value in copy.items()}
 
 
-def _too_many(index: int) -> ConversationError:
+def _make_size_error(index: int) -> ConversationError:
     return ConversationError(
         f"the message holds more than {MOST} values; what a list or dict holds several times is sent several times",
         index=index,
     )
 
 
-def _copied(value: Any, index: int, leaves: Leaves, depth: int, allowance: list[int]) -> Any:
+def _copy_value(value: Any, index: int, leaves: Leaves, depth: int, allowance: list[int]) -> Any:
     if isinstance(value, dict):
-        return _dict(cast("dict[str, Any]", value), index, leaves, leaves, depth, allowance)
+        return _copy_dict(cast("dict[str, Any]", value), index, leaves, leaves, depth, allowance)
     if isinstance(value, list | tuple):
         if not depth:
             raise RecursionError
         items = cast("list[object] | tuple[object, ...]", value)
         allowance[0] -= len(items)
         if allowance[0] < 0:
-            raise _too_many(index)
+            raise _make_size_error(index)
         copies = [
-            _dict(item, index, leaves, leaves, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
+            _copy_dict(item, index, leaves, leaves, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
             if type(item) is dict
-            else _copied(item, index, leaves, depth - 1, allowance)
+            else _copy_value(item, index, leaves, depth - 1, allowance)
             for item in items
         ]
         return copies if isinstance(value, list) else tuple(copies)

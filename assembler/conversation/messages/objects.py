@@ -63,27 +63,27 @@ def spell_object(raw: object, *, index: int) -> dict[str, Any]:
     role = getattr(raw, "role", None)
     if role is None:
         role = _LANGCHAIN.get(getattr(raw, "type", ""))
-    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": plain_data(_set(raw, "content"))}
+    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": plain_data(_read_if_set(raw, "content"))}
     for key in _FIELDS:
-        value = _set(raw, key)
+        value = _read_if_set(raw, key)
         if value is not None and value != []:
             fields[key] = plain_data(value)
     if fields["role"] in ("assistant", "model", "ai"):
-        fields |= _texts_and_lists(raw)
-    fields |= {key: value for key, value in _unknown(raw).items() if key not in fields}
+        fields |= _read_texts_and_lists(raw)
+    fields |= {key: value for key, value in _read_unknown(raw).items() if key not in fields}
     if fields["role"] is None:
         raise ConversationError("message object without a role", index=index)
-    return _without_mirrored_calls(fields)
+    return _remove_mirrored_calls(fields)
 
 
-def _set(raw: object, key: str) -> object:
+def _read_if_set(raw: object, key: str) -> object:
     """The value of a field; None if it was never set, for which Mistral's SDK has a falsy object."""
     value: object = getattr(raw, key, None)
     unset = not value and type(value) not in (str, list, tuple)
     return None if unset else value
 
 
-def _texts_and_lists(raw: object) -> dict[str, Any]:
+def _read_texts_and_lists(raw: object) -> dict[str, Any]:
     """The fields of `_SAID` that hold a text, a list or a dict. An attribute of such a name may be anything."""
     kept: object = getattr(raw, "additional_kwargs", None)
     further: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
@@ -91,14 +91,14 @@ def _texts_and_lists(raw: object) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value and isinstance(value, str | list | dict)}
 
 
-def _unknown(raw: object) -> dict[str, Any]:
+def _read_unknown(raw: object) -> dict[str, Any]:
     """The fields that an SDK's class does not know and pydantic keeps in `model_extra`."""
     kept: object = getattr(raw, "model_extra", None) if hasattr(raw, "role") else None
     fields: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
     return {key: plain_data(value) for key, value in fields.items() if value is not None}
 
 
-def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
+def _remove_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
     """Remove the calls in the content: LangChain repeats the `tool_calls` there, in its own form or in Anthropic's."""
     content = fields["content"]
     if "tool_calls" not in fields or not isinstance(content, list):

@@ -94,7 +94,7 @@ def text_for_other_apis(part: Opaque) -> str | None:
     if part.kind in _SILENT:
         return None
     keyed = () if "type" in part.raw else (part.kind,)
-    words = [word for key in SAYS.get(part.kind, (*_USUAL, *keyed)) for word in _words(part.raw.get(key), key)]
+    words = [word for key in SAYS.get(part.kind, (*_USUAL, *keyed)) for word in _find_words(part.raw.get(key), key)]
     heading = [] if part.kind in _OWN_WORDS else [f"[{part.kind}]"]
     return "\n".join([*heading, *words]) if words else None
 
@@ -102,24 +102,24 @@ def text_for_other_apis(part: Opaque) -> str | None:
 def loses_question(part: Opaque) -> bool:
     """Whether a part becomes a text for other APIs that has its answer and not all of its question. O(its values)."""
     text = text_for_other_apis(part)
-    return text is not None and any(word not in text for word in _asked(part.raw))
+    return text is not None and any(word not in text for word in _find_questions(part.raw))
 
 
-def _asked(value: object) -> Iterator[str]:
+def _find_questions(value: object) -> Iterator[str]:
     """The texts under the keys of a question, at any depth. What has no letter or digit, as an empty object, asks
     nothing.
     """
     if isinstance(value, Mapping):
         for key, held in cast(_Raw, value).items():
-            yield from filter(re.compile(r"\w").search, texts_in(held)) if key in _ASKED else _asked(held)
+            yield from filter(re.compile(r"\w").search, texts_in(held)) if key in _ASKED else _find_questions(held)
     else:
         for held in items_of(value):
-            yield from _asked(held)
+            yield from _find_questions(held)
 
 
-def _words(value: object, key: str) -> Iterator[str]:
+def _find_words(value: object, key: str) -> Iterator[str]:
     if isinstance(value, str):
-        if key in _WORDS and _is_said(value, key):
+        if key in _WORDS and _is_readable(value, key):
             yield value
     elif key == "json" and isinstance(value, Mapping | list):
         yield compact_json(cast(object, value))
@@ -129,13 +129,13 @@ def _words(value: object, key: str) -> Iterator[str]:
             return
         for inner, held in fields.items():
             if inner not in _CITATIONS:
-                yield from _words(held, inner)
+                yield from _find_words(held, inner)
     elif isinstance(value, Sequence) and not isinstance(value, bytes):
         for held in cast("Sequence[object]", value):
-            yield from _words(held, key)
+            yield from _find_words(held, key)
 
 
-def _is_said(text: str, key: str) -> bool:
+def _is_readable(text: str, key: str) -> bool:
     if text.strip() in ("", _UNSAID) or _BLOB.fullmatch(text):
         return False
     return not (key in _ADDRESSES and text.startswith("data:"))

@@ -90,14 +90,14 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
     if isinstance(kind, str) and (is_item(kind, part)):
         return Opaque(kind, part, "responses"), FOREIGN
     if kind is None and "type" not in part:
-        kind = _kind_by_key(part)
+        kind = _find_kind_by_key(part)
     if not isinstance(kind, str):
         raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
     if kind in _MEDIA and "type" in part:
         return Media(_MEDIA[kind], part), NEUTRAL if kind in part else FOREIGN
     if kind == "file" and kind not in part and not _OF_A_FRAMEWORK.isdisjoint(part):
         return Media("document", part), FOREIGN
-    reader, shape = _READERS.get(kind) or (_unread(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
+    reader, shape = _READERS.get(kind) or (_opaque_reader(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
     if "type" not in part:
         shape = "bedrock"  # the only API whose parts name their kind by a key
     elif kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
@@ -105,30 +105,30 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
     return reader(part, index), shape
 
 
-def _text(part: Raw, index: int) -> str:
+def _read_text(part: Raw, index: int) -> str:
     return checked_text(part.get("text"), field=f"conversation[{index}]")
 
 
-def _kind_by_key(part: Raw) -> str | None:
+def _find_kind_by_key(part: Raw) -> str | None:
     """The kind of a part without a type (Bedrock): a known key, or an unknown key whose value is a mapping."""
     known = next((key for key in _UNTYPED if key in part), None)
     return known or next((key for key, held in part.items() if isinstance(held, Mapping)), None)
 
 
-def _unread(api: str) -> Callable[[Raw, int], Opaque]:
+def _opaque_reader(api: str) -> Callable[[Raw, int], Opaque]:
     """A reader for a kind that becomes `Opaque`. `api` is the shape that has it."""
 
     def read(part: Raw, index: int) -> Opaque:
-        return Opaque(str(part.get("type") or _kind_by_key(part)), part, api)
+        return Opaque(str(part.get("type") or _find_kind_by_key(part)), part, api)
 
     return read
 
 
-def _media(kind: str) -> Callable[[Raw, int], Media]:
+def _media_reader(kind: str) -> Callable[[Raw, int], Media]:
     return lambda part, index: Media(kind, part)
 
 
-def _sourced(kind: str) -> Callable[[Raw, int], Media]:
+def _sourced_media_reader(kind: str) -> Callable[[Raw, int], Media]:
     """A reader for media with Anthropic's `source`, which must hold base64: its clients do not encode bytes."""
 
     def read(part: Raw, index: int) -> Media:
@@ -140,16 +140,16 @@ def _sourced(kind: str) -> Callable[[Raw, int], Media]:
     return read
 
 
-def _document(part: Raw, index: int) -> Media | Opaque:
+def _read_document(part: Raw, index: int) -> Media | Opaque:
     """A document. One with its content in blocks is not a file but `Opaque`, and priced by its words."""
     block: object = part if "type" in part else part.get("document")
     source: object = cast(Raw, block).get("source") if isinstance(block, Mapping) else None
     if isinstance(source, Mapping) and "content" in cast(Raw, source):
         return Opaque("document", part, "anthropic" if "type" in part else "bedrock")
-    return _sourced("document")(part, index)
+    return _sourced_media_reader("document")(part, index)
 
 
-def _thinking(part: Raw, index: int) -> Thinking:
+def _read_thinking(part: Raw, index: int) -> Thinking:
     text: object = part.get("thinking", "")
     chunks = [cast(Raw, chunk).get("text") for chunk in items_of(text) if isinstance(chunk, Mapping)]  # Mistral's
     return Thinking(text if isinstance(text, str) else "".join(c for c in chunks if isinstance(c, str)), part)
@@ -165,19 +165,19 @@ _CALLS = (
 def call_of(name: object, given: object, *, id: object, index: int, signature: str | bytes | None = None) -> Call:
     """A call from its name and arguments, a JSON text or an object. Raises `ConversationError` for anything else."""
     if not isinstance(name, str) or not name:
-        raise ConversationError(f"a tool call has no name; expected {_CALLS}", index=index, call_id=_id(id))
+        raise ConversationError(f"a tool call has no name; expected {_CALLS}", index=index, call_id=_read_id(id))
     if type(given) is str and given.isascii():
-        return Call(_id(id), name, given, None, signature)
+        return Call(_read_id(id), name, given, None, signature)
     if isinstance(given, str):
         text = checked_text(given, field=f"conversation[{index}].arguments")
-        return Call(_id(id), name, text, signature=signature)
+        return Call(_read_id(id), name, text, signature=signature)
     if given is None:
-        return Call(_id(id), name, "{}", given={}, signature=signature)
+        return Call(_read_id(id), name, "{}", given={}, signature=signature)
     if not isinstance(given, Mapping):
         raise ConversationError(
             f"arguments of a call must be JSON text or an object, got {type(given).__name__}",
             index=index,
-            call_id=_id(id),
+            call_id=_read_id(id),
         )
     try:
         text = compact_json(cast(Raw, given))
@@ -185,13 +185,13 @@ def call_of(name: object, given: object, *, id: object, index: int, signature: s
         raise ConversationError(
             "arguments of a call are not JSON data; pass plain dicts, lists, texts and finite numbers",
             index=index,
-            call_id=_id(id),
+            call_id=_read_id(id),
         ) from None
     text = checked_text(text, field=f"conversation[{index}].arguments")
-    return Call(_id(id), name, text, given=cast(Raw, given), signature=signature)
+    return Call(_read_id(id), name, text, given=cast(Raw, given), signature=signature)
 
 
-def _id(value: object) -> str | None:
+def _read_id(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
@@ -206,33 +206,35 @@ def result_of(
     inner: list[str | Media | Opaque] = []
     for part in parts:
         if not isinstance(part, _WITHIN_RESULTS):
-            raise ConversationError("a tool result may hold text and media only", index=index, call_id=_id(call_id))
+            raise ConversationError(
+                "a tool result may hold text and media only", index=index, call_id=_read_id(call_id)
+            )
         inner.append(part)
-    return Result(_id(call_id), tuple(inner), name if isinstance(name, str) else None, error is True, given)
+    return Result(_read_id(call_id), tuple(inner), name if isinstance(name, str) else None, error is True, given)
 
 
-def _tool_use(part: Raw, index: int) -> Call:
+def _read_tool_use(part: Raw, index: int) -> Call:
     return call_of(part.get("name"), part.get("input"), id=part.get("id"), index=index)
 
 
-def _tool_result(part: Raw, index: int) -> Result:
+def _read_tool_result(part: Raw, index: int) -> Result:
     return result_of(
         part.get("content"), call_id=part.get("tool_use_id"), name=None, index=index, error=part.get("is_error", False)
     )
 
 
-def _bedrock_use(part: Raw, index: int) -> Call:
+def _read_bedrock_use(part: Raw, index: int) -> Call:
     use = cast(Raw, part["toolUse"])
     return call_of(use.get("name"), use.get("input"), id=use.get("toolUseId"), index=index)
 
 
-def _bedrock_result(part: Raw, index: int) -> Result:
+def _read_bedrock_result(part: Raw, index: int) -> Result:
     answer = cast(Raw, part["toolResult"])
-    call_id, content = answer.get("toolUseId"), _bedrock_content(answer.get("content", []), index)
+    call_id, content = answer.get("toolUseId"), _read_bedrock_content(answer.get("content", []), index)
     return result_of(content, call_id=call_id, name=None, index=index, error=answer.get("status") == "error")
 
 
-def _bedrock_content(content: object, index: int) -> object:
+def _read_bedrock_content(content: object, index: int) -> object:
     """The content of Bedrock's result with its JSON as text. Raises `ConversationError` for no text and no list."""
     if isinstance(content, str):
         return content
@@ -246,7 +248,7 @@ def _bedrock_content(content: object, index: int) -> object:
     return [{"text": compact_json(fields_in(item)["json"])} if "json" in fields_in(item) else item for item in items]
 
 
-def _bedrock_reasoning(part: Raw, index: int) -> Thinking:
+def _read_bedrock_reasoning(part: Raw, index: int) -> Thinking:
     text = cast(Raw, part["reasoningContent"]).get("reasoningText", {})
     return Thinking(str(cast(Raw, text).get("text", "")) if isinstance(text, Mapping) else "", part)
 
@@ -267,7 +269,7 @@ def gemini_part(part: Raw, index: int) -> Part:
             )
         return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
     if (response := either(part, "function_response", "functionResponse")) is not None:
-        return _gemini_result(response, index)
+        return _read_gemini_result(response, index)
     if part.get("text") is not None:
         text = checked_text(part["text"], field=f"conversation[{index}]")
         return Thinking(text, part) if part.get("thought") is True else text
@@ -280,7 +282,7 @@ def gemini_part(part: Raw, index: int) -> Part:
     return Opaque(next(kinds, "part"), part, "gemini")
 
 
-def _gemini_result(response: Raw, index: int) -> Result:
+def _read_gemini_result(response: Raw, index: int) -> Result:
     held: object = response.get("response")
     held = {} if held is None else held
     fields = fields_of(held)
@@ -293,7 +295,7 @@ def _gemini_result(response: Raw, index: int) -> Result:
             f"parts of a function response must be a list, got {type(listed).__name__}; put the part into a list",
             index=index,
         )
-    further = tuple(_shown(part, index) for part in items_of(cast(object, listed)))
+    further = tuple(_read_part_of_response(part, index) for part in items_of(cast(object, listed)))
     return attrs.evolve(result, parts=(*result.parts, *further)) if further else result
 
 
@@ -301,7 +303,7 @@ _OUTPUT = "output"
 """The key of an answer that is no object: Gemini demands one (Google, `FunctionResponse.response`, read 2026-11)."""
 
 
-def _shown(item: object, index: int) -> Media | Opaque:
+def _read_part_of_response(item: object, index: int) -> Media | Opaque:
     """A part of a function response beside its object: an image, a file (google-genai 3.4.0, FunctionResponsePart)."""
     if not isinstance(item, Mapping):
         raise ConversationError(f"a part of a function response must be a dict, got {type(item).__name__}", index=index)
@@ -329,7 +331,7 @@ def read_reasoning_item(item: Raw, index: int) -> Thinking:
     return Thinking("\n".join(texts), item)
 
 
-def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
+def _read_lang_chain_reasoning(part: Raw, index: int) -> Thinking:
     """LangChain's own form of reasoning: its text under the kind, for Bedrock in an object there.
 
     langchain-core 1 and langchain-aws 1, read 2026-11.
@@ -341,7 +343,7 @@ def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
     return Thinking(checked_text(text, field=f"conversation[{index}]") if isinstance(text, str) else "", part)
 
 
-def _lang_chain_call(part: Raw, index: int) -> Call:
+def _read_lang_chain_call(part: Raw, index: int) -> Call:
     return call_of(part.get("name"), part.get("args"), id=part.get("id"), index=index)
 
 
@@ -354,31 +356,31 @@ _OF_A_FRAMEWORK = frozenset(["base64", "data", "mime_type", "url"])
 
 # One line for each kind of part: its reader, and the shape of the only provider that uses it.
 _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
-    "text": (_text, NEUTRAL),
-    "input_text": (_text, "responses"),
-    "output_text": (_text, "responses"),
-    "image_url": (_media("image"), "openai"),
-    "input_audio": (_media("audio"), "openai"),
-    "file": (_media("document"), "openai"),
+    "text": (_read_text, NEUTRAL),
+    "input_text": (_read_text, "responses"),
+    "output_text": (_read_text, "responses"),
+    "image_url": (_media_reader("image"), "openai"),
+    "input_audio": (_media_reader("audio"), "openai"),
+    "file": (_media_reader("document"), "openai"),
     "refusal": (lambda part, index: checked_text(part.get("refusal"), field=f"conversation[{index}]"), "openai"),
-    "input_image": (_media("image"), "responses"),
-    "input_file": (_media("document"), "responses"),
-    "image": (_sourced("image"), "anthropic"),
-    "document": (_document, "anthropic"),
-    "thinking": (_thinking, "anthropic"),
-    "redacted_thinking": (_thinking, "anthropic"),
-    "tool_use": (_tool_use, "anthropic"),
-    "tool_result": (_tool_result, "anthropic"),
-    "toolUse": (_bedrock_use, "bedrock"),
-    "toolResult": (_bedrock_result, "bedrock"),
-    "reasoningContent": (_bedrock_reasoning, "bedrock"),
-    "reasoning": (_lang_chain_reasoning, FOREIGN),
-    "reasoning_content": (_lang_chain_reasoning, FOREIGN),
-    "tool_call": (_lang_chain_call, FOREIGN),
-    **dict.fromkeys(OF_LANG_CHAIN, (_unread(FOREIGN), FOREIGN)),
-    **dict.fromkeys(OF_ANTHROPIC, (_unread("anthropic"), "anthropic")),
-    **dict.fromkeys(OF_BEDROCK, (_unread("bedrock"), "bedrock")),
-    **dict.fromkeys(OF_MISTRAL, (_unread("mistral"), NEUTRAL)),
+    "input_image": (_media_reader("image"), "responses"),
+    "input_file": (_media_reader("document"), "responses"),
+    "image": (_sourced_media_reader("image"), "anthropic"),
+    "document": (_read_document, "anthropic"),
+    "thinking": (_read_thinking, "anthropic"),
+    "redacted_thinking": (_read_thinking, "anthropic"),
+    "tool_use": (_read_tool_use, "anthropic"),
+    "tool_result": (_read_tool_result, "anthropic"),
+    "toolUse": (_read_bedrock_use, "bedrock"),
+    "toolResult": (_read_bedrock_result, "bedrock"),
+    "reasoningContent": (_read_bedrock_reasoning, "bedrock"),
+    "reasoning": (_read_lang_chain_reasoning, FOREIGN),
+    "reasoning_content": (_read_lang_chain_reasoning, FOREIGN),
+    "tool_call": (_read_lang_chain_call, FOREIGN),
+    **dict.fromkeys(OF_LANG_CHAIN, (_opaque_reader(FOREIGN), FOREIGN)),
+    **dict.fromkeys(OF_ANTHROPIC, (_opaque_reader("anthropic"), "anthropic")),
+    **dict.fromkeys(OF_BEDROCK, (_opaque_reader("bedrock"), "bedrock")),
+    **dict.fromkeys(OF_MISTRAL, (_opaque_reader("mistral"), NEUTRAL)),
 }
 
 

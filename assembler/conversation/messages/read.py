@@ -42,7 +42,7 @@ def read_message(raw: object, index: int) -> Message:
 
 
 def _read(raw: object, index: int) -> Message:
-    if (fields := _fields_of(raw, index)) is not None:
+    if (fields := _find_fields(raw, index)) is not None:
         return _read_fields(fields, index, raw)
     if isinstance(raw, tuple | list):
         return _read_pair(cast("tuple[object, ...]", raw), index)
@@ -50,12 +50,12 @@ def _read(raw: object, index: int) -> Message:
         return read_object(raw, index=index)
     raise MessageTypeError(
         f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}"
-        + (_what_to_pass(raw) or "; assembler.register_reader(kind, reader) lets objects of a class be read"),
+        + (_advise_instead(raw) or "; assembler.register_reader(kind, reader) lets objects of a class be read"),
         index=index,
     )
 
 
-def _fields_of(raw: object, index: int) -> Mapping[str, Any] | None:
+def _find_fields(raw: object, index: int) -> Mapping[str, Any] | None:
     """A dict, a registered message or an SDK's dump as plain fields, with either `content` or `parts`.
 
     None for anything else: a pair, an object with a role and content, and what is no message.
@@ -68,7 +68,7 @@ def _fields_of(raw: object, index: int) -> Mapping[str, Any] | None:
         # What is recognised must be what is copied, whatever `get` of a subclass answers.
         fields = given if type(cast("object", raw)) is dict else dict(given)
         fields = fields if _is_plain(fields) else plain_fields(fields)
-    elif isinstance(raw, tuple | list) or is_message_object(raw) or (fields := _dumped(raw)) is None:
+    elif isinstance(raw, tuple | list) or is_message_object(raw) or (fields := _dump_object(raw)) is None:
         return None
     if "parts" not in fields:
         return fields
@@ -84,7 +84,7 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
     if spelling is not None:
         message = spelling.read(fields, index)
         return message if fields is raw else attrs.evolve(message, raw=raw)
-    if fields.get("role") is None and (step := _what_to_pass(fields)):
+    if fields.get("role") is None and (step := _advise_instead(fields)):
         raise MessageTypeError(f"expected a message, got {type(raw).__name__}{step}", index=index)
     return read_dict(fields, index=index, origin=None if fields is raw else raw)
 
@@ -101,7 +101,7 @@ def _is_plain(fields: Mapping[str, Any]) -> bool:
     return all(type(item) in (dict, str) for item in items)
 
 
-def _dumped(raw: object) -> Mapping[str, Any] | None:
+def _dump_object(raw: object) -> Mapping[str, Any] | None:
     """An SDK object as plain data; None for anything else."""
     fields: object = dump_of(raw)
     return plain_fields(cast("Mapping[str, Any]", fields)) if isinstance(fields, Mapping) else None
@@ -138,15 +138,16 @@ def still_says(message: Message, raw: Any) -> bool:
             return True
         # Some spellings are read into another form: a part or a tuple of parts into a list.
         return bool(
-            _as_fields(cast("object", raw)) == message.seen or read_message(cast("object", raw), 0).seen == message.seen
+            _spell_fields(cast("object", raw)) == message.seen
+            or read_message(cast("object", raw), 0).seen == message.seen
         )
     except Exception:
         return False
 
 
-def _as_fields(raw: object) -> Mapping[str, Any]:
+def _spell_fields(raw: object) -> Mapping[str, Any]:
     """Any message as fields, without checking or copying them: what `seen` holds of most."""
-    if (fields := _fields_of(raw, 0)) is not None:
+    if (fields := _find_fields(raw, 0)) is not None:
         return fields
     if isinstance(raw, tuple | list):
         role, content = cast("tuple[object, ...]", raw)
@@ -172,20 +173,20 @@ _OF_ANTHROPIC = ("tool_result", "tool_use", "text", "image", "document")
 _ONE_PIECE = "add up the deltas of the stream, and pass the whole message: {'role': 'assistant', 'content': text}"
 
 
-def _what_to_pass(raw: object) -> str:
+def _advise_instead(raw: object) -> str:
     """What the caller should probably pass instead of this value, after `; `, or an empty text."""
-    step = _step(raw)
+    step = _name_step(raw)
     return f"; {step}" if step else ""
 
 
-def _step(raw: object) -> str:
+def _name_step(raw: object) -> str:
     if isinstance(raw, str):
         return "give the text a role: ('user', text)"
     if inspect.isawaitable(raw):
         return "await it first"
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
-        if _streamed(fields):
+        if _is_streamed(fields):
             return _ONE_PIECE
         if any(name in fields for name in _OF_GEMINI):
             return "put the part into a content: {'role': 'user', 'parts': [part]}; 'model' for what the model said"
@@ -194,10 +195,10 @@ def _step(raw: object) -> str:
         if "output" in fields and isinstance(fields["output"], Mapping):
             return "pass the message of the response: response['output']['message']"
         return next((step for name, step in _HOLDS_THE_MESSAGE.items() if name in fields), "")
-    return next((step for name, step in _HOLDS_THE_MESSAGE.items() if _has(raw, name)), "")
+    return next((step for name, step in _HOLDS_THE_MESSAGE.items() if _has_attribute(raw, name)), "")
 
 
-def _streamed(fields: Mapping[str, Any]) -> bool:
+def _is_streamed(fields: Mapping[str, Any]) -> bool:
     """Whether this is one chunk of a streamed chat completion, also of a compatible host."""
     choices = cast(object, fields.get("choices"))
     first = cast(object, choices[0]) if isinstance(choices, list) and choices else None
@@ -205,7 +206,7 @@ def _streamed(fields: Mapping[str, Any]) -> bool:
     return kind.endswith(".chunk") or (isinstance(first, Mapping) and "delta" in first and "message" not in first)
 
 
-def _has(raw: object, name: str) -> bool:
+def _has_attribute(raw: object, name: str) -> bool:
     try:
         return hasattr(raw, name)
     except Exception:  # an object's own property can raise anything

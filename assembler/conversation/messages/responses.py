@@ -51,7 +51,7 @@ def _is_item(fields: Raw) -> bool:
     if kind == "message":
         word = fields.get("role")
         has_role = isinstance(word, str) and word in _WORDS_FOR_ROLES
-        return has_role and ("status" in fields or _speaks_items(fields.get("content")))
+        return has_role and ("status" in fields or _holds_only_own_content(fields.get("content")))
     if "role" in fields:
         return _OF_MESSAGES.isdisjoint(fields)
     return kind.endswith(("_call", "_output")) or kind in _NAMED_LIKE_PARTS or _is_new(kind, fields)
@@ -66,7 +66,7 @@ def _is_new(kind: str, fields: Raw) -> bool:
     return kind in OF_OTHERS or (not is_kind_of_part(kind) and kind not in ROLES and _OF_MESSAGES.isdisjoint(fields))
 
 
-def _speaks_items(content: object) -> bool:
+def _holds_only_own_content(content: object) -> bool:
     """Whether the content is a text or parts of this API. Other providers' messages have the type "message" too."""
     if not isinstance(content, list):
         return isinstance(content, str)
@@ -83,87 +83,87 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
     seen = sendable_copy(raw, index=index)
     kind = str(seen.get("type", "item_reference"))
     said = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent
-    part = _READERS.get(kind, _opaque)(said, index)
+    part = _READERS.get(kind, _read_opaque)(said, index)
     role = role_of_item(kind)
     shallow = all_read(kind, seen)
     return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
 
 
-def _opaque(item: Raw, index: int) -> Part:
+def _read_opaque(item: Raw, index: int) -> Part:
     return Opaque(str(item.get("type", "item_reference")), item, RESPONSES)
 
 
-def _call(item: Raw, index: int) -> Part:
-    return call_of(item.get("name"), item.get("arguments"), id=_call_id(item, index), index=index)
+def _read_call(item: Raw, index: int) -> Part:
+    return call_of(item.get("name"), item.get("arguments"), id=_read_call_id(item, index), index=index)
 
 
-def _custom_call(item: Raw, index: int) -> Part:
-    return call_of(item.get("name"), item.get("input"), id=_call_id(item, index), index=index)
+def _read_custom_call(item: Raw, index: int) -> Part:
+    return call_of(item.get("name"), item.get("input"), id=_read_call_id(item, index), index=index)
 
 
-def _action(item: Raw, index: int) -> Part:
+def _read_action(item: Raw, index: int) -> Part:
     """A call of a tool that the provider defines and the caller runs. It is named after its type."""
     asked: object = next((item[key] for key in _ASKED if item.get(key)), "{}")
     given: object = cast(Raw, asked) if isinstance(asked, Mapping | str) else {"actions": asked}
     name = str(item["type"]).removesuffix("_call")
-    return call_of(name, given, id=_call_id(item, index), index=index)
+    return call_of(name, given, id=_read_call_id(item, index), index=index)
 
 
 _ASKED = ("action", "actions", "operation", "arguments")
 
 
-def _by_client(read: Callable[[Raw, int], Part]) -> Callable[[Raw, int], Part]:
+def _client_call_reader(read: Callable[[Raw, int], Part]) -> Callable[[Raw, int], Part]:
     """A reader for calls that either side may run. If the server runs it, the caller owes no result."""
-    return lambda item, index: (read if item.get("execution") == "client" else _opaque)(item, index)
+    return lambda item, index: (read if item.get("execution") == "client" else _read_opaque)(item, index)
 
 
-def _call_id(item: Raw, index: int) -> str:
+def _read_call_id(item: Raw, index: int) -> str:
     call_id = item.get("call_id") or item.get("id")
     if not isinstance(call_id, str):
         raise ConversationError(f"{item['type']} without call_id; give it the id that its output names", index=index)
     return call_id
 
 
-def _output(item: Raw, index: int) -> Part:
+def _read_output(item: Raw, index: int) -> Part:
     if not isinstance(item.get("call_id"), str):
         raise ConversationError(f"{item['type']} without call_id; name the call that it answers", index=index)
     if "output" not in item:
         raise ConversationError(f"{item['type']} without output; give it the tool's answer", index=index)
-    return _answer(item, item["output"], index)
+    return _make_result(item, item["output"], index)
 
 
-def _answer(item: Raw, content: object, index: int) -> Part:
-    return result_of(content, call_id=_call_id(item, index), name=None, index=index)
+def _make_result(item: Raw, content: object, index: int) -> Part:
+    return result_of(content, call_id=_read_call_id(item, index), name=None, index=index)
 
 
-def _screenshot(item: Raw, index: int) -> Part:
+def _read_screenshot(item: Raw, index: int) -> Part:
     shown: object = item.get("output")
     parts = (Media("image", cast(Raw, shown)),) if isinstance(shown, Mapping) else ()
-    return attrs.evolve(cast(Result, _answer(item, None, index)), parts=parts)
+    return attrs.evolve(cast(Result, _make_result(item, None, index)), parts=parts)
 
 
-def _of_shell(item: Raw, index: int) -> Part:
+def _read_shell_output(item: Raw, index: int) -> Part:
     """The output of commands: a text, or a list with the output of each."""
     written: object = item.get("output", item.get("tools")) or ""
-    return _answer(item, written if isinstance(written, str) else compact_json(written), index)
+    return _make_result(item, written if isinstance(written, str) else compact_json(written), index)
 
 
 _READERS: dict[str, Callable[[Raw, int], Part]] = {
-    "apply_patch_call": _action,
-    "apply_patch_call_output": _of_shell,
-    "computer_call": _action,
-    "computer_call_output": _screenshot,
-    "custom_tool_call": _custom_call,
-    "custom_tool_call_output": _output,
-    "function_call": _call,
-    "function_call_output": _output,
-    "local_shell_call": _action,
-    "local_shell_call_output": _of_shell,
+    "apply_patch_call": _read_action,
+    "apply_patch_call_output": _read_shell_output,
+    "computer_call": _read_action,
+    "computer_call_output": _read_screenshot,
+    "custom_tool_call": _read_custom_call,
+    "custom_tool_call_output": _read_output,
+    "function_call": _read_call,
+    "function_call_output": _read_output,
+    "local_shell_call": _read_action,
+    "local_shell_call_output": _read_shell_output,
     "reasoning": read_reasoning_item,
-    "shell_call": _action,
-    "shell_call_output": _of_shell,
-    "tool_search_call": _by_client(_action),
-    "tool_search_output": _by_client(_of_shell),
+    "shell_call": _read_action,
+    "shell_call_output": _read_shell_output,
+    "tool_search_call": _client_call_reader(_read_action),
+    "tool_search_output": _client_call_reader(_read_shell_output),
 }
 
 
@@ -184,18 +184,18 @@ _TEXTLESS = ("computer_call_output", "tool_search_output")
 """Outputs for which the API accepts no text: images and tools."""
 
 
-def _edit(seen: dict[str, Any], _: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:
+def _write_edit(seen: dict[str, Any], _: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:
     """Write a call or its output. Calls of a provider's own tool are left as they are."""
     kind, (part,) = str(seen["type"]), new
     if isinstance(part, Call) and kind in ARGUMENTS:
         seen[ARGUMENTS[kind]] = part.arguments
     elif isinstance(part, Result) and kind not in _TEXTLESS:
-        seen["output"] = _shell_output(part) if kind == "shell_call_output" else text_of_result(part)
+        seen["output"] = _write_shell_output(part) if kind == "shell_call_output" else text_of_result(part)
     # An item of a provider's own tool may write texts differently, or not at all.
     return new if part is None else _read(seen, 0).parts
 
 
-def _shell_output(part: Result) -> list[dict[str, Any]]:
+def _write_shell_output(part: Result) -> list[dict[str, Any]]:
     """A text as the output of one command: the API expects a list of these."""
     return [{"stdout": text_of_result(part), "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
 
@@ -206,7 +206,7 @@ def _answer_to(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
     return {"type": kind, "call_id": call.id, "output": text}
 
 
-responses_item = DictSpelling(shape=RESPONSES, recognises=_is_item, read=_read, edit=_edit, answer=_answer_to)
+responses_item = DictSpelling(shape=RESPONSES, recognises=_is_item, read=_read, edit=_write_edit, answer=_answer_to)
 
 
 def sendable(message: Message) -> bool:
@@ -215,7 +215,7 @@ def sendable(message: Message) -> bool:
     A message with parts of another API, or for another role, may not: its parts must be renamed.
     """
     if message.shape == RESPONSES:
-        return type(message.seen) is list or _in_its_parts(message)
+        return type(message.seen) is list or _holds_only_own_parts(message)
     if message.shape != NEUTRAL or message.seen.get("type") not in (None, "message"):  # another library's own type
         return False
     return isinstance(message.seen.get("content"), str) and message.seen.keys() <= _EASY
@@ -226,9 +226,9 @@ _OF_OUTPUTS = frozenset(["input_text", "input_image", "input_file"])
 _OF_OTHERS = _OF_OUTPUTS | {"input_audio"}
 
 
-def _in_its_parts(message: Message) -> bool:
+def _holds_only_own_parts(message: Message) -> bool:
     seen = message.seen
-    content: object = seen.get("content") if "role" in seen else _listed_output(seen)
+    content: object = seen.get("content") if "role" in seen else _find_listed_output(seen)
     if not isinstance(content, list):
         return content is not None or "role" not in seen
     allowed = _OF_THE_MODEL if message.role == "assistant" else _OF_OTHERS if "role" in seen else _OF_OUTPUTS
@@ -238,7 +238,7 @@ def _in_its_parts(message: Message) -> bool:
     )
 
 
-def _listed_output(item: Raw) -> object:
+def _find_listed_output(item: Raw) -> object:
     """The output of a function or a custom tool. Those of a provider's own tools have forms of their own."""
     return item.get("output") if item.get("type") in ("custom_tool_call_output", "function_call_output") else None
 
@@ -257,7 +257,7 @@ def continues(message: Message, before: Message) -> bool:
 
 def continues_step(message: Message, before: Message) -> bool:
     """Whether two neighbouring messages are one turn while a call before them is open: then two texts are too."""
-    return _of_model(message) and _of_model(before) and not _is_summary(message)
+    return _is_item_of_model(message) and _is_item_of_model(before) and not _is_summary(message)
 
 
 def _is_summary(message: Message) -> bool:
@@ -265,7 +265,7 @@ def _is_summary(message: Message) -> bool:
     return any([type(part) is Opaque and part.kind == SUMMARY for part in message.parts])  # noqa: C419 - mostly one
 
 
-def _of_model(message: Message) -> bool:
+def _is_item_of_model(message: Message) -> bool:
     """Whether a message is an item of the model, also one with parts of another API, which Responses gets renamed."""
     return message.role == "assistant" and (message.shape == RESPONSES or sendable(message))
 
@@ -276,7 +276,7 @@ def _is_text(parts: tuple[Part, ...]) -> bool:
 
 def join_turns(messages: Iterable[Message]) -> list[Message]:
     """The messages with each turn of the model merged: reasoning, text and calls in one message. O(messages)."""
-    return [run[0] if len(run) == 1 else _one(run) for run in runs(messages, _are_sent_as_one)]
+    return [run[0] if len(run) == 1 else _join_run(run) for run in runs(messages, _are_sent_as_one)]
 
 
 def _are_sent_as_one(message: Message, before: Message) -> bool:
@@ -295,13 +295,13 @@ def join_steps(messages: Sequence[Message]) -> Sequence[Message]:
     joined: list[list[Message]] = []
     calls = False
     for run in runs(steps, continues):
-        if calls and _of_model(run[0]) and not _is_summary(run[0]):
+        if calls and _is_item_of_model(run[0]) and not _is_summary(run[0]):
             joined[-1] += run
         else:
             joined.append(run)
             calls = False
         calls = calls or any(type(part) is Call for message in run for part in message.parts)
-    return [run[0] if len(run) == 1 else _one(run) for run in joined]
+    return [run[0] if len(run) == 1 else _join_run(run) for run in joined]
 
 
 def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
@@ -346,20 +346,20 @@ def is_given_apart(message: Message) -> bool:
     return message.role == "tool" and message.shape == RESPONSES and Result not in map(type, message.parts)
 
 
-def _one(run: list[Message]) -> Message:
+def _join_run(run: list[Message]) -> Message:
     """One message for a run of items. A message that was read from a request may already hold several."""
     parts = tuple(part for message in run for part in message.parts)
     return Message(
         "assistant",
         parts,
-        [given for message in run for given in _listed(message.raw)],
+        [given for message in run for given in _as_list(message.raw)],
         RESPONSES,
-        [item for message in run for item in _listed(message.seen)],
+        [item for message in run for item in _as_list(message.seen)],
         pinned=any(message.pinned for message in run),
     )
 
 
-def _listed(given: object) -> list[object]:
+def _as_list(given: object) -> list[object]:
     return cast("list[object]", given) if isinstance(given, list) else [given]
 
 

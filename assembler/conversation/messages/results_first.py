@@ -24,8 +24,8 @@ def results_first(messages: Sequence[Message]) -> Sequence[Message]:
     later: list[Message] = []
     for place, message in enumerate(messages):
         apart = later or _is_followed_by_results(messages, place)
-        if apart and _words(message):
-            message, words = _in_two(message)
+        if apart and _find_words(message):
+            message, words = _split_results(message)
             later.append(words)
         ordered.append(message)
         if later and not _is_followed_by_results(messages, place):
@@ -34,13 +34,13 @@ def results_first(messages: Sequence[Message]) -> Sequence[Message]:
     return ordered
 
 
-def _in_two(message: Message) -> tuple[Message, Message]:
+def _split_results(message: Message) -> tuple[Message, Message]:
     answers = tuple(part for part in message.parts if type(part) is Result)
     alone = attrs.evolve(message, parts=answers, shape=FOREIGN, shallow=False, extra_fields=())
-    return alone, attrs.evolve(message, role="user", parts=_words(message), shape=FOREIGN, shallow=False)
+    return alone, attrs.evolve(message, role="user", parts=_find_words(message), shape=FOREIGN, shallow=False)
 
 
-def _words(message: Message) -> tuple[Part, ...]:
+def _find_words(message: Message) -> tuple[Part, ...]:
     """The parts of a message beside its results, without empty texts and cache marks."""
     return tuple(part for part in message.parts if type(part) is not Result and part != "" and not is_mark(part))
 
@@ -48,7 +48,7 @@ def _words(message: Message) -> tuple[Part, ...]:
 def count_messages_between_results(messages: Sequence[Message]) -> int:
     """How many messages hold words beside a result and are followed by another result of the same step. O(parts)."""
     places = [at for at, later in enumerate(messages) if len(later.parts) > 1 and Result in map(type, later.parts)]
-    return sum(_is_followed_by_results(messages, at) and bool(_words(messages[at])) for at in places)
+    return sum(_is_followed_by_results(messages, at) and bool(_find_words(messages[at])) for at in places)
 
 
 def _is_followed_by_results(messages: Sequence[Message], place: int) -> bool:

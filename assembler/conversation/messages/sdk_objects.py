@@ -22,27 +22,31 @@ def dump_of(raw: object) -> Any:
     dump: Any = getattr(raw, "model_dump", None)
     if not callable(dump) or hasattr(raw, "parts"):  # Google's SDK reads either field name
         return filled_dump(raw)
-    apart = _apart(raw)
-    return _both(dump(exclude_none=True, by_alias=True, **apart), dump(exclude_unset=True, by_alias=True, **apart))
+    apart = _exclude_own_fields(raw)
+    return _merge_dumps(
+        dump(exclude_none=True, by_alias=True, **apart), dump(exclude_unset=True, by_alias=True, **apart)
+    )
 
 
-def _apart(raw: object) -> dict[str, Any]:
+def _exclude_own_fields(raw: object) -> dict[str, Any]:
     kept: object = getattr(raw, "__api_exclude__", None)
     return {"exclude": kept} if kept else {}
 
 
-def _both(filled: Any, given: Any) -> Any:
+def _merge_dumps(filled: Any, given: Any) -> Any:
     """Merge two dumps of one object: the fields that were set, and those with a default value. O(values)."""
     if isinstance(filled, Mapping) and isinstance(given, Mapping):
         first, second = cast("Mapping[str, Any]", filled), cast("Mapping[str, Any]", given)
         keys = [*second, *(key for key in first if key not in second)]
         return {
-            key: _both(first[key], second[key]) if key in first and key in second else first.get(key, second.get(key))
+            key: _merge_dumps(first[key], second[key])
+            if key in first and key in second
+            else first.get(key, second.get(key))
             for key in keys
         }
     if isinstance(filled, list) and isinstance(given, list):
         pairs = zip(cast("Sequence[object]", filled), cast("Sequence[object]", given), strict=True)
-        return [_both(one, other) for one, other in pairs]
+        return [_merge_dumps(one, other) for one, other in pairs]
     return cast("object", filled)
 
 
@@ -51,19 +55,19 @@ def plain_data(value: object, dump: _Dump = dump_of) -> Any:
 
     A list or dict that is held several times is read once. O(distinct values).
     """
-    return _plain(value, dump, {})
+    return _make_plain(value, dump, {})
 
 
-def _plain(value: object, dump: _Dump, read: dict[int, tuple[object, Any]]) -> Any:
+def _make_plain(value: object, dump: _Dump, read: dict[int, tuple[object, Any]]) -> Any:
     number = id(value)
     if (known := read.get(number)) is not None:
         return known[1]
     plain: Any
     if isinstance(value, list | tuple):
-        plain = [_plain(item, dump, read) for item in cast("Iterable[object]", value)]
+        plain = [_make_plain(item, dump, read) for item in cast("Iterable[object]", value)]
     elif isinstance(value, Mapping):
         fields = cast("Mapping[str, Any]", value)
-        plain = {key: _plain(item, dump, read) for key, item in fields.items()}
+        plain = {key: _make_plain(item, dump, read) for key, item in fields.items()}
     else:
         return value if (dumped := dump(value)) is None else dumped
     read[number] = value, plain  # the value too, so that no other one gets its id

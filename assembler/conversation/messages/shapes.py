@@ -38,7 +38,7 @@ def known(names: str = "", **holders: Known) -> Known:
     return {**dict.fromkeys(names.split()), **holders}
 
 
-def _never(_: Mapping[str, Any]) -> bool:
+def _recognise_none(_: Mapping[str, Any]) -> bool:
     return False
 
 
@@ -68,7 +68,7 @@ class Shape:
     """How the API is sent a call id. Used for the texts that name the call of a moved picture."""
     failed_block: Callable[[str | None, str], dict[str, Any]] | None = None
     """A user message's block that answers a call, by its id, with an error's text; None if messages hold no blocks."""
-    is_form_of: Callable[[Mapping[str, Any]], bool] = _never
+    is_form_of: Callable[[Mapping[str, Any]], bool] = _recognise_none
     """Whether the definition of a function is in the form of this API."""
     tool_fields: tuple[str, ...] = ()
     """The priced fields of a function beside its name, description and schema."""

@@ -33,7 +33,7 @@ class DictSpelling:
 
 
 @functools.cache
-def _declared() -> tuple[DictSpelling, ...]:
+def _load_spellings() -> tuple[DictSpelling, ...]:
     from assembler.conversation.messages import spellings  # it imports this module
 
     return (*in_order(spellings),)
@@ -44,7 +44,7 @@ _OF_DIALECTS: Mapping[str, DictSpelling] = FromFolders("assembler.dialects", "me
 
 def spelling_of(fields: Mapping[str, Any]) -> DictSpelling | None:
     """The declared spelling of a dict: the first that recognises it. None for a role and a content."""
-    return next((each for each in _declared() if each.recognises(fields)), None)
+    return next((each for each in _load_spellings() if each.recognises(fields)), None)
 
 
 def spelling_of_dialect(fields: Mapping[str, Any]) -> DictSpelling | None:
@@ -54,5 +54,5 @@ def spelling_of_dialect(fields: Mapping[str, Any]) -> DictSpelling | None:
 
 def spelling_with(shape: str) -> DictSpelling | None:
     """The spelling whose messages have this shape, or None."""
-    declared = next((each for each in _declared() if each.shape == shape), None)
+    declared = next((each for each in _load_spellings() if each.shape == shape), None)
     return declared or _OF_DIALECTS.get(shape)

@@ -44,50 +44,50 @@ class TakenMarks:
         It looks at the message, its calls, its parts, and the parts of answers. A part that is only a mark, as Bedrock
         has it, is not yielded. O(parts).
         """
-        for held in (message, *_dicts(message.get("tool_calls"))):
-            yield from _strays(held, self.in_calls)
-        for part in _parts_in(message):
-            yield from self._strays_of(part)
+        for held in (message, *_list_dicts(message.get("tool_calls"))):
+            yield from _find_strays(held, self.in_calls)
+        for part in _list_parts(message):
+            yield from self._find_strays_in_part(part)
 
     def drop(self, message: Mapping[str, Any]) -> None:
         """Remove the stray marks from a message."""
-        _drop(self.strays(message))
+        _drop_marks(self.strays(message))
 
     def drop_from_part(self, part: Mapping[str, Any]) -> None:
         """Remove the stray marks from a part or a block, and from the answer in it."""
-        _drop(self._strays_of(part))
+        _drop_marks(self._find_strays_in_part(part))
 
     def drop_from_tool(self, definition: Mapping[str, Any]) -> None:
         """Remove the stray marks from a tool's definition."""
         held = (definition, *(inner for key in _INNER if (inner := fields_of(definition.get(key))) is not None))
-        _drop(found for fields in held for found in _strays(fields, self.in_tools))
+        _drop_marks(found for fields in held for found in _find_strays(fields, self.in_tools))
 
-    def _strays_of(self, part: Mapping[str, Any]) -> Found:
+    def _find_strays_in_part(self, part: Mapping[str, Any]) -> Found:
         inner = [answer for key in _ANSWERS if (answer := fields_of(part.get(key))) is not None]
-        for fields in (part, *inner, *(deep for holder in (part, *inner) for deep in _parts_in(holder))):
+        for fields in (part, *inner, *(deep for holder in (part, *inner) for deep in _list_parts(holder))):
             if len(fields) > 1:
-                yield from _strays(fields, self.in_parts)
+                yield from _find_strays(fields, self.in_parts)
 
 
 NONE_TAKEN = TakenMarks()
 
 
-def _drop(found: Iterable[tuple[Mapping[str, Any], str]]) -> None:
+def _drop_marks(found: Iterable[tuple[Mapping[str, Any], str]]) -> None:
     for held, key in [*found]:
         del cast("dict[str, Any]", held)[key]
 
 
-def _strays(fields: Mapping[str, Any], kept: frozenset[str]) -> Found:
+def _find_strays(fields: Mapping[str, Any], kept: frozenset[str]) -> Found:
     if not MARK_KEYS.isdisjoint(fields):
         yield from ((fields, key) for key in MARK_KEYS - kept if key in fields)
 
 
-def _parts_in(holder: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _list_parts(holder: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for key in _PARTS:
-        yield from _dicts(holder.get(key))
+        yield from _list_dicts(holder.get(key))
 
 
-def _dicts(listed: object) -> Iterator[Mapping[str, Any]]:
+def _list_dicts(listed: object) -> Iterator[Mapping[str, Any]]:
     for item in items_of(listed):
         if (fields := fields_of(item)) is not None:
             yield fields

@@ -25,10 +25,10 @@ def with_one_body(fields: Mapping[str, Any], index: int) -> Mapping[str, Any]:
     of_content = next((key for key in _WITH_CONTENT if fields.get(key)), None)
     if parts in _NOTHING or (of_content is None and "content" not in fields):
         return fields
-    said = _without_blanks(content) if isinstance(content, str) else None
+    said = _remove_blanks(content) if isinstance(content, str) else None
     shown = [fields_in(part) for part in items_of(parts)]
-    repeated = said is not None and said == _without_blanks("".join(map(_text_of, shown)))
-    if content == parts or (said and repeated and all(_text_of(p) and p.keys() <= {"text", "type"} for p in shown)):
+    repeated = said is not None and said == _remove_blanks("".join(map(_read_text, shown)))
+    if content == parts or (said and repeated and all(_read_text(p) and p.keys() <= {"text", "type"} for p in shown)):
         return {key: held for key, held in fields.items() if key != "parts"}
     if of_content is None and (repeated or said == "" or content in _NOTHING):
         return {key: held for key, held in fields.items() if key != "content"}
@@ -39,11 +39,11 @@ def with_one_body(fields: Mapping[str, Any], index: int) -> Mapping[str, Any]:
     )
 
 
-def _text_of(part: Mapping[str, Any]) -> str:
+def _read_text(part: Mapping[str, Any]) -> str:
     """The text of a part of text; an empty one for any other part."""
     text: object = part.get("text") if part.get("type", "text") == "text" else None
     return text if isinstance(text, str) else ""
 
 
-def _without_blanks(text: str) -> str:
+def _remove_blanks(text: str) -> str:
     return "".join(text.split())

@@ -20,12 +20,12 @@ assert _FOUND is not None
 GEMINI: DictSpelling = _FOUND
 
 
-DECLARED = spelling._declared()
+DECLARED = spelling._load_spellings()
 
 
 def put(faulty: DictSpelling, monkeypatch: pytest.MonkeyPatch) -> None:
     declared = tuple(faulty if each is GEMINI else each for each in DECLARED)
-    monkeypatch.setattr(spelling, "_declared", lambda: declared)
+    monkeypatch.setattr(spelling, "_load_spellings", lambda: declared)
 
 
 def with_given_alone(fields: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:
