@@ -17,12 +17,12 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
         name = str.__str__(given)  # a subclass may have any methods
         known = DIALECTS.get(name)
         if known is None:
-            raise unknown_dialect(name, DIALECTS, _call(name))
+            raise unknown_dialect(name, DIALECTS, _hint_at_template(name))
         return known
     if not offers(given, "pricer", "emit"):
         raise BudgetError(
-            f"dialect: expected a value of assembler.dialects or its name, got {_kind(given)}; "
-            f"pass one of {', '.join(DIALECTS)}{_call(given)}"
+            f"dialect: expected a value of assembler.dialects or its name, got {_name_kind(given)}; "
+            f"pass one of {', '.join(DIALECTS)}{_hint_at_template(given)}"
         )
     return dialect  # type: ignore[return-value] # a name has left above
 
@@ -49,11 +49,11 @@ def model_in(request: Mapping[str, Any], dialect: Dialect | str | None = None) -
     return str.__str__(named) if isinstance(named, str) else None
 
 
-def _kind(given: object) -> str:
+def _name_kind(given: object) -> str:
     return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
 
 
-def _call(given: object) -> str:
+def _hint_at_template(given: object) -> str:
     """A hint for a caller who passed a tokenizer, or `chat_template` itself."""
     template = (
         (isinstance(given, str) and given == "chat_template") or offers(given, "apply_chat_template") or callable(given)

@@ -78,7 +78,7 @@ class AnthropicWriter(Writer):
         else:
             block = {"type": "tool_result", "tool_use_id": call_id}
             content = self._answer(result, None)
-            if marks := _marks_in(raw):  # the API caches whole results, not the texts in them
+            if marks := _find_marks(raw):  # the API caches whole results, not the texts in them
                 block[CONTROL] = own_fields(marks[-1])
         if content is None and result.error:
             content = NO_ERROR_TEXT
@@ -136,7 +136,7 @@ class AnthropicWriter(Writer):
         return blocks or None
 
 
-def _marks_in(message: Raw | None) -> list[Raw]:
+def _find_marks(message: Raw | None) -> list[Raw]:
     """The cache marks on the texts of a Chat tool message, as gateways to this API take them."""
     texts = map(fields_in, items_of((message or {}).get("content")))
     return [mark for text in texts if (mark := fields_of(text.get(CONTROL))) is not None]
@@ -151,7 +151,7 @@ def own_thought(part: Thinking) -> Block | None:
     """Reasoning as a block of this API; None for another model's."""
     if is_own_reasoning(part):
         return own_fields(part.raw)
-    signed = _signed(part)
+    signed = _find_signed_text(part)
     if signed is None:
         return None
     return {"type": "thinking", "thinking": signed.get("text", ""), "signature": signed["signature"]}
@@ -170,7 +170,7 @@ def _is_seal(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _signed(part: Thinking) -> Raw | None:
+def _find_signed_text(part: Thinking) -> Raw | None:
     """The content of Bedrock's reasoning block if it has a signature of Claude's.
 
     Signatures work across platforms, Bedrock included: Anthropic, "Extended thinking", read 2026-11.
@@ -185,7 +185,7 @@ def sends(part: Part, shape: str) -> bool:
         case str():
             return bool(part.strip())
         case Thinking():
-            return is_own_reasoning(part) or _signed(part) is not None
+            return is_own_reasoning(part) or _find_signed_text(part) is not None
         case Opaque():
             return "cachePoint" not in part.raw
         case _:

@@ -75,7 +75,7 @@ _CHOICES = ("auto", "none", "any", "tool")
 def read_thinking(given: object) -> Mapping[str, Any] | None:
     """A copy of the call's `thinking`. Raises `BudgetError` for a type without a price."""
     asked = fields_of(given)
-    if given is not None and _word(given, _MODES) is None:
+    if given is not None and _read_known_type(given, _MODES) is None:
         raise BudgetError(f"thinking: expected {{'type': …, …}}, its type one of {', '.join(_MODES)}")
     return None if asked is None else dict(asked)
 
@@ -149,7 +149,7 @@ class Anthropic:
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = AnthropicWriter()
-        request = system_and_messages(self, layout, writer, self.ending, _message)
+        request = system_and_messages(self, layout, writer, self.ending, _write_message)
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
         asked = request | self.options(layout)
@@ -169,12 +169,12 @@ class Anthropic:
         turns = turns_to_add(self, before, added, writer, self.ending)
         if turns is None or (writer.ids.taken and "tools" not in request):
             return None
-        messages = [_message(turn) for turn in turns]
+        messages = [_write_message(turn) for turn in turns]
         rstrip_prefill(messages[-1], writer.notes)
-        if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
+        if any(writer.notes.values()) or any(_find_marked(message["content"]) for message in messages):
             return None
         if writer.citing:
-            earlier = [cited for message in request["messages"] for cited in _citing(message["content"])]
+            earlier = [cited for message in request["messages"] for cited in _find_whether_citing(message["content"])]
             if len(writer.citing.union(earlier)) > 1:
                 return None
         grown = with_added(before, "messages", messages, writer)
@@ -189,7 +189,7 @@ class Anthropic:
 anthropic = Anthropic()
 
 
-def _message(turn: Turn) -> Block:
+def _write_message(turn: Turn) -> Block:
     content = [*turn.results, *turn.blocks] if turn.text is None else turn.text
     return {**turn.keys(), "role": turn.side, "content": content}
 
@@ -202,34 +202,36 @@ def _refuse_mixed(citing: frozenset[bool]) -> None:
         )
 
 
-def _citing(content: object) -> Iterator[bool]:
+def _find_whether_citing(content: object) -> Iterator[bool]:
     """Whether each search result of a message enables citations, those in tool results too."""
     for block in map(fields_in, items_of(content)):
         if block.get("type") == "search_result":
             yield cites(block)
         elif block.get("type") == "tool_result":
-            yield from _citing(block.get("content"))
+            yield from _find_whether_citing(block.get("content"))
 
 
 def _drop_surplus_marks(request: dict[str, Any]) -> Sequence[Block]:
     """Keep four cache marks, and return the others."""
     system = request.get("system", ())
-    in_system = [] if isinstance(system, str) else _marked(system)
+    in_system = [] if isinstance(system, str) else _find_marked(system)
     listed = [content for message in request["messages"] if type(content := message["content"]) is not str]
-    in_messages = [block for content in listed for block in _marked(content)]
-    surplus = surplus_marks(_marked(request.get("tools", ())), in_system, in_messages)
+    in_messages = [block for content in listed for block in _find_marked(content)]
+    surplus = surplus_marks(_find_marked(request.get("tools", ())), in_system, in_messages)
     return [{"cache_control": block.pop("cache_control")} for block in surplus]
 
 
-def _marked(blocks: str | Sequence[Block]) -> list[Block]:
-    return [] if type(blocks) is str else list(_marks(cast("Sequence[Block]", blocks)))
+def _find_marked(blocks: str | Sequence[Block]) -> list[Block]:
+    return [] if type(blocks) is str else list(_walk_marked(cast("Sequence[Block]", blocks)))
 
 
-def _marks(blocks: Sequence[Block]) -> Iterator[Block]:
+def _walk_marked(blocks: Sequence[Block]) -> Iterator[Block]:
     for block in blocks:
         inner: object = block.get("content")
         if type(inner) is list:
-            yield from _marks([cast(Block, item) for item in cast("list[object]", inner) if isinstance(item, dict)])
+            yield from _walk_marked(
+                [cast(Block, item) for item in cast("list[object]", inner) if isinstance(item, dict)]
+            )
         if block.get("cache_control") is not None:
             yield block
 
@@ -254,11 +256,11 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, its framing and the opening, and the tools with their hidden prompt."""
         texts = [piece.text for piece in pieces]
-        has_system = any(texts) or any(map(_texts_of, head))
+        has_system = any(texts) or any(map(_list_texts, head))
         return FixedPrices(
-            pieces=self._pieces(texts),
-            head=tuple(self._head(message) for message in head),
-            tools=tuple(self._graded(claude.price_tool(tool, self.family, self.count)) for tool in tools),
+            pieces=self._price_pieces(texts),
+            head=tuple(self._price_head(message) for message in head),
+            tools=tuple(self._grade_count(claude.price_tool(tool, self.family, self.count)) for tool in tools),
             tooling=claude.price_tooling(tools, self.family, self.count),
             framing=self.family.opening + claude.price_system(self.family, Has.what(has_system, tools)),
         )
@@ -266,25 +268,25 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def message(self, message: Message) -> Count:
         """Price one message with its framing, with the bound for a merged turn. Raises for media without a price."""
         if (text := lone_text(message)) is not None:
-            return self._lone([text], [message.role])[0]
+            return self._price_lone_texts([text], [message.role])[0]
         sent = as_sent(adapt_with_media(without_compacted_parts(message), self.shape), self.sends)
         if sent is None:
             return Count(0)
         billed = with_parts(with_parts(sent, with_object), with_error_text)
         price = claude.price_message(billed, self.family, self.count) + claude.price_citations(sent, self.shape)
-        price = total(map(self._media, media_in(sent)), price)
-        return self._graded(price)
+        price = total(map(self._price_media, media_in(sent)), price)
+        return self._grade_count(price)
 
     def messages(self, messages: Sequence[Message]) -> list[Count]:
         """Price each message as `message` does. If all are texts, they are counted together."""
         texts = lone_texts(messages)
         if texts is None:
             return list(map(self.message, messages))
-        return self._lone(texts, [message.role for message in messages])
+        return self._price_lone_texts(texts, [message.role for message in messages])
 
-    def _lone(self, texts: Sequence[str], roles: Sequence[Role]) -> list[Count]:
+    def _price_lone_texts(self, texts: Sequence[str], roles: Sequence[Role]) -> list[Count]:
         prices = claude.price_lone_texts(texts, roles, self.family, self.count)
-        return prices if self.family.ceiling <= 1 else list(map(self._graded, prices))
+        return prices if self.family.ceiling <= 1 else list(map(self._grade_count, prices))
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
@@ -319,35 +321,40 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def options(self, layout: Layout) -> Difference:
         """Price thinking, a tool choice, an answer schema and a task budget, compared with none of them."""
         options = self.as_messages(layout.options)
-        choice = _choice(options.get("tool_choice"))
+        choice = _read_choice(options.get("tool_choice"))
         prompts = claude.price_options(
             self.family,
             self.count,
-            Has.what(layout.system or any(map(_texts_of, layout.head)), layout.tools),
-            thinking=_word(options.get("thinking"), _MODES) or "disabled",
+            Has.what(layout.system or any(map(_list_texts, layout.head)), layout.tools),
+            thinking=_read_known_type(options.get("thinking"), _MODES) or "disabled",
             choice=choice if layout.tools else claude.AUTO,
-            answer_schema=_answer_schema(options),
+            answer_schema=_find_answer_schema(options),
             task_budget=fields_in(options, "output_config").get("task_budget"),
         )
         chosen = claude.price_tooling(layout.tools, self.family, self.count, choice=choice)
         answer_format = self.answer_format if "output_config" in options else Difference()
         return (chosen + prompts) - claude.price_tooling(layout.tools, self.family, self.count) + answer_format
 
-    def _pieces(self, texts: Sequence[str]) -> tuple[Count, ...]:
-        grade = self._graded(claude.price_tokens(1)).grade
+    def _price_pieces(self, texts: Sequence[str]) -> tuple[Count, ...]:
+        grade = self._grade_count(claude.price_tokens(1)).grade
         each = [Count(tokens, grade) for tokens in price_pieces(texts, self.count)]
-        return bound_together(each, lambda tokens: self._graded(claude.price_tokens(tokens)).upper)
+        return bound_together(each, lambda tokens: self._grade_count(claude.price_tokens(tokens)).upper)
 
-    def _head(self, message: Message) -> Count:
+    def _price_head(self, message: Message) -> Count:
         sent = adapt_with_media(message, self.shape)
-        return self._graded(total(map(self._head_text, _texts_of(sent)), price_unread_parts(sent, self.count)))
+        return self._grade_count(
+            total(map(self._price_head_text, _list_texts(sent)), price_unread_parts(sent, self.count))
+        )
 
-    def _head_text(self, text: str) -> Count:
+    def _price_head_text(self, text: str) -> Count:
         price = claude.price_text(text, self.count)
         return Count(0, price.grade, price.upper) if text.startswith(_ACCOUNTED) else price
 
-    def _media(self, part: Media) -> Count:
-        facts, captions = read_media(part), total(claude.price_text(it, self.count) for it in _title_and_context(part))
+    def _price_media(self, part: Media) -> Count:
+        facts, captions = (
+            read_media(part),
+            total(claude.price_text(it, self.count) for it in _list_title_and_context(part)),
+        )
         captions = Count(captions.tokens, Grade.ESTIMATED, captions.upper) if captions.upper else captions
         if facts.text is not None:
             return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT + captions
@@ -355,17 +362,17 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         resolution = pictures.HIGH if high else pictures.STANDARD
         return pictures.price_media(facts, resolution, window_of(self.model)) + captions
 
-    def _graded(self, price: Count) -> Count:
+    def _grade_count(self, price: Count) -> Count:
         if self.family.ceiling > 1:
             price = for_another_vocabulary(price, self.family.ceiling)
         return grade_price(price, self.count)
 
 
-def _texts_of(message: Message) -> list[str]:
+def _list_texts(message: Message) -> list[str]:
     return [part for part in message.parts if isinstance(part, str) and part]
 
 
-def _title_and_context(part: Media) -> Iterator[str]:
+def _list_title_and_context(part: Media) -> Iterator[str]:
     """A document's title and context, which the model sees (Anthropic, "Citations", read 2026-11)."""
     fields = fields_of(part.raw.get("document")) or part.raw
     for key in ("title", "context"):
@@ -373,21 +380,21 @@ def _title_and_context(part: Media) -> Iterator[str]:
             yield text
 
 
-def _choice(given: object) -> claude.Choice:
+def _read_choice(given: object) -> claude.Choice:
     fields = fields_in(given)
     return claude.Choice(
-        type=_word(given, _CHOICES) or "auto",
+        type=_read_known_type(given, _CHOICES) or "auto",
         name=name if isinstance(name := fields.get("name"), str) else "",
         alone=fields.get("disable_parallel_tool_use") is True,
     )
 
 
-def _word(given: object, known: Sequence[str]) -> Any:
+def _read_known_type(given: object, known: Sequence[str]) -> Any:
     """The `type` of an option if it has a price, else None."""
     return word if (word := fields_in(given).get("type")) in known else None
 
 
-def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _find_answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The schema of `output_config.format`, or of the older `output_format`."""
     asked = fields_in(options, "output_config", "format") or fields_in(options, "output_format")
     return fields_of(asked.get("schema"))

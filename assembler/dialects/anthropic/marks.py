@@ -29,7 +29,7 @@ class AnthropicMarks(places.Marks):
             ((region, index, at), mark)
             for region, index, blocks in self.runs(request)
             for at, block in enumerate(blocks)
-            for mark in _controls(block)
+            for mark in _list_lifetimes(block)
         ]
         if request.get("cache_control") is not None:
             found.append(((places.END, 0, 0), places.ttl_of(request["cache_control"])))
@@ -51,17 +51,17 @@ class AnthropicMarks(places.Marks):
     def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:
         """The request with `cache_control` on each wanted block. A plain text becomes a list of one block."""
         copy = dict(request)
-        for region, index, blocks in places.with_marks(self.runs(request), wanted, _with_control):
+        for region, index, blocks in places.with_marks(self.runs(request), wanted, _add_control):
             places.replace(copy, ("tools", "system")[region] if region < places.MESSAGES else index, blocks)
         return copy
 
 
-def _with_control(block: object, ttl: str) -> list[object]:
+def _add_control(block: object, ttl: str) -> list[object]:
     control = {"type": "ephemeral"} if ttl == "5m" else {"type": "ephemeral", "ttl": ttl}
     return [{**cast(Block, block), "cache_control": control}]
 
 
-def _controls(block: object) -> list[str | None]:
+def _list_lifetimes(block: object) -> list[str | None]:
     """The lifetimes of the marks on a block and on the blocks in its content, at any depth. O(blocks)."""
     found: list[str | None] = []
     left = [block]

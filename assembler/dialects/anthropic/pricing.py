@@ -120,7 +120,7 @@ _INLINE = frozenset({"system", "developer"})
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """The price of one message with its framing, without its media."""
     texts: list[str] = []
-    framing = [family.message, *(_part(part, message, family, texts) for part in message.parts)]
+    framing = [family.message, *(_price_part(part, message, family, texts) for part in message.parts)]
     if message.role in _INLINE:
         framing.append(family.inline_system)
     first = next((part for part in message.parts if not isinstance(part, Media)), None)
@@ -162,9 +162,9 @@ def price_behind(message: Message, before: Message, family: Family) -> Differenc
     Cache marks of Converse are not in the prompt.
     """
     if Opaque in map(type, message.parts):
-        message = _without_marks(message)
+        message = _remove_marks(message)
     if Opaque in map(type, before.parts):
-        before = _without_marks(before)
+        before = _remove_marks(before)
     if not _is_of_words(message):
         return None
     if before.has_only_results:
@@ -172,7 +172,7 @@ def price_behind(message: Message, before: Message, family: Family) -> Differenc
     return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_of_words(before) else None
 
 
-def _without_marks(message: Message) -> Message:
+def _remove_marks(message: Message) -> Message:
     return message.with_parts(tuple(part for part in message.parts if not is_mark(part)))
 
 
@@ -224,7 +224,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     definition = {"name": tool.name, "parameters": schema}
     if tool.description:
         definition["description"] = tool.description
-    return family.tool + price_text(_sorted_json(definition), count)
+    return family.tool + price_text(_write_sorted_json(definition), count)
 
 
 def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: Choice = AUTO) -> Count:
@@ -244,32 +244,32 @@ def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *,
             assert_never(choice.type)
 
 
-def _json(value: object) -> str:
+def _write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _sorted_json(value: object) -> str:
+def _write_sorted_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Count:
+def _price_part(part: Part, message: Message, family: Family, texts: list[str]) -> Count:
     """Price the framing of one part, and append its texts to `texts`."""
     match part:
         case str():
             texts.append(part)
             return NOTHING
         case Call():
-            texts += _call_text(part)
+            texts += _write_call(part)
             return family.call
         case Result():
-            inner = total(_part(held, message, family, texts) for held in part.parts)
+            inner = total(_price_part(held, message, family, texts) for held in part.parts)
             return family.result + inner + (family.failed if part.error else NOTHING)
         case Thinking():
-            return _thinking(part, message, family, texts)
+            return _price_thinking(part, message, family, texts)
         case Media():
             return NOTHING  # the pricer adds it, by its size
         case Opaque(kind="tool_reference" | "tool_addition"):
-            texts.append(_json(part.raw))
+            texts.append(_write_json(part.raw))
             return LOADED_TOOL
         case Opaque():
             return add_words(part, texts)
@@ -277,7 +277,7 @@ def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Cou
             assert_never(part)
 
 
-def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]) -> Count:
+def _price_thinking(part: Thinking, message: Message, family: Family, texts: list[str]) -> Count:
     """The price of reasoning: in running tool loops for all generations, in past turns after Claude 4.5 only.
 
     The message does not show whether its loop still runs, so reasoning in a message with calls is priced as if it did.
@@ -294,11 +294,11 @@ def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]
     return family.result + estimate_with_slack(0, 4)
 
 
-def _call_text(call: Call) -> list[str]:
+def _write_call(call: Call) -> list[str]:
     """A call as Claude writes it: tags with the tool's name and each argument, strings as is, others as JSON."""
     given = call.given if call.given is not None else object_in(call.arguments)
     if given is None:
         return [call.name, call.arguments]
-    values = {key: value if isinstance(value, str) else _json(value) for key, value in given.items()}
+    values = {key: value if isinstance(value, str) else _write_json(value) for key, value in given.items()}
     written = [f'<{_TAG}parameter name="{key}">{value}</{_TAG}parameter>' for key, value in values.items()]
     return ["\n".join([f'<{_TAG}invoke name="{call.name}">', *written, f"</{_TAG}invoke>"])]

@@ -53,7 +53,7 @@ class _Said:
 def check(request: Place, model: str | None) -> Iterator[Violation]:
     """Each violation in a request. Without a model name, A11 is not checked and A16 is at its strictest. O(n)."""
     messages = request.at("messages").objects()
-    turns = _combined(messages)
+    turns = _combine_turns(messages)
     yield from wrong_shape(request)
     yield from wrong_tools(request)
     for block in request.at("system").objects():
@@ -65,12 +65,12 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     yield from _wrong_pairs(turns)
     yield from _wrong_end(messages, model)
     yield from _wrong_marks(request)
-    yield from _mixed_citations(messages)
+    yield from _wrong_citations(messages)
     yield from _missing_tools(request, turns)
     yield from _wrong_thinking(request, turns)
 
 
-def _combined(messages: list[Place]) -> list[_Said]:
+def _combine_turns(messages: list[Place]) -> list[_Said]:
     turns: list[_Said] = []
     for message in messages:
         role = message.at("role").text or ""
@@ -134,26 +134,26 @@ def _wrong_text(place: Place, empty: Rule) -> Iterator[Violation]:
         yield RULE["A4"].broken(place.path, f"a text of whitespace only ({len(place.text)} characters)")
 
 
-def _paired(turn: _Said) -> Turn:
+def _pair_blocks(turn: _Said) -> Turn:
     calls = [block.at("id") for block in turn.of_type("tool_use")] if turn.role == "assistant" else []
     answers = [block.at("tool_use_id") for block in turn.of_type("tool_result")] if turn.role == "user" else []
     return Turn(turn.place, turn.role, refs(calls), refs(answers))
 
 
 def _wrong_pairs(turns: list[_Said]) -> Iterator[Violation]:
-    paired = [_paired(said) for said in turns]
+    paired = [_pair_blocks(said) for said in turns]
     yield from find_repeated((ref for turn in paired for ref in turn.calls), RULE["A7"])
     for ref in (ref for turn in paired for ref in (*turn.calls, *turn.answers)):
         if ref.id is not None and not _ID.match(ref.id):
             yield RULE["L2"].broken(ref.place.path, "the id holds characters other than letters, digits, _ and -")
     yield from find_unpaired(paired, _PAIRING)
     for said in turns:
-        late = _late_results(said) if said.role == "user" else 0
+        late = _find_late_result(said) if said.role == "user" else 0
         if late:
             yield RULE["A6"].broken(said.place.path, f"{late} of its tool_result blocks come after other content")
 
 
-def _late_results(turn: _Said) -> int:
+def _find_late_result(turn: _Said) -> int:
     results = [block.at("type").text == "tool_result" for block in turn.blocks]
     leading = next((index for index, result in enumerate(results) if not result), len(results))
     return sum(results[leading:])
@@ -182,7 +182,7 @@ def _wrong_marks(request: Place) -> Iterator[Violation]:
     """Check A13. A mark at the top level is counted too, to be safe."""
     blocks = [*request.at("system").objects(), *request.at("tools").objects()]
     for message in request.at("messages").objects():
-        blocks += _held_blocks(message)
+        blocks += _walk_blocks(message)
     marked = [block for block in (request, *blocks) if not block.at("cache_control").absent]
     if len(marked) > A13_MOST:
         yield RULE["A13"].broken(
@@ -193,8 +193,8 @@ def _wrong_marks(request: Place) -> Iterator[Violation]:
             yield RULE["A13"].broken(block.at("cache_control").path, "a cache mark on an empty text")
 
 
-def _mixed_citations(messages: list[Place]) -> Iterator[Violation]:
-    found = [block for message in messages for block in _held_blocks(message)]
+def _wrong_citations(messages: list[Place]) -> Iterator[Violation]:
+    found = [block for message in messages for block in _walk_blocks(message)]
     results = [block for block in found if block.at("type").text == "search_result"]
     enabled = [result.at("citations").at("enabled").value is True for result in results]
     if len(set(enabled)) > 1:
@@ -202,7 +202,7 @@ def _mixed_citations(messages: list[Place]) -> Iterator[Violation]:
         yield RULE["A17"].broken(other.path, f"{sum(enabled)} of {len(enabled)} search results enable citations")
 
 
-def _held_blocks(message: Place) -> Iterator[Place]:
+def _walk_blocks(message: Place) -> Iterator[Place]:
     """The blocks of a message in order, each before those in its content: a result may hold search results.
 
     A dict that is there more often than a request may have marks is not yielded again, as it may hold itself.
@@ -240,14 +240,14 @@ def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
             )
     if request.at("thinking").at("type").text != "enabled" or not last.of_type("tool_use"):
         return
-    first = turns[_loop_start(turns, by_model[-1])]
+    first = turns[_find_loop_start(turns, by_model[-1])]
     if not any(turn.blocks[0].at("type").text in _THINKING for turn in (first, last) if turn.blocks):
         yield RULE["A15"].broken(
             last.place.path, "thinking is enabled, and this turn of calls does not begin with thinking"
         )
 
 
-def _loop_start(turns: list[_Said], index: int) -> int:
+def _find_loop_start(turns: list[_Said], index: int) -> int:
     """The index of the first assistant turn in the tool loop that the turn at `index` belongs to."""
     while index >= 2 and turns[index - 1].of_type("tool_result"):
         index -= 2

@@ -8,7 +8,7 @@ from assembler.conversation.messages.extra_fields import OF_CHAT
 from assembler.conversation.messages.shapes import MESSAGE, PARTS, Shape, declare_shape, known
 
 
-def _failed_block(call_id: str | None, text: str) -> dict[str, Any]:
+def _write_failed_block(call_id: str | None, text: str) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call_id, "content": text, "is_error": True}
 
 
@@ -17,7 +17,7 @@ SHAPE = declare_shape(
         name="anthropic",
         named_by="type",
         system_parts=("tool_addition", "tool_removal"),  # two recorded requests add a tool so
-        failed_block=_failed_block,
+        failed_block=_write_failed_block,
         is_form_of=lambda fields: "input_schema" in fields and fields.get("type") != "function",
         # "about 20 to 50 tokens for simple examples": Anthropic, "Define tools", read 2026-11; not recorded.
         tool_examples="input_examples",

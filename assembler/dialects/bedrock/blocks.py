@@ -60,7 +60,7 @@ class BedrockWriter(Writer):
         content = [
             block
             for place, part in enumerate(result.parts)
-            if (block := self._inner(part, fields_of(raws[place]) if raws else None)) is not None
+            if (block := self._write_held(part, fields_of(raws[place]) if raws else None)) is not None
         ]
         answer["content"] = content or ([{"text": NO_ERROR_TEXT}] if result.error else [])
         if result.error:
@@ -89,7 +89,7 @@ class BedrockWriter(Writer):
         """The part as it came, also a cache mark; a sound or a film without the length that the caller gave."""
         return without_given(part.raw) if lasts(part) else own_fields(part.raw)
 
-    def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
+    def _write_held(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
         """A block of a result; JSON stays JSON. A cache mark is left out: the API has none in a result."""
         if raw is not None and "json" in raw:
             return own_fields(raw)

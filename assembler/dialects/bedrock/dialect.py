@@ -61,7 +61,7 @@ class Bedrock:
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a Converse call. A cache point after a tool stays with that tool."""
         listed = listed_messages(request, "the arguments of a Converse call")
-        system, head = _system(system_in(request))
+        system, head = _read_system(system_in(request))
         config: Mapping[str, Any] = request.get("toolConfig") or {}
         options = options_in(request, _OWNED)
         if "toolChoice" in config:
@@ -77,7 +77,9 @@ class Bedrock:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Claude's price list for Claude or without a model, and an estimate for any other model."""
         if model is None or is_claude(model):
-            return attrs.evolve(anthropic.pricer(model, count), shape="bedrock", sends=sends, as_messages=_as_messages)
+            return attrs.evolve(
+                anthropic.pricer(model, count), shape="bedrock", sends=sends, as_messages=_spell_for_messages
+            )
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
@@ -105,7 +107,7 @@ class Bedrock:
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = BedrockWriter()
-        request = system_and_messages(self, layout, writer, Ending.USER, _message)
+        request = system_and_messages(self, layout, writer, Ending.USER, _write_message)
         if layout.tools:
             request["toolConfig"] = {"tools": [block for tool in layout.tools for block in tool_spec(tool)]}
         options = self.options(layout)
@@ -124,7 +126,7 @@ class Bedrock:
         turns = turns_to_add(self, before, added, writer, Ending.USER)
         if turns is None or (writer.ids.taken and "toolConfig" not in before.request):
             return None
-        messages = list(map(_message, turns))
+        messages = list(map(_write_message, turns))
         if any("cachePoint" in block for message in messages for block in message["content"]):
             return None
         grown = with_added(before, "messages", messages, writer)
@@ -145,11 +147,11 @@ class Bedrock:
 bedrock = Bedrock()
 
 
-def _message(turn: Turn) -> Block:
+def _write_message(turn: Turn) -> Block:
     return {**turn.keys(), "role": turn.side, "content": [*turn.results, *turn.blocks]}
 
 
-def _system(blocks: str | Sequence[Any]) -> tuple[str | None, list[Message]]:
+def _read_system(blocks: str | Sequence[Any]) -> tuple[str | None, list[Message]]:
     """A single text as the system text, and several blocks as the head."""
     if isinstance(blocks, str):
         return blocks or None, []
@@ -162,9 +164,9 @@ def _system(blocks: str | Sequence[Any]) -> tuple[str | None, list[Message]]:
 def _drop_surplus_points(request: dict[str, Any]) -> Sequence[Block]:
     """Keep four cache points, and return the others. No turn becomes empty: none consists of a cache point alone."""
     lists: list[list[Block]] = [message["content"] for message in request["messages"]]
-    tools = _points(request.get("toolConfig", {}).get("tools", []))
-    system = _points(request.get("system", []))
-    in_messages = [point for blocks in lists for point in _points(blocks)]
+    tools = _find_points(request.get("toolConfig", {}).get("tools", []))
+    system = _find_points(request.get("system", []))
+    in_messages = [point for blocks in lists for point in _find_points(blocks)]
     surplus = surplus_marks(tools, system, in_messages)
     gone = {id(point) for point in surplus}
     for blocks in (request.get("toolConfig", {}).get("tools", []), request.get("system", []), *lists) if gone else ():
@@ -172,7 +174,7 @@ def _drop_surplus_points(request: dict[str, Any]) -> Sequence[Block]:
     return surplus
 
 
-def _points(blocks: Sequence[Block]) -> list[Block]:
+def _find_points(blocks: Sequence[Block]) -> list[Block]:
     return [block for block in blocks if "cachePoint" in block]
 
 
@@ -180,7 +182,7 @@ _THINKING = ("thinking", "reasoning_config")
 """The keys of `additionalModelRequestFields` that turn reasoning on: Anthropic's, and one of Bedrock alone."""
 
 
-def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
+def _spell_for_messages(options: Mapping[str, Any]) -> dict[str, Any]:
     """The billed settings of a call in the form of Anthropic's own API."""
     extra = fields_in(options, "additionalModelRequestFields")
     spelled: dict[str, Any] = {}
@@ -189,13 +191,13 @@ def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
             spelled["thinking"] = extra[word]
     for kind, chosen in fields_in(options, "toolChoice").items():
         spelled["tool_choice"] = {"type": kind, **fields_in(chosen)}
-    schema = _answer_schema(options)
+    schema = _find_answer_schema(options)
     if schema is not None:
         spelled["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     return spelled
 
 
-def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _find_answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The schema of `outputConfig.textFormat`, which is JSON text."""
     schema: object = fields_in(options, "outputConfig", "textFormat", "structure", "jsonSchema").get("schema")
     return object_in(schema) if isinstance(schema, str) else fields_of(schema)

@@ -58,7 +58,7 @@ class BedrockMarks(places.Marks):
     def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:
         """A copy with a cache point after each block."""
         copy = dict(request)
-        for region, index, blocks in places.with_marks(self.runs(request), wanted, _with_point):
+        for region, index, blocks in places.with_marks(self.runs(request), wanted, _add_point):
             if region == places.TOOLS:
                 copy["toolConfig"] = {**copy["toolConfig"], "tools": blocks}
             else:
@@ -70,5 +70,5 @@ def _is_nova(model: str | None) -> bool:
     return model is not None and _NOVA in model.lower()
 
 
-def _with_point(block: object, ttl: str) -> list[object]:
+def _add_point(block: object, ttl: str) -> list[object]:
     return [block, {"cachePoint": {"type": "default", **({} if ttl == "5m" else {"ttl": ttl})}}]

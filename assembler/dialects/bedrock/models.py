@@ -72,9 +72,11 @@ class OpenModelPricer(MergingPricer):
         """The list's prices, each with its margin."""
         head = [adapt_message(message, "bedrock") for message in head]
         exact = self.makers.fixed(pieces, head, tools)
-        prices = exact.each(self._loosened)
-        unlisted = [self._loosened(price_unlisted(message.parts, self.count)) for message in head]
-        together = bound_together([attrs.evolve(piece, grade=Grade.ESTIMATED) for piece in exact.pieces], self._bound)
+        prices = exact.each(self._loosen_price)
+        unlisted = [self._loosen_price(price_unlisted(message.parts, self.count)) for message in head]
+        together = bound_together(
+            [attrs.evolve(piece, grade=Grade.ESTIMATED) for piece in exact.pieces], self._raise_bound
+        )
         heads = zip(prices.head, unlisted, head, strict=True)
         each = tuple(price + more if message.parts else NOTHING for price, more, message in heads)
         return attrs.evolve(prices, pieces=together, head=each, framing=prices.framing + _PREAMBLE)
@@ -83,11 +85,11 @@ class OpenModelPricer(MergingPricer):
         """Price one message, with its margin."""
         sent = as_sent(adapt_message(message, "bedrock"), sends)
         if sent is None:
-            return self._loosened(Count(0))
+            return self._loosen_price(Count(0))
         billed = with_parts(with_parts(sent, with_json_of_object), with_error_text)
         # The maker's own API has no such blocks, so its list does not price them.
         unlisted = price_lasting(sent.parts) + price_unlisted(sent.parts, self.count)
-        return self._loosened(self.makers.message(billed) + unlisted)
+        return self._loosen_price(self.makers.message(billed) + unlisted)
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
@@ -97,8 +99,8 @@ class OpenModelPricer(MergingPricer):
         """0: nothing is known about the price of Converse's other keys."""
         return Count(0)
 
-    def _loosened(self, price: Count) -> Count:
-        return Count(price.tokens, Grade.ESTIMATED, self._bound(price.upper))
+    def _loosen_price(self, price: Count) -> Count:
+        return Count(price.tokens, Grade.ESTIMATED, self._raise_bound(price.upper))
 
-    def _bound(self, upper: Tokens) -> Tokens:
+    def _raise_bound(self, upper: Tokens) -> Tokens:
         return max(upper, math.ceil(upper * self.margin))

@@ -89,9 +89,9 @@ class NovaPricer(MergingPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text, the opening, the definitions and their hidden prompt."""
         return FixedPrices(
-            pieces=self._pieces([piece.text for piece in pieces]),
-            head=tuple(total(map(self._part, adapt_message(message, "bedrock").parts)) for message in head),
-            tools=tuple(self._tool(tool) for tool in tools),
+            pieces=self._price_pieces([piece.text for piece in pieces]),
+            head=tuple(total(map(self._price_part, adapt_message(message, "bedrock").parts)) for message in head),
+            tools=tuple(self._price_tool(tool) for tool in tools),
             tooling=self.family.tooling if tools else NOTHING,
             framing=self.family.opening,
         )
@@ -102,7 +102,7 @@ class NovaPricer(MergingPricer):
         if sent is None:
             return NOTHING
         billed = with_parts(with_parts(sent, with_json_of_object), with_error_text)
-        return self.family.message + total(self._part(part) for part in billed.parts)
+        return self.family.message + total(self._price_part(part) for part in billed.parts)
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
@@ -113,42 +113,42 @@ class NovaPricer(MergingPricer):
         reasoning = fields_in(layout.options, "additionalModelRequestFields", "reasoningConfig")
         return (REASONING if reasoning.get("type") == "enabled" else NOTHING) - NOTHING
 
-    def _pieces(self, texts: Sequence[str]) -> tuple[Count, ...]:
-        return bound_together([guess(tokens, tokens) for tokens in price_pieces(texts, self.count)], _bound)
+    def _price_pieces(self, texts: Sequence[str]) -> tuple[Count, ...]:
+        return bound_together([guess(tokens, tokens) for tokens in price_pieces(texts, self.count)], _raise_bound)
 
-    def _text(self, text: str, weight: float = 1.0) -> Count:
+    def _price_text(self, text: str, weight: float = 1.0) -> Count:
         tokens = round(self.count(text) * weight) if text else 0
-        return guess(tokens, _bound(tokens)) if tokens else NOTHING
+        return guess(tokens, _raise_bound(tokens)) if tokens else NOTHING
 
-    def _tool(self, tool: Tool) -> Count:
+    def _price_tool(self, tool: Tool) -> Count:
         definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-        return self.family.tool + self._text(json.dumps(definition, ensure_ascii=False))
+        return self.family.tool + self._price_text(json.dumps(definition, ensure_ascii=False))
 
-    def _part(self, part: Part) -> Count:
+    def _price_part(self, part: Part) -> Count:
         match part:
             case str():
-                return self._text(part)
+                return self._price_text(part)
             case Thinking():
                 tokens, dearest = sealed_thought(part)
-                return self._text(part.text) + guess(tokens, dearest)
+                return self._price_text(part.text) + guess(tokens, dearest)
             case Call():
-                return self.family.call + self._text(part.name + part.arguments, self.family.times_billed)
+                return self.family.call + self._price_text(part.name + part.arguments, self.family.times_billed)
             case Result():
-                return total(self._held(held) for held in part.parts)
+                return total(self._price_held(held) for held in part.parts)
             case Opaque():
                 words: list[str] = []
                 beyond = add_words(part, words)
-                return self._text("".join(words)) + beyond
+                return self._price_text("".join(words)) + beyond
             case Media():
                 facts = read_media(part)
-                shown = price_medium(facts) if facts.text is None else self._text(facts.text)
-                return shown + self._text(context_of(part))
+                shown = price_medium(facts) if facts.text is None else self._price_text(facts.text)
+                return shown + self._price_text(context_of(part))
 
-    def _held(self, part: str | Media | Opaque) -> Count:
-        return self._text(part, self.family.times_billed) if isinstance(part, str) else self._part(part)
+    def _price_held(self, part: str | Media | Opaque) -> Count:
+        return self._price_text(part, self.family.times_billed) if isinstance(part, str) else self._price_part(part)
 
 
-def _bound(tokens: Tokens) -> Tokens:
+def _raise_bound(tokens: Tokens) -> Tokens:
     return math.ceil(tokens * (1 + _MARGIN)) + 1 if tokens else 0
 
 
@@ -174,11 +174,11 @@ def price_medium(facts: MediaFacts) -> Count:
     if facts.kind != "image":
         raise unpriced(facts, "Nova")
     if facts.size is None:
-        return Count(UNSEEN, Grade.ESTIMATED, upper=_of_size(LARGEST_SIDE, LARGEST_SIDE).upper)
-    return _of_size(*facts.size)
+        return Count(UNSEEN, Grade.ESTIMATED, upper=_price_size(LARGEST_SIDE, LARGEST_SIDE).upper)
+    return _price_size(*facts.size)
 
 
-def _of_size(width: int, height: int) -> Count:
+def _price_size(width: int, height: int) -> Count:
     scale = max(1.0, LEAST_SIDE / max(width, height))
     tokens = ceil(ANY + PER_PIXEL * (width * scale) * (height * scale))
     return Count(tokens, Grade.ESTIMATED, upper=2 * tokens)

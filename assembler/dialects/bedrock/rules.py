@@ -75,7 +75,7 @@ def _wrong_order(messages: Place) -> Iterator[Violation]:
 
 
 def _wrong_message(message: Place) -> Iterator[Violation]:
-    role, content, served = message.at("role"), message.at("content"), _served(message)
+    role, content, served = message.at("role"), message.at("content"), _find_served_ids(message)
     yield from shape.must_be_one_of(role, ("user", "assistant"), shape.S3, "role")
     yield from shape.must_be(content, shape.LIST)
     if content.empty:
@@ -111,7 +111,7 @@ def _wrong_result(result: Place) -> Iterator[Violation]:
         yield RULE["B4"].broken(content.path, "an error result without content")
 
 
-def _served(message: Place) -> set[str | None]:
+def _find_served_ids(message: Place) -> set[str | None]:
     """The ids of the assistant's calls that the server ran, as a type says: their results are beside them."""
     if message.at("role").text != "assistant":
         return set()
@@ -123,17 +123,17 @@ def _served(message: Place) -> set[str | None]:
     return {found.at("toolUseId").text for found in typed} & results
 
 
-def _paired(message: Place) -> Turn:
+def _pair_blocks(message: Place) -> Turn:
     role = message.at("role").text or ""
     key = {"assistant": "toolUse", "user": "toolResult"}.get(role, "")
     ids = [block.at(key).at("toolUseId") for block in message.at("content").objects() if not block.at(key).absent]
-    served = _served(message)
+    served = _find_served_ids(message)
     ids = [named for named in ids if named.text not in served]
     return Turn(message, role, refs(ids)) if role == "assistant" else Turn(message, role, answers=refs(ids))
 
 
 def _wrong_pairs(messages: Place) -> Iterator[Violation]:
-    turns = [_paired(message) for message in messages.objects()]
+    turns = [_pair_blocks(message) for message in messages.objects()]
     yield from find_repeated((ref for turn in turns for ref in turn.calls), N3)
     for ref in (ref for turn in turns for ref in (*turn.calls, *turn.answers)):
         if ref.id is not None and not _ID.match(ref.id):
@@ -148,10 +148,10 @@ def _wrong_thinking(request: Place) -> Iterator[Violation]:
     extra, messages = request.at("additionalModelRequestFields"), request.at("messages").objects()
     asked = [extra.at(key).at("type").text for key in ("thinking", "reasoning_config")]
     by_model = [index for index, message in enumerate(messages) if message.at("role").text == "assistant"]
-    if "enabled" not in asked or not by_model or not _with(messages[by_model[-1]], "toolUse"):
+    if "enabled" not in asked or not by_model or not _has_block(messages[by_model[-1]], "toolUse"):
         return
     start = by_model[-1]
-    while start >= 2 and _with(messages[start - 1], "toolResult"):
+    while start >= 2 and _has_block(messages[start - 1], "toolResult"):
         start -= 2
     first = [message.at("content").objects()[:1] for message in (messages[start], messages[by_model[-1]])]
     if all(block.at("reasoningContent").absent for blocks in first for block in blocks):
@@ -160,7 +160,7 @@ def _wrong_thinking(request: Place) -> Iterator[Violation]:
         )
 
 
-def _with(message: Place, key: str) -> bool:
+def _has_block(message: Place, key: str) -> bool:
     return any(not block.at(key).absent for block in message.at("content").objects())
 
 

@@ -8,7 +8,7 @@ from assembler.conversation.messages.extra_fields import OF_CHAT
 from assembler.conversation.messages.shapes import MESSAGE, PARTS, UNSENT, Shape, declare_shape, known
 
 
-def _failed_block(call_id: str | None, text: str) -> dict[str, Any]:
+def _write_failed_block(call_id: str | None, text: str) -> dict[str, Any]:
     return {"toolResult": {"toolUseId": call_id, "content": [{"text": text}], "status": "error"}}
 
 
@@ -17,7 +17,7 @@ SHAPE = declare_shape(
         name="bedrock",
         named_by="key",
         system_parts=("guardContent",),
-        failed_block=_failed_block,
+        failed_block=_write_failed_block,
         is_form_of=lambda fields: "toolSpec" in fields,
         # Kinds are found by their keys, in this order. A text may stand beside another kind.
         known_fields={

@@ -15,7 +15,7 @@ def price_unlisted(parts: Sequence[Part], count: TokenCounter) -> Count:
     """Estimate the contexts of documents and blocks without words, and bound reasoning, which a template may drop."""
     each = [held for part in parts for held in (part.parts if isinstance(part, Result) else (part,))]
     contexts = sum(count(text) for part in each if (text := context_of(part)))
-    thoughts = sum(_longest_thought(part, count) for part in each if isinstance(part, Thinking))
+    thoughts = sum(_count_longest_thought(part, count) for part in each if isinstance(part, Thinking))
     return Count(contexts, Grade.ESTIMATED, upper=contexts + thoughts) + price_beside_words(each, count)
 
 
@@ -32,5 +32,5 @@ def sealed_thought(part: Thinking) -> tuple[Tokens, Tokens]:
     return sealed_tokens(size)
 
 
-def _longest_thought(part: Thinking, count: TokenCounter) -> Tokens:
+def _count_longest_thought(part: Thinking, count: TokenCounter) -> Tokens:
     return count(part.text) + sealed_thought(part)[1] + FRAMING

@@ -74,7 +74,7 @@ class CallIds:
 
     def ask(self, call: Call, place: int) -> str | None:
         """Assign an id to a call, unique so far; None if it has none and needs none."""
-        call_id = self._named(call, place)
+        call_id = self._choose_id(call, place)
         self._open_calls.add((call, call_id), asked_by(call.id, call.name))
         return call_id
 
@@ -93,10 +93,10 @@ class CallIds:
         """Close the open call with this id or name, and return it with its assigned id; None if there is none."""
         return self._open_calls.answered(call_id, name)
 
-    def _named(self, call: Call, place: int) -> str | None:
+    def _choose_id(self, call: Call, place: int) -> str | None:
         if call.id is None and not self._rule.needed:
             return None
-        wanted = self._seed(call, place) if call.id is None else call.id
+        wanted = self._write_seed(call, place) if call.id is None else call.id
         legal = call.id is not None and self._rule.legal.fullmatch(wanted) is not None
         call_id = wanted if legal else made_id(wanted)
         # Ids stay taken, so the numbers tried for this id before need not be tried again.
@@ -109,20 +109,20 @@ class CallIds:
         self._taken.add(call_id)
         return call_id
 
-    def _seed(self, call: Call, place: int) -> str:
+    def _write_seed(self, call: Call, place: int) -> str:
         question = "" if self._opening is None else "\0".join(p for p in self._opening.parts if isinstance(p, str))
         return f"{question}\0{place}\0{call.name}\0{call.arguments}"
 
 
 def made_id(seed: str) -> str:
     """An id from a hash of `seed` that is legal in any block API."""
-    return _remembered(seed) if len(seed) <= _SHORT else _hashed(seed)
+    return _remembered(seed) if len(seed) <= _SHORT else _hash_seed(seed)
 
 
-def _hashed(seed: str) -> str:
+def _hash_seed(seed: str) -> str:
     from hashlib import sha256  # imported late: most ids are legal and need no hash
 
     return f"call_{sha256(seed.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
 
 
-_remembered = lru_cache(maxsize=4_096)(_hashed)
+_remembered = lru_cache(maxsize=4_096)(_hash_seed)

@@ -16,7 +16,7 @@ _CALLS = frozenset(["tool_use", "toolUse"])
 _RESULTS = frozenset(["tool_result", "toolResult"])
 
 
-def _loop_began_without_thinking(messages: Sequence[_Said]) -> bool:
+def _began_loop_without_thinking(messages: Sequence[_Said]) -> bool:
     """Whether the newest turn of the model calls tools, and the API would refuse `thinking` for it. O(the loop).
 
     `When thinking is enabled, a final assistant message must start with a thinking block (preceeding the lastmost set
@@ -40,20 +40,20 @@ def without_thinking(asked: dict[str, Any], keys: Sequence[str], messages: Seque
     The same dict if there are none.
     """
     enabled = [key for key in keys if fields_in(asked, key).get("type") == "enabled"]
-    if not enabled or not _loop_began_without_thinking(messages):
+    if not enabled or not _began_loop_without_thinking(messages):
         return asked
     return {key: value for key, value in asked.items() if key not in enabled}
 
 
 def _holds(message: _Said, kinds: frozenset[str]) -> bool:
-    return any(not kinds.isdisjoint(_kinds(block)) for block in items_of(message.get("content")))
+    return any(not kinds.isdisjoint(_find_kinds(block)) for block in items_of(message.get("content")))
 
 
 def _begins_with_thinking(message: _Said) -> bool:
-    return any(not _THOUGHTS.isdisjoint(_kinds(block)) for block in items_of(message.get("content"))[:1])
+    return any(not _THOUGHTS.isdisjoint(_find_kinds(block)) for block in items_of(message.get("content"))[:1])
 
 
-def _kinds(block: object) -> tuple[str, ...]:
+def _find_kinds(block: object) -> tuple[str, ...]:
     """The kind of a block: Anthropic names it in `type`, Converse by a key."""
     fields = fields_in(block)
     return (str(fields["type"]),) if "type" in fields else tuple(fields)

@@ -91,14 +91,14 @@ def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn]
     for index, message in enumerate(messages):
         if message.role != "assistant" and ids.has_open and not _carries_results(message):
             raise unanswered_error(ids.open, index)
-        turn = _as_turn(message, index, writer)
+        turn = _write_turn(message, index, writer)
         if turn.text is None and not turn.says_something():
             writer.notes["empty message(s) left out"] += 1
             asks = message.role == "user" and (not turns or turns[-1].side == "assistant")
             blank = turn if asks else blank
             continue
         if blank is not None and turn.side == "assistant":
-            turns.append(_said_blank(blank, writer))
+            turns.append(_fill_blank_turn(blank, writer))
         if not turns and blank is None and not opens_turn(message):
             writer.notes["message(s) before the first user message left out"] += 1
         elif turns and turns[-1].side == turn.side:
@@ -111,7 +111,7 @@ def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn]
     return turns
 
 
-def _said_blank(turn: Turn, writer: Writer) -> Turn:
+def _fill_blank_turn(turn: Turn, writer: Writer) -> Turn:
     """Put `BLANK` into a blank turn."""
     _keep(turn.blocks, writer.text(BLANK, None, NEUTRAL))
     writer.notes["empty message(s) left out"] -= 1
@@ -133,12 +133,12 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
 def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
     """The turns of a request. Raises `ConversationError` for a conversation that cannot be sent yet."""
     messages = in_steps(layout.messages)
-    turns = turns_of(_with_summary_first(messages, writer.adapt(messages), writer), writer)
+    turns = turns_of(_put_summary_first(messages, writer.adapt(messages), writer), writer)
     refuse_ending(turns, dialect.name, ending)
     return turns
 
 
-def _with_summary_first(messages: Sequence[Message], adapted: list[Message], writer: Writer) -> list[Message]:
+def _put_summary_first(messages: Sequence[Message], adapted: list[Message], writer: Writer) -> list[Message]:
     """Put the text of a summary at the beginning, if another API's server wrote it, into messages of the user's.
 
     As the model's it would be left out there, and with it all that the conversation was about.
@@ -159,7 +159,11 @@ def turns_to_add(
     made from the question, something was noted in the request or in them, or they are invalid, so that writing the
     whole raises the error.
     """
-    if before.notes or added[0].role != "assistant" or (writer.id_rule.needed and any(map(_names_no_call, added))):
+    if (
+        before.notes
+        or added[0].role != "assistant"
+        or (writer.id_rule.needed and any(map(_has_call_without_id, added)))
+    ):
         return None
     writer.ids.continue_from(before.call_ids, before.id_repeats)
     try:
@@ -170,7 +174,7 @@ def turns_to_add(
     return turns if turns[0].side == "assistant" and not any(writer.notes.values()) else None
 
 
-def _names_no_call(message: Message) -> bool:
+def _has_call_without_id(message: Message) -> bool:
     return any(type(part) is Call and part.id is None for part in message.parts)
 
 
@@ -187,7 +191,7 @@ def _carries_results(message: Message) -> bool:
     return any(type(part) is Result for part in message.parts)
 
 
-def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
+def _write_turn(message: Message, index: int, writer: Writer) -> Turn:
     """Write one message as a turn."""
     ids = writer.ids
     frame = writer.frame(message)
@@ -218,14 +222,14 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
                 turn.results.append(writer.result(part, call, call_id, spelled))
             case _:
                 _keep(turn.blocks, writer.other(part, message.shape))
-    _unmark(turn, writer)
+    _remove_marks(turn, writer)
     if not as_they_came and len(turn.blocks) == 1 and message.text is not None:
         turn.text = message.text
     _note(message, turn, writer.notes)
     return turn
 
 
-def _unmark(turn: Turn, writer: Writer) -> None:
+def _remove_marks(turn: Turn, writer: Writer) -> None:
     """Remove stray cache marks from the blocks. Only results hold further blocks with them."""
     for block in turn.results:
         writer.unmarked(block)

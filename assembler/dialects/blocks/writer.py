@@ -140,7 +140,7 @@ class Writer(abc.ABC):
                 elif type(part) is Thinking:
                     self.notes[REASONING] += 1
                 else:
-                    raise _no_text(part)
+                    raise _refuse_non_text(part)
         return [self.unmarked(block) for block in blocks if block is not None]
 
     def system_field(self, system: str | None, head: Sequence[Message]) -> str | list[Block] | None:
@@ -157,14 +157,14 @@ class Writer(abc.ABC):
         if self.tool_name.fullmatch(call.name):
             return call.name
         self.notes[RENAMED] += 1
-        return _renamed(call.name)
+        return _make_name_legal(call.name)
 
     def answered(self, call: Call) -> str:
         """The name for the call's result, the same as `named` returns but without a note."""
-        return call.name if self.tool_name.fullmatch(call.name) else _renamed(call.name)
+        return call.name if self.tool_name.fullmatch(call.name) else _make_name_legal(call.name)
 
 
-def _renamed(name: str) -> str:
+def _make_name_legal(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name if re.match("[a-zA-Z_]", name) else f"_{name}")[:64]
 
 
@@ -172,7 +172,7 @@ _AMONG_MESSAGES = ("tool_addition", "tool_removal")
 """The blocks that Claude takes in a system message among the others, and not in the `system` field."""
 
 
-def _no_text(part: Call | Result | Thinking | Media | Opaque) -> UnsupportedContentError:
+def _refuse_non_text(part: Call | Result | Thinking | Media | Opaque) -> UnsupportedContentError:
     """The error for a system message that holds anything but text."""
     return not_a_text(part.kind if isinstance(part, Media | Opaque) else type(part).__name__.lower())
 

@@ -65,12 +65,12 @@ def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, m
     reason, spelling = no_marks(dialect, model), dialect.api.marks
     if spelling is None or reason is not None:
         return Marked(dict(request), () if reason is None else (reason,))
-    ttl, places = spelling.lifetime(marks.ttl, model), _wanted(request, spelling, model)
+    ttl, places = spelling.lifetime(marks.ttl, model), _choose_places(request, spelling, model)
     given = spelling.marks(request)
     free = max(0, MOST_MARKS - len(given))
     taken = {place for place, _ in given}
     chosen = [place for place in dict.fromkeys(places) if place not in taken][:free]
-    return Marked(spelling.put(request, {place: _lifetime(place, ttl, given) for place in chosen}))
+    return Marked(spelling.put(request, {place: _choose_lifetime(place, ttl, given) for place in chosen}))
 
 
 def no_marks(dialect: Dialect, model: str | None) -> str | None:
@@ -80,22 +80,22 @@ def no_marks(dialect: Dialect, model: str | None) -> str | None:
     return dialect.api.marks.refusal(model)
 
 
-def _wanted(request: Mapping[str, Any], spelling: Marks, model: str | None) -> Iterator[Place]:
+def _choose_places(request: Mapping[str, Any], spelling: Marks, model: str | None) -> Iterator[Place]:
     """The places for marks, by priority."""
     runs = list(spelling.runs(request))
     newest = opens_newest_turn(request, spelling)
     in_messages = [run for run in runs if run[0] == MESSAGES]
     whole = any(place[0] == END for place, _ in spelling.marks(request))
     ends = [
-        None if whole else _last(in_messages, spelling, model),
-        _last(in_messages[:newest], spelling, model),
-        _last([run for run in runs if run[0] == SYSTEM], spelling, model),
-        _last([run for run in runs if run[0] == TOOLS], spelling, model),
+        None if whole else _find_last_place(in_messages, spelling, model),
+        _find_last_place(in_messages[:newest], spelling, model),
+        _find_last_place([run for run in runs if run[0] == SYSTEM], spelling, model),
+        _find_last_place([run for run in runs if run[0] == TOOLS], spelling, model),
     ]
     yield from (place for place in ends if place is not None)
 
 
-def _last(runs: Sequence[Run], spelling: Marks, model: str | None) -> Place | None:
+def _find_last_place(runs: Sequence[Run], spelling: Marks, model: str | None) -> Place | None:
     """The last of these blocks that accepts a mark."""
     for region, index, blocks in reversed(runs):
         for at in range(len(blocks) - 1, -1, -1):
@@ -104,7 +104,7 @@ def _last(runs: Sequence[Run], spelling: Marks, model: str | None) -> Place | No
     return None
 
 
-def _lifetime(place: Place, ttl: Lifetime, given: Sequence[tuple[Place, str | None]]) -> Lifetime:
+def _choose_lifetime(place: Place, ttl: Lifetime, given: Sequence[tuple[Place, str | None]]) -> Lifetime:
     """`ttl`, or the other lifetime if the caller's marks demand it: one hour always precedes five minutes."""
     if ttl == "1h" and any(before < place and theirs != "1h" for before, theirs in given):
         return "5m"

@@ -42,17 +42,17 @@ def refuse_control_text(spelling: Spelling, ids: Sequence[int], renderer: Render
     if renderer.structure(ids) == expected:
         return
     if renderer.structure(renderer.ids(masked, tools)) != expected:
-        raise _control_error("a tool's definition holds", None)
+        raise _make_control_error("a tool's definition holds", None)
     low, high = 0, len(messages)  # the first `low` messages are harmless, the first `high` are not
     while high - low > 1:
         middle = (low + high) // 2
         found = renderer.structure(renderer.ids([*messages[:middle], *masked[middle:]], no_tools))
         low, high = (middle, high) if found == expected else (low, middle)
     origin = spelling.lines[low].origin
-    raise _control_error("the instruction or knowledge holds" if origin is None else "it holds", origin)
+    raise _make_control_error("the instruction or knowledge holds" if origin is None else "it holds", origin)
 
 
-def _control_error(where: str, index: int | None) -> UnsupportedContentError:
+def _make_control_error(where: str, index: int | None) -> UnsupportedContentError:
     return UnsupportedContentError(
         f"{where} the text of a control token of this tokenizer; "
         "remove it, or choose another ControlText for chat_template",
@@ -69,10 +69,10 @@ class _Masks:
     numbers: dict[str, int] = attrs.field(factory=dict[str, int])
 
     def tools(self, tools: Sequence[TemplateMessage]) -> list[TemplateMessage]:
-        return [_with_texts(tool, self._mask) for tool in tools]
+        return [_change_texts(tool, self._mask) for tool in tools]
 
     def messages(self, messages: Sequence[TemplateMessage]) -> list[TemplateMessage]:
-        return [_with_content(message, self._mask, self.renderer) for message in messages]
+        return [_change_message(message, self._mask, self.renderer) for message in messages]
 
     def _mask(self, text: str) -> str:
         if text in self.renderer.words or not text.strip():
@@ -87,14 +87,14 @@ def neutralise(values: Sequence[TemplateMessage], renderer: Renderer) -> tuple[l
 
     def break_up(text: str) -> str:
         nonlocal changed
-        broken = _broken(text, renderer)
+        broken = _break_up(text, renderer)
         changed += broken != text
         return broken
 
-    return [_with_content(value, break_up, renderer) for value in values], changed
+    return [_change_message(value, break_up, renderer) for value in values], changed
 
 
-def _broken(text: str, renderer: Renderer) -> str:
+def _break_up(text: str, renderer: Renderer) -> str:
     for _ in range(_ROUNDS):
         spans = renderer.control_spans(text)
         if not spans:
@@ -105,9 +105,9 @@ def _broken(text: str, renderer: Renderer) -> str:
     return text
 
 
-def _with_content(message: TemplateMessage, change: Callable[[str], str], renderer: Renderer) -> TemplateMessage:
+def _change_message(message: TemplateMessage, change: Callable[[str], str], renderer: Renderer) -> TemplateMessage:
     """Apply `change` to every text of a message, but keep the markers around an answer's own reasoning."""
-    changed: TemplateMessage = _with_texts(message, change)
+    changed: TemplateMessage = _change_texts(message, change)
     content: object = message.get("content")
     if message.get("role") != "assistant" or not isinstance(content, str) or "<think>" not in renderer.source:
         return changed
@@ -116,13 +116,13 @@ def _with_content(message: TemplateMessage, change: Callable[[str], str], render
     return changed
 
 
-def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
+def _change_texts(value: Any, change: Callable[[str], str]) -> Any:
     """Apply `change` to every text of a structure, including keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
         fields = cast("dict[object, Any]", value)
-        return {change(key) if isinstance(key, str) else key: _with_texts(one, change) for key, one in fields.items()}
+        return {change(key) if isinstance(key, str) else key: _change_texts(one, change) for key, one in fields.items()}
     if isinstance(value, list | tuple):
-        return [_with_texts(one, change) for one in cast("list[Any]", value)]
+        return [_change_texts(one, change) for one in cast("list[Any]", value)]
     return value

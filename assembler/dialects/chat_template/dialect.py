@@ -74,7 +74,7 @@ class ChatTemplate:
             return Layout(options={key: request[key] for key in ("prompt", WRITTEN) if key in request})
         listed = listed_messages(request, "what apply_chat_template takes")
         read = read_messages(listed)
-        messages = [_as_given(message) for message in read]
+        messages = [_take_unchanged(message) for message in read]
         head = head_length(messages)
         options = options_in(request, ("messages", "tools"))
         return Layout(
@@ -86,17 +86,17 @@ class ChatTemplate:
 
     def pricer(self, model: str | None, count: TokenCounter) -> ChatTemplatePricer:
         """A pricer that counts whole prompts with the template's tokenizer. It ignores `model` and `count`."""
-        return ChatTemplatePricer(self.traits, self._weighed, self.estimated)
+        return ChatTemplatePricer(self.traits, self._count_prompt, self.estimated)
 
     def spell(self, layout: Layout) -> dict[str, Any]:
         """The template's arguments: `messages`, and `tools` if there are any. You may change them."""
-        spelling, _ = self._spelled(layout)
+        spelling, _ = self._spell_harmless(layout)
         request: dict[str, Any] = {"messages": spelling.messages}
         return request | ({"tools": list(spelling.tools)} if spelling.tools else {})
 
     def render(self, layout: Layout) -> list[int]:
         """The ids of the prompt, without checking texts. One render; none for recently rendered messages."""
-        return self._prompt(layout).ids.tolist()
+        return self._make_prompt(layout).ids.tolist()
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """No keys: a template has none for an output schema. A server takes it separately."""
@@ -110,35 +110,35 @@ class ChatTemplate:
         """
         if WRITTEN in layout.options:
             return Emission(dict(layout.options))
-        prompt = self._checked(layout)
+        prompt = self._check_prompt(layout)
         broken = (f"{prompt.broken} text(s) with a control token broken up",) if prompt.broken else ()
         request = {"prompt": prompt.text, WRITTEN: prompt.ids.tolist()}
-        return Emission(request, (*prompt.spelling.notes, *broken, *_unasked(layout)))
+        return Emission(request, (*prompt.spelling.notes, *broken, *_note_left_out(layout)))
 
     def estimated(self, text: str) -> Tokens:
         """Count one text alone, without the template."""
         return self._renderer.count(text)
 
-    def _weighed(self, layout: Layout) -> int:
+    def _count_prompt(self, layout: Layout) -> int:
         written: object = layout.options.get(WRITTEN)
         if written is None:
-            return len(self._prompt(layout).ids)
+            return len(self._make_prompt(layout).ids)
         if not isinstance(written, Sequence) or isinstance(written, str | bytes):
             raise ConversationError(f"{WRITTEN} is a {type(written).__name__}; expected the list of ids of the prompt")
         return len(cast("Sequence[object]", written))
 
-    def _checked(self, layout: Layout) -> Prompt:
-        prompt = self._prompt(layout)
+    def _check_prompt(self, layout: Layout) -> Prompt:
+        prompt = self._make_prompt(layout)
         if self.control_text is not ControlText.ALLOW and not prompt.harmless:
             refuse_control_text(prompt.spelling, prompt.ids, self._renderer)
             prompt.harmless = True
         return prompt
 
-    def _prompt(self, layout: Layout) -> Prompt:
+    def _make_prompt(self, layout: Layout) -> Prompt:
         known = self._prompts.of(layout)
         if known is not None:
             return known
-        spelling, broken = self._spelled(layout)
+        spelling, broken = self._spell_harmless(layout)
         if not spelling.lines:
             raise ConversationError("a chat template needs at least one message; add an instruction or a message")
         text, ids = self._renderer.prompt(spelling.messages, spelling.tools)
@@ -146,7 +146,7 @@ class ChatTemplate:
         self._prompts.remember(layout, prompt)
         return prompt
 
-    def _spelled(self, layout: Layout) -> tuple[Spelling, int]:
+    def _spell_harmless(self, layout: Layout) -> tuple[Spelling, int]:
         spelling = spell_layout(layout, self.traits)
         if self.control_text is not ControlText.NEUTRALISE:
             return spelling, 0
@@ -156,13 +156,13 @@ class ChatTemplate:
         return attrs.evolve(spelling, lines=lines, tools=tuple(tools)), in_messages + in_tools
 
 
-def _unasked(layout: Layout) -> tuple[str, ...]:
+def _note_left_out(layout: Layout) -> tuple[str, ...]:
     named = {"output schema": layout.output, "tool choice": layout.choice}
     asked = [name for name, value in named.items() if value is not None]
     return tuple(f"{name} left out: pass it to the server beside the prompt" for name in asked)
 
 
-def _as_given(message: Message) -> Message:
+def _take_unchanged(message: Message) -> Message:
     return attrs.evolve(message, shape=CHAT_TEMPLATE) if message.shape in CHAT_SHAPES else message
 
 

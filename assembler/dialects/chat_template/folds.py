@@ -34,7 +34,7 @@ class Line:
         return str(self.sent.get("role"))
 
 
-def _silence_left_out(lines: list[Line], _: Traits, notes: Notes) -> list[Line]:
+def _drop_silence(lines: list[Line], _: Traits, notes: Notes) -> list[Line]:
     """Leave out empty assistant messages: a template would write an empty turn, as no model does."""
     kept = [line for line in lines if line.as_it_came or line.role != "assistant" or _says(line.sent)]
     notes[SILENT] += len(lines) - len(kept)
@@ -45,18 +45,18 @@ def _says(sent: TemplateMessage) -> bool:
     return any(value for key, value in sent.items() if key not in ("role", "name"))
 
 
-def _systems_joined(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
+def _join_systems(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Join several system messages at the head if the template accepts only one."""
-    head = _head(lines)
+    head = _find_end_of_head(lines)
     if head < 2 or traits.several_systems or not traits.system:
         return lines
     notes["system messages joined: the template takes one"] += head
-    return [_merged(lines[:head]), *lines[head:]]
+    return [_merge_lines(lines[:head]), *lines[head:]]
 
 
-def _systems_folded(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
+def _fold_systems(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Put system messages that the template refuses or drops into the next user message."""
-    head = _head(lines)
+    head = _find_end_of_head(lines)
     kept: list[Line] = []
     carried: list[Line] = []
     for place, line in enumerate(lines):
@@ -65,16 +65,16 @@ def _systems_folded(lines: list[Line], traits: Traits, notes: Notes) -> list[Lin
             notes["system message(s) folded into the user's: the template has no place for them"] += 1
             continue
         if carried and line.role != "user":
-            kept.append(_merged(carried))
+            kept.append(_merge_lines(carried))
             carried = []
-        kept.append(_merged([*carried, line]))
+        kept.append(_merge_lines([*carried, line]))
         carried = []
     if carried:
-        kept.append(_merged(carried))
+        kept.append(_merge_lines(carried))
     return kept
 
 
-def _calls_parted(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
+def _part_calls(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Split parallel calls into separate messages, each with its result, if the template takes one at a time."""
     if traits.parallel_calls or not any(len(line.sent.get("tool_calls") or ()) > 1 for line in lines):
         return lines
@@ -83,7 +83,7 @@ def _calls_parted(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]
     while place < len(lines):
         line = lines[place]
         place += 1
-        calls = _calls(line)
+        calls = _list_calls(line)
         if len(calls) < 2:
             parted.append(line)
             continue
@@ -92,11 +92,11 @@ def _calls_parted(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]
         while place < len(lines) and lines[place].role == "tool":
             results.append(lines[place])
             place += 1
-        parted += _one_by_one(line, calls, results)
+        parted += _send_one_by_one(line, calls, results)
     return parted
 
 
-def _words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
+def _put_words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Put the text of an assistant message with calls into a message before it if the template writes only the call.
 
     Messages of a request that was written for the template are not changed. If roles must alternate, the text is left
@@ -106,7 +106,7 @@ def _words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list
         return lines
     parted: list[Line] = []
     for line in lines:
-        words, calls = _content(line.sent), _calls(line)
+        words, calls = _read_content(line.sent), _list_calls(line)
         if words and calls and not (line.as_it_came or traits.alternates):
             parted.append(Line({"role": line.role, "content": words}, line.origin))
             parted.append(attrs.evolve(line, sent={**line.sent, "content": ""}))
@@ -117,11 +117,11 @@ def _words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list
     return parted
 
 
-def _calls(line: Line) -> list[TemplateMessage]:
+def _list_calls(line: Line) -> list[TemplateMessage]:
     return cast("list[TemplateMessage]", line.sent.get("tool_calls") or [])
 
 
-def _one_by_one(line: Line, calls: Sequence[TemplateMessage], results: list[Line]) -> Iterator[Line]:
+def _send_one_by_one(line: Line, calls: Sequence[TemplateMessage], results: list[Line]) -> Iterator[Line]:
     rest = list(results)
     for place, call in enumerate(calls):
         sent = {**line.sent, "tool_calls": [call]}
@@ -136,17 +136,17 @@ def _one_by_one(line: Line, calls: Sequence[TemplateMessage], results: list[Line
     yield from rest
 
 
-def _alternating(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
+def _alternate_roles(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Merge neighbours of one role if the template demands that user and assistant alternate."""
     if not traits.alternates:
         return lines
-    joined = runs(lines, _joinable)
+    joined = runs(lines, _may_join)
     gone = len(lines) - len(joined)
     notes["message(s) merged into their neighbours: the template demands that roles alternate"] += gone
-    return [_merged(run) for run in joined]
+    return [_merge_lines(run) for run in joined]
 
 
-def _bridged(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
+def _bridge_answers(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Put an assistant message between a tool's answer and the user if the template demands one."""
     if traits.user_after_result:
         return lines
@@ -159,15 +159,15 @@ def _bridged(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     return bridged
 
 
-def _joinable(line: Line, before: Line) -> bool:
+def _may_join(line: Line, before: Line) -> bool:
     return before.role == line.role and line.role in ("user", "assistant")
 
 
-def _merged(lines: Sequence[Line]) -> Line:
+def _merge_lines(lines: Sequence[Line]) -> Line:
     """Merge several messages into one with the role of the first."""
     if len(lines) == 1:
         return lines[0]
-    texts = [text for line in lines if (text := _content(line.sent))]
+    texts = [text for line in lines if (text := _read_content(line.sent))]
     sent: TemplateMessage = {}
     for line in lines:
         sent |= line.sent
@@ -176,7 +176,7 @@ def _merged(lines: Sequence[Line]) -> Line:
     return Line(sent, origins[0] if origins else None)
 
 
-def _content(sent: TemplateMessage) -> str:
+def _read_content(sent: TemplateMessage) -> str:
     content: object = sent.get("content")
     if not isinstance(content, list):
         return str(content or "")
@@ -190,17 +190,17 @@ def _is_system(line: Line) -> bool:
     return line.role in ("system", "developer")
 
 
-def _head(lines: Sequence[Line]) -> int:
+def _find_end_of_head(lines: Sequence[Line]) -> int:
     return next((place for place, line in enumerate(lines) if not _is_system(line)), len(lines))
 
 
 FOLDS: tuple[Callable[[list[Line], Traits, Notes], list[Line]], ...] = (
-    _silence_left_out,
-    _systems_joined,
-    _systems_folded,
-    _calls_parted,
-    _words_before_calls,
-    _alternating,
-    _bridged,
+    _drop_silence,
+    _join_systems,
+    _fold_systems,
+    _part_calls,
+    _put_words_before_calls,
+    _alternate_roles,
+    _bridge_answers,
 )
 """The changes to a conversation for a template, in order. Each notes what it did and is idempotent."""

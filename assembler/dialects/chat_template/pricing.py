@@ -39,23 +39,23 @@ class ChatTemplatePricer:
         """Estimate each text alone, with the framing of a typical message."""
         traits = self.traits
         return FixedPrices(
-            pieces=tuple(self._guess([piece.text]) for piece in pieces),
+            pieces=tuple(self._guess_price([piece.text]) for piece in pieces),
             head=tuple(self.message(message) for message in head),
-            tools=tuple(self._guess(self._texts_of_tool(tool)) for tool in tools),
+            tools=tuple(self._guess_price(self._list_texts_of_tool(tool)) for tool in tools),
             tooling=Count(traits.tooling if tools else 0, Grade.ESTIMATED),
             framing=Count(traits.once + (traits.asked if pieces else 0), Grade.ESTIMATED),
         )
 
-    def _texts_of_tool(self, tool: Tool) -> list[str]:
+    def _list_texts_of_tool(self, tool: Tool) -> list[str]:
         return [json.dumps(tool_definition(tool))] if self.traits.shows_tools else []
 
     def message(self, message: Message) -> Count:
         """Estimate a message: its texts, each alone, and its framing."""
-        texts = [text for part in message.parts for text in _texts_of(part, self.traits)]
-        again = [part for part in message.parts if isinstance(part, str)] * (self._times(message) - 1)
-        return self._guess(texts + again) + Count(self._framing(message))
+        texts = [text for part in message.parts for text in _list_texts(part, self.traits)]
+        again = [part for part in message.parts if isinstance(part, str)] * (self._count_times(message) - 1)
+        return self._guess_price(texts + again) + Count(self._price_framing(message))
 
-    def _times(self, message: Message) -> int:
+    def _count_times(self, message: Message) -> int:
         """How often the template writes the message's text."""
         if message.role == "assistant":
             return self.traits.answered_times
@@ -74,13 +74,13 @@ class ChatTemplatePricer:
         of_words = len(texts) == len(message.parts) and any(text.strip() for text in texts)
         if not of_words or message.role not in ("user", "assistant") or any("</think>" in text for text in texts):
             return 0
-        lost = 0 if self.traits.adds_up else sum(self._ends(text) + _blanks(text) for text in texts)
-        lost += (self._times(message) - 1) * sum(map(self.estimated, texts))
+        lost = 0 if self.traits.adds_up else sum(self._price_ends(text) + _count_blanks(text) for text in texts)
+        lost += (self._count_times(message) - 1) * sum(map(self.estimated, texts))
         if self.traits.alternates:
-            lost += self._framing(message)
+            lost += self._price_framing(message)
         return max(0, price.tokens - lost)
 
-    def _ends(self, text: str) -> Tokens:
+    def _price_ends(self, text: str) -> Tokens:
         """What the first and the last word cost. Beside the template's words they may merge: after a blank, a
         word is often one token that costs several alone.
         """
@@ -92,7 +92,7 @@ class ChatTemplatePricer:
         """0: other options are not part of the prompt."""
         return Count(0)
 
-    def _framing(self, message: Message) -> Tokens:
+    def _price_framing(self, message: Message) -> Tokens:
         """The framing of a message: each call adds some, and each result is a separate message."""
         results = sum(type(part) is Result for part in message.parts)
         calls = sum(type(part) is Call for part in message.parts)
@@ -100,16 +100,16 @@ class ChatTemplatePricer:
         each = self.traits.answered if message.role == "assistant" else self.traits.asked
         return own * each + results * self.traits.asked + calls * self.traits.called
 
-    def _guess(self, texts: Sequence[str]) -> Count:
+    def _guess_price(self, texts: Sequence[str]) -> Count:
         return Count(sum(map(self.estimated, texts)), Grade.ESTIMATED)
 
 
-def _blanks(text: str) -> int:
+def _count_blanks(text: str) -> int:
     """The most tokens that a template may trim around a text: one for each byte of whitespace."""
     return len(text.encode(errors="replace")) - len(text.strip().encode(errors="replace"))
 
 
-def _texts_of(part: object, traits: Traits) -> list[str]:
+def _list_texts(part: object, traits: Traits) -> list[str]:
     """The texts of a part that the template writes."""
     match part:
         case str():

@@ -39,7 +39,7 @@ class Prompts:
 
     def of(self, layout: Layout) -> Prompt | None:
         """The prompt of an equal layout with the same readings, or None. O(messages) for each prompt."""
-        return next((prompt for known, prompt in self._known if _same(known, layout)), None)
+        return next((prompt for known, prompt in self._known if _are_same_layout(known, layout)), None)
 
     def remember(self, layout: Layout, prompt: Prompt) -> None:
         """Add a prompt, and drop the oldest."""
@@ -49,7 +49,7 @@ class Prompts:
         return Prompts, ()  # prompts are not pickled
 
 
-def _same(one: Layout, other: Layout) -> bool:
+def _are_same_layout(one: Layout, other: Layout) -> bool:
     if one is other:
         return True
     regions = (one.head, other.head), (one.messages, other.messages), (one.tools, other.tools)

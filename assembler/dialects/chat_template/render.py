@@ -58,15 +58,15 @@ class Renderer:
     def of(cls, tokenizer: ChatTokenizer, variables: Mapping[str, Any]) -> Renderer:
         """Copy a tokenizer. Raises `TokenCountError` if it has no template or cannot be copied."""
         name = f"chat_template:{getattr(tokenizer, 'name_or_path', None) or type(tokenizer).__name__}"
-        source = _source(getattr(tokenizer, "chat_template", None))
+        source = _read_source(getattr(tokenizer, "chat_template", None))
         if not source:
             raise TokenCountError(name, "has no chat template: set tokenizer.chat_template, or choose another dialect")
         try:
             own: Any = copy.deepcopy(tokenizer)
         except Exception as failure:
             raise TokenCountError(name, f"cannot be copied: {type(failure).__name__}") from failure
-        renderer = cls(name, source, _control_ids(own, source), frozenset(), own, dict(variables))
-        harmless = (word for word in _words(source) if not renderer.structure(renderer.encoded(word)))
+        renderer = cls(name, source, _find_control_ids(own, source), frozenset(), own, dict(variables))
+        harmless = (word for word in _find_words(source) if not renderer.structure(renderer.encoded(word)))
         return attrs.evolve(renderer, words=frozenset(harmless), of_a_piece=renderer.is_of_a_piece())
 
     def is_of_a_piece(self) -> bool:
@@ -88,11 +88,11 @@ class Renderer:
 
     def text(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> str:
         """The prompt, up to where the answer begins. Raises `ConversationError` if the template refuses."""
-        return cast(str, self._applied(messages, tools, "text"))
+        return cast(str, self._apply_template(messages, tools, "text"))
 
     def ids(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> list[int]:
         """The prompt's ids, with only the special tokens that the template writes. One render, one encoding."""
-        found: object = self._applied(messages, tools, "ids")
+        found: object = self._apply_template(messages, tools, "ids")
         # transformers 5 wraps the ids in a BatchEncoding, transformers 4 does not.
         listed: object = cast("Mapping[str, object]", found)["input_ids"] if isinstance(found, Mapping) else found
         return list(cast("Iterable[int]", listed))
@@ -120,7 +120,7 @@ class Renderer:
         pairs = zip(found["input_ids"], found["offset_mapping"], strict=True)
         return [(int(start), int(stop)) for token, (start, stop) in pairs if token in self.control]
 
-    def _applied(
+    def _apply_template(
         self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage], wanted: Literal["text", "ids"]
     ) -> Any:
         try:
@@ -132,9 +132,9 @@ class Renderer:
                 **self._variables,
             )
         except Exception as failure:
-            raise self._refused(failure) from None  # its text may quote a message
+            raise self._make_refusal(failure) from None  # its text may quote a message
 
-    def _refused(self, failure: Exception) -> ConversationError:
+    def _make_refusal(self, failure: Exception) -> ConversationError:
         """An error with the template's own words if they are in its code, else with the kind of failure."""
         text = str(failure)
         reason = f"it says {text!r}" if text and text in self.source else type(failure).__name__
@@ -143,13 +143,13 @@ class Renderer:
         )
 
 
-def _source(template: object) -> str:
+def _read_source(template: object) -> str:
     if isinstance(template, Mapping):
         return "\n".join(str(text) for text in cast("Mapping[str, object]", template).values())
     return template if isinstance(template, str) else ""
 
 
-def _control_ids(tokenizer: Any, source: str) -> frozenset[int]:
+def _find_control_ids(tokenizer: Any, source: str) -> frozenset[int]:
     """Every special token but the unknown one, and every other added token that the template writes.
 
     transformers 5.23 infers `chat_control_tokens` in the same way (read 2026-11).
@@ -179,5 +179,5 @@ _FIXED = frozenset(
 )
 
 
-def _words(source: str) -> frozenset[str]:
+def _find_words(source: str) -> frozenset[str]:
     return _FIXED.union(word for pair in _QUOTED.findall(source) for word in pair if word)

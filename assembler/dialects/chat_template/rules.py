@@ -44,21 +44,21 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from neutral.wrong_pairs(turns)
     yield from neutral.empty_contents(turns)
     template = request.at("chat_template").text
-    if template is None or _objects(template, _ALTERNATES):
+    if template is None or _may_raise(template, _ALTERNATES):
         without_system = [turn for turn in turns if turn.role in ("user", "assistant", "tool")]
-        yield from _not_alternating(without_system if template is None else _without_calls(without_system))
-    if template is not None and _objects(template, _NO_SYSTEM):
+        yield from _wrong_alternation(without_system if template is None else _drop_turns_with_calls(without_system))
+    if template is not None and _may_raise(template, _NO_SYSTEM):
         for turn in turns:
             if turn.role == "system":
                 yield RULE["H2"].broken(turn.place.at("role").path, "a system message, which this template refuses")
 
 
-def _objects(template: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+def _may_raise(template: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     """Whether an exception of the template has these words in this order. O(template)."""
-    return any(_in_order(found[1], patterns) for found in _RAISES.finditer(template))
+    return any(_has_in_order(found[1], patterns) for found in _RAISES.finditer(template))
 
 
-def _in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+def _has_in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     place = 0
     for words in patterns:
         found = words.search(text, place)
@@ -68,12 +68,12 @@ def _in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     return True
 
 
-def _without_calls(turns: list[Turn]) -> list[Turn]:
+def _drop_turns_with_calls(turns: list[Turn]) -> list[Turn]:
     """The turns that must alternate: those without calls and results."""
     return [turn for turn in turns if turn.role != "tool" and not turn.calls and not turn.answers]
 
 
-def _not_alternating(turns: list[Turn]) -> Iterator[Violation]:
+def _wrong_alternation(turns: list[Turn]) -> Iterator[Violation]:
     before = "assistant"
     for turn in turns:
         if turn.role == before != "tool":

@@ -47,8 +47,8 @@ def spell_layout(layout: Layout, traits: Traits) -> Spelling:
     """Write a layout for a template with these traits. Raises `UnsupportedContentError` for non-texts. O(layout)."""
     messages = [*layout.head, *layout.messages]
     lines = [] if layout.system is None else [Line({"role": "system", "content": layout.system})]
-    notes = _unshown(messages, len(layout.tools), traits)
-    lines += _lines(messages, traits, notes)
+    notes = _note_unshown(messages, len(layout.tools), traits)
+    lines += _spell_lines(messages, traits, notes)
     for fold in FOLDS:
         lines = fold(lines, traits, notes)
     tools = tuple(private_copy(tool_definition(tool)) for tool in layout.tools if tool.api is None)
@@ -60,7 +60,7 @@ FIELDS_GIVEN = "field(s) that only the template may read given to it"
 _OpenCalls = CallQueue[Call]
 
 
-def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Line]:
+def _spell_lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Line]:
     open_calls: _OpenCalls = CallQueue()
     found: list[Line] = []
     notes[ANSWERS_FIRST] += count_messages_between_results(messages)
@@ -68,8 +68,8 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
         message = came if came.shape == CHAT_TEMPLATE else adapt_and_note(came, CHAT_TEMPLATE, notes)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, *CHAT_SHAPES):
-            _open(open_calls, [part for part in message.parts if type(part) is Call])
-            sent = [_as_it_came(message, open_calls, traits)]
+            _open_calls_of(open_calls, [part for part in message.parts if type(part) is Call])
+            sent = [_copy_message(message, open_calls, traits)]
         else:
             notes[FAILED] += sum(part.error for part in message.parts if type(part) is Result)
             sent = list(_respell(message, open_calls, traits))
@@ -82,26 +82,26 @@ def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Li
     return found
 
 
-def _as_it_came(message: Message, open_calls: _OpenCalls, traits: Traits) -> TemplateMessage:
+def _copy_message(message: Message, open_calls: _OpenCalls, traits: Traits) -> TemplateMessage:
     sent: TemplateMessage = private_copy(message.seen)
     sent.pop(PIN, None)
     if sent.get("content") is None or refusal_of(sent) is not None:
         sent.pop("content", None)  # transformers drops it too
         if not traits.contentless or "refusal" in sent:  # no template reads `refusal`, so it becomes the content
-            sent["content"] = PART_SEAM.join(_texts(message))
+            sent["content"] = PART_SEAM.join(_list_texts(message))
     if message.shape == CHAT_TEMPLATE:
         return sent
     answers = [part for part in message.parts if type(part) is Result]
     if "content" in sent and not isinstance(sent["content"], str):
-        texts = [text for result in answers for text in _result_texts(result)] or _texts(message)
+        texts = [text for result in answers for text in _list_result_texts(result)] or _list_texts(message)
         sent["content"] = PART_SEAM.join(texts)
-    sent["role"] = _role(message, traits)
+    sent["role"] = _choose_role(message, traits)
     for listed in sent.get("tool_calls") or ():
         function = listed.get("function")
         if isinstance(function, dict):
-            function["arguments"] = _arguments(cast("dict[str, Any]", function).get("arguments"))
+            function["arguments"] = _write_arguments(cast("dict[str, Any]", function).get("arguments"))
     for result in answers:
-        name = _function_of(result, open_calls)
+        name = _find_function(result, open_calls)
         if name is not None:
             sent.setdefault("name", name)
     return sent
@@ -111,28 +111,28 @@ def _respell(message: Message, open_calls: _OpenCalls, traits: Traits) -> Iterat
     """Each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:
-            name = _function_of(part, open_calls)
-            sent: TemplateMessage = {"role": "tool", "content": PART_SEAM.join(_result_texts(part))}
-            yield sent | ({} if name is None else {"name": name}) | _id_of(part.call_id, "tool_call_id")
+            name = _find_function(part, open_calls)
+            sent: TemplateMessage = {"role": "tool", "content": PART_SEAM.join(_list_result_texts(part))}
+            yield sent | ({} if name is None else {"name": name}) | _write_id(part.call_id, "tool_call_id")
     calls = [part for part in message.parts if type(part) is Call]
-    texts = _texts(message)
+    texts = _list_texts(message)
     thoughts = [part.text for part in message.parts if type(part) is Thinking and part.text]
     if not (texts or calls or thoughts):
         return
-    fields: TemplateMessage = {"role": _role(message, traits), "content": PART_SEAM.join(texts)}
+    fields: TemplateMessage = {"role": _choose_role(message, traits), "content": PART_SEAM.join(texts)}
     if thoughts and traits.shows_reasoning:
         fields["reasoning_content"] = PART_SEAM.join(thoughts)
     if calls:
-        _open(open_calls, calls)
-        fields["tool_calls"] = [_tool_call(call) for call in calls]
+        _open_calls_of(open_calls, calls)
+        fields["tool_calls"] = [_write_call(call) for call in calls]
     yield fields
 
 
-def _role(message: Message, traits: Traits) -> str:
+def _choose_role(message: Message, traits: Traits) -> str:
     return "system" if message.role == "developer" and not traits.developer else message.role
 
 
-def _texts(message: Message) -> list[str]:
+def _list_texts(message: Message) -> list[str]:
     texts: list[str] = []
     for part in message.parts:
         match part:
@@ -143,32 +143,32 @@ def _texts(message: Message) -> list[str]:
             case Opaque():
                 pass  # a cache mark: other opaque parts have become texts
             case Media(kind=kind):
-                raise _cannot_carry(kind)
+                raise _make_carry_error(kind)
             case _ as never:
                 assert_never(never)
     return texts
 
 
-def _result_texts(result: Result) -> list[str]:
+def _list_result_texts(result: Result) -> list[str]:
     for part in result.parts:
         if not isinstance(part, str) and not is_mark(part):
-            raise _cannot_carry(part.kind)
+            raise _make_carry_error(part.kind)
     return [part for part in result.parts if isinstance(part, str)]
 
 
-def _cannot_carry(kind: str) -> UnsupportedContentError:
+def _make_carry_error(kind: str) -> UnsupportedContentError:
     return UnsupportedContentError(
         f"a chat template carries text only, not a part of kind {kind!r}; leave it out of the conversation", kind=kind
     )
 
 
-def _tool_call(call: Call) -> TemplateMessage:
-    arguments = call.given if call.given is not None else _arguments(call.arguments)
+def _write_call(call: Call) -> TemplateMessage:
+    arguments = call.given if call.given is not None else _write_arguments(call.arguments)
     function = {"name": call.name, "arguments": private_copy(arguments)}
-    return _id_of(call.id, "id") | {"type": "function", "function": function}
+    return _write_id(call.id, "id") | {"type": "function", "function": function}
 
 
-def _arguments(written: object) -> object:
+def _write_arguments(written: object) -> object:
     """The arguments as an object, since a template would quote a JSON text again. Other texts stay texts."""
     if not isinstance(written, str):
         return written
@@ -176,22 +176,22 @@ def _arguments(written: object) -> object:
     return written if read is None else read
 
 
-def _id_of(call_id: str | None, key: str) -> TemplateMessage:
+def _write_id(call_id: str | None, key: str) -> TemplateMessage:
     return {} if call_id is None else {key: call_id}
 
 
-def _open(open_calls: _OpenCalls, calls: Sequence[Call]) -> None:
+def _open_calls_of(open_calls: _OpenCalls, calls: Sequence[Call]) -> None:
     for call in calls:
         open_calls.add(call, asked_by(call.id, call.name))
 
 
-def _function_of(result: Result, open_calls: _OpenCalls) -> str | None:
+def _find_function(result: Result, open_calls: _OpenCalls) -> str | None:
     """The name of the function that a result answers."""
     call = open_calls.answered(result.call_id, result.name)
     return result.name if call is None else call.name
 
 
-def _unshown(messages: Iterable[Message], tools: int, traits: Traits) -> Notes:
+def _note_unshown(messages: Iterable[Message], tools: int, traits: Traits) -> Notes:
     """Notes on what the template silently leaves out."""
     kinds = [type(part) for message in messages for part in message.parts]
     unshown = {

@@ -103,21 +103,21 @@ def traits_of(renderer: Renderer) -> Traits:
     """Find a template's traits with about two dozen renders of a few words each."""
 
     def shown(messages: list[TemplateMessage], *marks: str, tools: list[TemplateMessage] | None = None) -> bool:
-        text = _rendered(renderer, messages, tools)
+        text = _try_render(renderer, messages, tools)
         return text is not None and all(mark in text for mark in marks)
 
     def surplus(texts: list[str]) -> Tokens | None:
-        return _surplus(renderer, texts, once, of_user, of_assistant, *times)
+        return _measure_surplus(renderer, texts, once, of_user, of_assistant, *times)
 
-    called = [_user(_ONE), _calling(1), _result(0), _assistant(_TWO)]
-    with_calls = _rendered(renderer, called, [_TOOL])
-    thinking = [_user(_ONE), {**_calling(1), "reasoning_content": _THREE}, _result(0)]
-    asked = [_user(_ONE)]
-    times = _times(renderer)
-    once, of_user, of_assistant = _framing(renderer, *times)
+    called = [_write_user(_ONE), _write_calling(1), _write_result(0), _write_assistant(_TWO)]
+    with_calls = _try_render(renderer, called, [_TOOL])
+    thinking = [_write_user(_ONE), {**_write_calling(1), "reasoning_content": _THREE}, _write_result(0)]
+    asked = [_write_user(_ONE)]
+    times = _count_times(renderer)
+    once, of_user, of_assistant = _measure_framing(renderer, *times)
     alternates = not (
-        shown([_user(_ONE), _user(_TWO)], _ONE, _TWO)
-        and shown([*asked, _assistant(_TWO), _assistant(_THREE), _user("x")], _TWO, _THREE)
+        shown([_write_user(_ONE), _write_user(_TWO)], _ONE, _TWO)
+        and shown([*asked, _write_assistant(_TWO), _write_assistant(_THREE), _write_user("x")], _TWO, _THREE)
     )
     replied = surplus([_ONE] * (_LONG - 1))  # if roles must alternate, of the two framings only the sum is exact
     return Traits(
@@ -126,21 +126,23 @@ def traits_of(renderer: Renderer) -> Traits:
         answered=of_assistant,
         asked_times=times[0],
         answered_times=times[1],
-        called=_calls(renderer, called, of_assistant + of_user),
-        tooling=_tooling(renderer),
-        system=shown([_system(_RULE), *asked], _RULE, _ONE),
-        several_systems=shown([_system(_RULE), _system(_TWO), *asked], _RULE, _TWO, _ONE),
-        late_system=shown([*asked, _assistant(_TWO), _system(_RULE)], _RULE, _ONE),
+        called=_measure_call(renderer, called, of_assistant + of_user),
+        tooling=_measure_tooling(renderer),
+        system=shown([_write_system(_RULE), *asked], _RULE, _ONE),
+        several_systems=shown([_write_system(_RULE), _write_system(_TWO), *asked], _RULE, _TWO, _ONE),
+        late_system=shown([*asked, _write_assistant(_TWO), _write_system(_RULE)], _RULE, _ONE),
         developer="developer" in renderer.source,
         alternates=alternates,
         user_first=_hides_first_assistant(renderer, None) or _hides_first_assistant(renderer, [_TOOL]),
-        user_after_result=shown([*called[:-1], _user(_TWO)], _TWO, tools=[_TOOL])
-        or not shown([*called, _user(_THREE)], _THREE, tools=[_TOOL]),
-        contentless=_rendered(renderer, _without_content(called), [_TOOL]) is not None,
-        parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
+        user_after_result=shown([*called[:-1], _write_user(_TWO)], _TWO, tools=[_TOOL])
+        or not shown([*called, _write_user(_THREE)], _THREE, tools=[_TOOL]),
+        contentless=_try_render(renderer, _remove_content(called), [_TOOL]) is not None,
+        parallel_calls=shown(
+            [*asked, _write_calling(2), _write_result(0), _write_result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]
+        ),
         words_beside_calls=with_calls is None
         or shown([called[0], {**called[1], "content": _THREE}, *called[2:]], _THREE, tools=[_TOOL]),
-        adds_up=_stand_apart(renderer) and surplus([_ONE, *_EDGES, *_EDGES]) == 0,
+        adds_up=_do_texts_stand_apart(renderer) and surplus([_ONE, *_EDGES, *_EDGES]) == 0,
         costs_alike=surplus([_ONE] * _LONG) == 0
         and (replied is None or (-of_assistant <= replied <= of_user if alternates else replied == 0)),
         shows_tools=shown(asked, _NAME, tools=[_TOOL]),
@@ -150,26 +152,26 @@ def traits_of(renderer: Renderer) -> Traits:
     )
 
 
-def _rendered(renderer: Renderer, messages: list[TemplateMessage], tools: list[TemplateMessage] | None) -> str | None:
+def _try_render(renderer: Renderer, messages: list[TemplateMessage], tools: list[TemplateMessage] | None) -> str | None:
     try:
         return renderer.text(messages, tools or [])
     except ConversationError:
         return None
 
 
-def _times(renderer: Renderer) -> tuple[int, int]:
+def _count_times(renderer: Renderer) -> tuple[int, int]:
     """Count how often a template writes the text of a user message, and of an assistant message, mid-conversation."""
-    messages = [_user(_THREE), _assistant(_TWO), _user(_ONE)]
-    text = _rendered(renderer, messages, None) or ""
+    messages = [_write_user(_THREE), _write_assistant(_TWO), _write_user(_ONE)]
+    text = _try_render(renderer, messages, None) or ""
     return max(text.count(_ONE), 1), max(text.count(_TWO), 1)
 
 
-def _stand_apart(renderer: Renderer) -> bool:
+def _do_texts_stand_apart(renderer: Renderer) -> bool:
     """Whether each text begins after a line break or a control token, and ends before white space or a control token.
 
     After a blank or a letter a word may be other tokens than alone. No small set of words shows that of a vocabulary.
     """
-    text = _rendered(renderer, [_user(_THREE), _assistant(_TWO), _user(_ONE)], None) or ""
+    text = _try_render(renderer, [_write_user(_THREE), _write_assistant(_TWO), _write_user(_ONE)], None) or ""
     spans = renderer.control_spans(text)
     begins = {0, *(stop for _, stop in spans)} | {place + 1 for place, mark in enumerate(text) if mark == "\n"}
     ends = {len(text), *(start for start, _ in spans)} | {place for place, mark in enumerate(text) if mark.isspace()}
@@ -177,19 +179,19 @@ def _stand_apart(renderer: Renderer) -> bool:
     return all(start in begins and stop in ends for start, stop in found)
 
 
-def _framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple[Tokens, Tokens, Tokens]:
+def _measure_framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple[Tokens, Tokens, Tokens]:
     """Measure the framing of a prompt, of a user message and of an assistant message, mid-conversation.
 
     Each text is one letter. If a template refuses two answers in a row, only the sum of the last two is exact.
     """
     opening, reply, more, closing = _LETTERS
     first, answer, last = (
-        _user(opening),
-        _assistant(reply),
-        _user(closing),
+        _write_user(opening),
+        _write_assistant(reply),
+        _write_user(closing),
     )
-    prompts = [first], [first, answer, last], [first, answer, _assistant(more), last]
-    one, three, four = (_prompt_tokens(renderer, prompt) for prompt in prompts)
+    prompts = [first], [first, answer, last], [first, answer, _write_assistant(more), last]
+    one, three, four = (_count_prompt(renderer, prompt) for prompt in prompts)
     if one is None or three is None:
         return 0, 0, 0
     both = max(0, three - one - answered_times * renderer.count(reply) - asked_times * renderer.count(closing))
@@ -202,7 +204,7 @@ def _framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple
     )
 
 
-def _surplus(
+def _measure_surplus(
     renderer: Renderer,
     texts: list[str],
     once: Tokens,
@@ -212,25 +214,25 @@ def _surplus(
     answered_times: int,
 ) -> Tokens | None:
     """What a conversation of these texts, the roles in turn, costs beyond its parts; None if it is refused."""
-    messages = [_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
+    messages = [_write_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
     framing = once + len(texts) // 2 * (of_user + of_assistant) + len(texts) % 2 * of_user
     shown = sum(
         (answered_times if place % 2 else asked_times) * renderer.count(text) for place, text in enumerate(texts)
     )
-    found = _prompt_tokens(renderer, messages)
+    found = _count_prompt(renderer, messages)
     return None if found is None else found - framing - shown
 
 
-def _calls(renderer: Renderer, called: list[TemplateMessage], framing: Tokens) -> Tokens:
+def _measure_call(renderer: Renderer, called: list[TemplateMessage], framing: Tokens) -> Tokens:
     """What a call and its result cost on top of their texts and the framing of two messages."""
-    short, long = (_prompt_tokens(renderer, messages, [_TOOL]) for messages in ([called[0], called[-1]], called))
+    short, long = (_count_prompt(renderer, messages, [_TOOL]) for messages in ([called[0], called[-1]], called))
     if short is None or long is None:
         return 0
     written = json.dumps({"q": f"{_VALUE}0"})
     return max(0, long - short - sum(map(renderer.count, (_NAME, written, f"{_RESULT}0"))) - framing)
 
 
-def _prompt_tokens(
+def _count_prompt(
     renderer: Renderer, messages: list[TemplateMessage], tools: list[TemplateMessage] | None = None
 ) -> Tokens | None:
     try:
@@ -239,37 +241,38 @@ def _prompt_tokens(
         return None
 
 
-def _tooling(renderer: Renderer) -> Tokens:
+def _measure_tooling(renderer: Renderer) -> Tokens:
     """The framing of one tool."""
-    asked = [_user(_ONE)]
-    alone, beside = _prompt_tokens(renderer, asked), _prompt_tokens(renderer, asked, [_TOOL])
+    asked = [_write_user(_ONE)]
+    alone, beside = _count_prompt(renderer, asked), _count_prompt(renderer, asked, [_TOOL])
     return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))
 
 
 def _hides_first_assistant(renderer: Renderer, tools: list[TemplateMessage] | None) -> bool:
     greeted, asked = (
-        _rendered(renderer, [_text_message(role, _ONE), _user(_TWO)], tools) for role in ("assistant", "user")
+        _try_render(renderer, [_write_text_message(role, _ONE), _write_user(_TWO)], tools)
+        for role in ("assistant", "user")
     )
     return greeted is None or _ONE not in greeted or greeted == asked
 
 
-def _system(text: str) -> TemplateMessage:
-    return _text_message("system", text)
+def _write_system(text: str) -> TemplateMessage:
+    return _write_text_message("system", text)
 
 
-def _user(text: str) -> TemplateMessage:
-    return _text_message("user", text)
+def _write_user(text: str) -> TemplateMessage:
+    return _write_text_message("user", text)
 
 
-def _assistant(text: str) -> TemplateMessage:
-    return _text_message("assistant", text)
+def _write_assistant(text: str) -> TemplateMessage:
+    return _write_text_message("assistant", text)
 
 
-def _text_message(role: str, text: str) -> TemplateMessage:
+def _write_text_message(role: str, text: str) -> TemplateMessage:
     return {"role": role, "content": text}
 
 
-def _calling(calls: int) -> TemplateMessage:
+def _write_calling(calls: int) -> TemplateMessage:
     uses: list[dict[str, Any]] = [
         {"id": _IDS[place], "type": "function", "function": {"name": _NAME, "arguments": {"q": f"{_VALUE}{place}"}}}
         for place in range(calls)
@@ -277,11 +280,11 @@ def _calling(calls: int) -> TemplateMessage:
     return {"role": "assistant", "content": "", "tool_calls": uses}
 
 
-def _result(place: int) -> TemplateMessage:
+def _write_result(place: int) -> TemplateMessage:
     return {"role": "tool", "tool_call_id": _IDS[place], "name": _NAME, "content": f"{_RESULT}{place}"}
 
 
-def _without_content(messages: list[TemplateMessage]) -> list[TemplateMessage]:
+def _remove_content(messages: list[TemplateMessage]) -> list[TemplateMessage]:
     return [
         {key: value for key, value in message.items() if key != "content" or "tool_calls" not in message}
         for message in messages

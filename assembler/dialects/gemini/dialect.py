@@ -88,10 +88,10 @@ class Gemini:
         tools: object = request.get("tools") or config.get("tools") or ()
         options = options_in(request, (*_OWNED, "config"))
         options |= options_in(config, _OWNED)
-        messages = read_messages(_contents(request["contents"]))
+        messages = read_messages(_list_contents(request["contents"]))
         return Layout(
             system=given if isinstance(given, str) and given else None,
-            head=[] if isinstance(given, str) or not given else [_head(given)],
+            head=[] if isinstance(given, str) or not given else [_read_head(given)],
             messages=messages,
             tools=read_tools(tools),
             options=options,
@@ -132,7 +132,7 @@ class Gemini:
         if layout.tools:
             config["tools"] = declarations(layout.tools)
         config |= self.options(layout)
-        request: dict[str, Any] = {"contents": [content for turn in turns for content in _turn(turn)]}
+        request: dict[str, Any] = {"contents": [content for turn in turns for content in _write_turn(turn)]}
         sent = {**request, "config": config} if config else request
         return Emission(sent, writer.notes.lines(), writer.ids.taken, id_repeats=writer.ids.repeats)
 
@@ -146,34 +146,34 @@ class Gemini:
         turns = turns_to_add(self, before, added, writer, Ending.USER)
         if turns is None:
             return None
-        return with_added(before, "contents", (content for turn in turns for content in _turn(turn)), writer)
+        return with_added(before, "contents", (content for turn in turns for content in _write_turn(turn)), writer)
 
 
 gemini = Gemini()
 
 
-def _turn(turn: Turn) -> list[Block]:
+def _write_turn(turn: Turn) -> list[Block]:
     """A turn's contents: the responses in a separate one, as the API demands, and everything else."""
     role = "model" if turn.side == "assistant" else "user"
     framed = [(turn.frame, turn.results), (turn.rest, turn.blocks)]
-    return [{**_sided(frame, role), "parts": parts} for frame, parts in framed if parts]
+    return [{**_add_role(frame, role), "parts": parts} for frame, parts in framed if parts]
 
 
-def _sided(frame: Block, role: str) -> Block:
+def _add_role(frame: Block, role: str) -> Block:
     """The content with its role. A user content that had no role gets none."""
     return frame if frame and "role" not in frame and role == "user" else {**frame, "role": role}
 
 
-def _contents(given: object) -> list[object]:
+def _list_contents(given: object) -> list[object]:
     """Contents as a list. The SDK also takes one text, one content, one part, and lists of these."""
-    return [_content(item) for item in _listed(given)]
+    return [_read_content(item) for item in _as_list(given)]
 
 
-def _listed(given: object) -> list[object]:
+def _as_list(given: object) -> list[object]:
     return [*cast("list[object]", given)] if isinstance(given, list | tuple) else [given]
 
 
-def _content(item: object) -> object:
+def _read_content(item: object) -> object:
     if isinstance(item, str):
         return {"role": "user", "parts": [{"text": item}]}
     fields = fields_of(item)
@@ -181,11 +181,11 @@ def _content(item: object) -> object:
     return item if is_content else {"role": "user", "parts": [item]}
 
 
-def _head(given: object) -> Message:
+def _read_head(given: object) -> Message:
     """Read the system instruction, a content or parts, as a head message."""
     if "parts" in (fields_of(given) or ()):
         return attrs.evolve(read_message(given, 0), role="system")
-    parts = [{"text": part} if isinstance(part, str) else part for part in _listed(given)]
+    parts = [{"text": part} if isinstance(part, str) else part for part in _as_list(given)]
     return attrs.evolve(read_message({"parts": parts}, 0), role="system")
 
 
@@ -205,13 +205,15 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         """Price the system instruction in pieces, as one content, and the declarations."""
         framing = self.family.opening + (self.family.content if pieces or head else NOTHING)
         return FixedPrices(
-            pieces=tuple(self._graded(Count(p)) for p in price_pieces([piece.text for piece in pieces], self.count)),
+            pieces=tuple(
+                self._grade_count(Count(p)) for p in price_pieces([piece.text for piece in pieces], self.count)
+            ),
             head=tuple(
-                self._texts([p for p in message.parts if isinstance(p, str)])
-                + self._graded(price_unread_parts(message, self.count))
+                self._price_texts([p for p in message.parts if isinstance(p, str)])
+                + self._grade_count(price_unread_parts(message, self.count))
                 for message in (adapt_with_media(message, self.shape) for message in head)
             ),
-            tools=self._tools(tools),
+            tools=self._price_tools(tools),
             framing=framing,
         )
 
@@ -221,7 +223,7 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         A call of another provider also pays for the name in its result, which only Gemini's form repeats.
         """
         if (text := lone_text(message)) is not None:
-            return self._graded(self.family.content + google.price_texts((text,), self.count))
+            return self._grade_count(self.family.content + google.price_texts((text,), self.count))
         sent = as_sent(adapt_with_media(message, self.shape), sends)
         if sent is None:
             return Count(0)
@@ -232,8 +234,8 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         if 0 < results < len(message.parts):
             price += self.family.content
         if message.shape != "gemini" and message.role == "assistant":
-            price += self._texts([part.name for part in message.parts if isinstance(part, Call)])
-        return self._graded(total(map(self._media, media_in(sent)), price))
+            price += self._price_texts([part.name for part in message.parts if isinstance(part, Call)])
+        return self._grade_count(total(map(self._price_media, media_in(sent)), price))
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
@@ -257,43 +259,46 @@ class GeminiPricer(MergingPricer, JoiningPricer):
 
     def options(self, layout: Layout) -> Difference:
         """Price the output schema and the media resolution. The calling mode is free (12 recordings)."""
-        return (self._schema(layout) - NOTHING) + self._resolution(layout)
+        return (self._price_schema(layout) - NOTHING) + self._price_resolution(layout)
 
-    def _resolution(self, layout: Layout) -> Difference:
+    def _price_resolution(self, layout: Layout) -> Difference:
         """Price what the resolution of a whole request adds or saves. A part's own resolution goes before it."""
         level = setting_of(layout.options, "media_resolution")
         sent = (as_sent(adapt_with_media(message, self.shape), sends) for message in layout.messages if level)
         media = [part for message in sent if message is not None for part in media_in(message)]
-        changed = (self._graded(self._media(part, level)) - self._graded(self._media(part)) for part in media)
+        changed = (
+            self._grade_count(self._price_media(part, level)) - self._grade_count(self._price_media(part))
+            for part in media
+        )
         return functools.reduce(operator.add, changed, Difference())
 
-    def _schema(self, layout: Layout) -> Count:
+    def _price_schema(self, layout: Layout) -> Count:
         """Price the output schema, if the family bills it."""
         schema = schema_of(layout.options, "response_schema")
         if schema is not None and self.family.answers is Answers.BILLED:
-            return self._graded(google.price_answer_schema(schema, self.family, self.count))
+            return self._grade_count(google.price_answer_schema(schema, self.family, self.count))
         asked = schema or schema_of(layout.options, "response_json_schema")
         if asked is None or self.family.answers is not Answers.UNSETTLED:
             return Count(0)
-        return self._graded(google.price_unsettled_answer(asked, self.count))
+        return self._grade_count(google.price_unsettled_answer(asked, self.count))
 
-    def _tools(self, tools: Sequence[Tool]) -> tuple[Count, ...]:
+    def _price_tools(self, tools: Sequence[Tool]) -> tuple[Count, ...]:
         hidden = frozenset[str]()
         if self.shape == "gemini" and self.family.hides_json_schemas:
             hidden = with_json_schema(tools)
-        return tuple(self._tool(tool, hidden) for tool in tools)
+        return tuple(self._price_tool(tool, hidden) for tool in tools)
 
-    def _tool(self, tool: Tool, hidden: frozenset[str]) -> Count:
-        price = self._graded(google.price_tool(tool, self.family, self.count))
+    def _price_tool(self, tool: Tool, hidden: frozenset[str]) -> Count:
+        price = self._grade_count(google.price_tool(tool, self.family, self.count))
         if tool.name not in hidden:
             return price
         shown = google.price_tool(attrs.evolve(tool, parameters={}), self.family, self.count)
         return Count(shown.tokens, price.grade, price.upper)
 
-    def _texts(self, texts: Sequence[str]) -> Count:
-        return self._graded(google.price_texts(texts, self.count))
+    def _price_texts(self, texts: Sequence[str]) -> Count:
+        return self._grade_count(google.price_texts(texts, self.count))
 
-    def _media(self, part: Media, level: object = None) -> Count:
+    def _price_media(self, part: Media, level: object = None) -> Count:
         facts = read_media(part)
         if facts.text is not None:
             return pictures.price_file(self.count(facts.text))
@@ -302,7 +307,7 @@ class GeminiPricer(MergingPricer, JoiningPricer):
             level = asked.get("level", level)
         return pictures.price_resolved(facts, rates, level)
 
-    def _graded(self, price: Count) -> Count:
+    def _grade_count(self, price: Count) -> Count:
         if self.family.ceiling > 1:
             price = for_another_vocabulary(price, self.family.ceiling)
         return grade_price(price, self.count)

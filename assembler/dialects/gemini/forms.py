@@ -23,16 +23,16 @@ def in_form_of(body: Mapping[str, Any], request: Request) -> Request:
     if "config" not in request:
         return request
     if _is_of_the_sdk(body):
-        return _with_config(request, fields_in(body, "config"))
+        return _put_role_in_config(request, fields_in(body, "config"))
     written: Request = {key: value for key, value in request.items() if key != "config"}
     for name, value in request["config"].items():
         if name == "system_instruction":
-            key = _spelled(name, body)
-            written[key] = _content(value, fields_in(body, key))
+            key = _choose_spelling(name, body)
+            written[key] = _write_content(value, fields_in(body, key))
         elif name in _BESIDE_CONTENTS:
-            written[_spelled(name, body)] = value
+            written[_choose_spelling(name, body)] = value
         else:
-            written.setdefault(_spelled("generation_config", body), {})[_camel(name)] = value
+            written.setdefault(_choose_spelling("generation_config", body), {})[_to_camel_case(name)] = value
     return written
 
 
@@ -42,24 +42,24 @@ def _is_of_the_sdk(body: Mapping[str, Any]) -> bool:
     return "config" in body or (body.keys() <= _OF_THE_SDK and not named.startswith("models/"))
 
 
-def _content(system: object, given: Mapping[str, Any]) -> object:
+def _write_content(system: object, given: Mapping[str, Any]) -> object:
     """The system text as a content, which REST requires, with a role only if it came with one."""
     fields = fields_of(system)
     if fields is None:
         return {"parts": [{"text": system}]} if isinstance(system, str) else {"parts": system}
-    return _with_role(fields, given)
+    return _put_role(fields, given)
 
 
-def _with_config(request: Request, given: Mapping[str, Any]) -> Request:
+def _put_role_in_config(request: Request, given: Mapping[str, Any]) -> Request:
     """The SDK's arguments with the role of the system instruction as it came, if it is a content."""
     config = dict(request["config"])
     if fields := fields_of(config.get("system_instruction")):
         own = fields_in(given, "system_instruction") or fields_in(given, "systemInstruction")
-        config["system_instruction"] = _with_role(fields, own)
+        config["system_instruction"] = _put_role(fields, own)
     return {**request, "config": config}
 
 
-def _with_role(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _put_role(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """A system content with the role that it came with, which Google ignores, or without one."""
     return {
         key: given["role"] if key == "role" else value
@@ -68,10 +68,10 @@ def _with_role(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str
     }
 
 
-def _spelled(name: str, body: Mapping[str, Any]) -> str:
-    return name if name in body else _camel(name)
+def _choose_spelling(name: str, body: Mapping[str, Any]) -> str:
+    return name if name in body else _to_camel_case(name)
 
 
-def _camel(name: str) -> str:
+def _to_camel_case(name: str) -> str:
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)

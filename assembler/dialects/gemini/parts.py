@@ -114,7 +114,7 @@ class GeminiWriter(Writer):
                 return {"inline_data": {"mime_type": mime, "data": data}}
             case Link(url=url) if url.startswith(_STORES):
                 return {"file_data": {"file_uri": url}}
-            case Link(url=url) if (named := _type_of(part.kind, url)) is not None:
+            case Link(url=url) if (named := _guess_type(part.kind, url)) is not None:
                 return {"file_data": {"file_uri": url, "mime_type": named}}
             case _:
                 raise not_carried(part, "gemini")
@@ -130,7 +130,7 @@ class GeminiWriter(Writer):
         return str(parts[0]["text"]) if len(parts) == 1 else {"parts": parts} if parts else None
 
 
-def _type_of(kind: str, url: str) -> str | None:
+def _guess_type(kind: str, url: str) -> str | None:
     """The type of a document at a public address, which is a PDF in other APIs, or of an image by its name."""
     if kind == "document":
         return PDF
@@ -209,13 +209,13 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
             continue
         raw = fields_of(tool.seen)
         if raw is not None and either(raw, "function_declarations") is not None:
-            wrapped[id(tool.raw)] = _own_list(raw)
+            wrapped[id(tool.raw)] = _copy_own_list(raw)
         else:
-            declared.append(_declaration(tool))
+            declared.append(_write_declaration(tool))
     return [*wrapped.values(), *([{"function_declarations": declared}] if declared else [])]
 
 
-def _own_list(raw: Raw) -> Block:
+def _copy_own_list(raw: Raw) -> Block:
     """Copy a list of declarations, with `type: object` in each schema, which Gemini demands."""
     own = own_fields(raw)
     for declared in items_of(either(own, "function_declarations")):
@@ -247,6 +247,6 @@ def with_json_schema(tools: Sequence[Tool]) -> frozenset[str]:
     return frozenset(tool.name for tool in tools if tool.name not in own)
 
 
-def _declaration(tool: Tool) -> Block:
+def _write_declaration(tool: Tool) -> Block:
     schema = {"parameters_json_schema": object_schema(tool.parameters)} if tool.parameters else {}
     return {**named_tool(tool), **schema}

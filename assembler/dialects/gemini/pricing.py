@@ -40,7 +40,7 @@ def price_texts(texts: Iterable[str], count: TokenCounter) -> Count:
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """Price one entry of `contents` without its media."""
     texts: list[str] = []
-    framing = [family.content, *(_part(part, family, texts) for part in message.parts)]
+    framing = [family.content, *(_price_part(part, family, texts) for part in message.parts)]
     return total(framing) + price_texts(texts, count)
 
 
@@ -68,14 +68,14 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     if family.bills_line_breaks and (breaks := tool.description.count("\n")):
         framing.append(Count(breaks // 2, Grade.BOUNDED, upper=breaks))
     if tool.parameters:
-        framing.extend(_parameters(tool.parameters, family, texts))
+        framing.extend(_price_parameters(tool.parameters, family, texts))
     answer = fields_of(next(filter(None, map(tool.extra.get, _ANSWERS)), None))
     if answer is not None:
         framing += [family.response, price_schema(answer, family, texts)]
     return total(framing) + price_texts(texts, count)
 
 
-def _parameters(schema: Mapping[str, Any], family: Family, texts: list[str]) -> Iterator[Count]:
+def _price_parameters(schema: Mapping[str, Any], family: Family, texts: list[str]) -> Iterator[Count]:
     yield family.parameters
     if schema.get("properties"):
         yield family.object
@@ -100,7 +100,7 @@ def price_unsettled_answer(schema: Mapping[str, Any], count: TokenCounter) -> Co
     return guess(0, written + ANSWER_FRAMING)
 
 
-def _part(part: Part, family: Family, texts: list[str]) -> Count:
+def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
     """Price the framing of one part, and append its texts to `texts`."""
     match part:
         case str():
@@ -109,15 +109,15 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
         case Call():
             texts.append(part.name)
             given = part.given if part.given is not None else _read(part.arguments)
-            texts.extend(_words(given, family))
-            return total([family.call, _signed(part, family), *_for_each(given, family.call_argument)])
+            texts.extend(_list_words(given, family))
+            return total([family.call, _price_signature(part, family), *_price_each_key(given, family.call_argument)])
         case Result():
             texts.append(part.name or "")
             if part.given is not None:
-                texts.extend(_words(part.given, family))
-                beside = [_part(held, family, texts) for held in part.parts if not isinstance(held, str)]
-                return total([family.result, *_for_each(part.given, family.result_key), *beside])
-            return family.result + total(_part(inner, family, texts) for inner in part.parts)
+                texts.extend(_list_words(part.given, family))
+                beside = [_price_part(held, family, texts) for held in part.parts if not isinstance(held, str)]
+                return total([family.result, *_price_each_key(part.given, family.result_key), *beside])
+            return family.result + total(_price_part(inner, family, texts) for inner in part.parts)
         case Thinking():
             texts.append(part.text)
             return guess(0, 4)
@@ -131,7 +131,7 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             assert_never(part)
 
 
-def _signed(call: Call, family: Family) -> Count:
+def _price_signature(call: Call, family: Family) -> Count:
     """Price the thought signature of a call, which is base64 on the wire."""
     match call.signature:
         case None:
@@ -144,13 +144,13 @@ def _signed(call: Call, family: Family) -> Count:
             return family.signature.price(4 * math.ceil(len(octets) / 3))
 
 
-def _for_each(given: object, price: Count) -> list[Count]:
+def _price_each_key(given: object, price: Count) -> list[Count]:
     """`price` for each key of JSON data at any depth."""
     if isinstance(given, Mapping):
         held = list(cast("Mapping[str, object]", given).values())
-        return [price] * len(held) + [each for inner in held for each in _for_each(inner, price)]
+        return [price] * len(held) + [each for inner in held for each in _price_each_key(inner, price)]
     if isinstance(given, list | tuple):
-        return [each for inner in cast("Sequence[object]", given) for each in _for_each(inner, price)]
+        return [each for inner in cast("Sequence[object]", given) for each in _price_each_key(inner, price)]
     return []
 
 
@@ -161,15 +161,15 @@ def _read(arguments: str) -> Any:
         return arguments
 
 
-def _words(value: object, family: Family) -> Iterator[str]:
+def _list_words(value: object, family: Family) -> Iterator[str]:
     """The keys and values of JSON data as texts."""
     if isinstance(value, Mapping):
         for key, inner in cast("Mapping[str, object]", value).items():
             yield key
-            yield from _words(inner, family)
+            yield from _list_words(inner, family)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for inner in cast("Sequence[object]", value):
-            yield from _words(inner, family)
+            yield from _list_words(inner, family)
     elif family.whole_numbers and isinstance(value, int | float):
         yield "0"
     else:

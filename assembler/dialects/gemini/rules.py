@@ -52,7 +52,7 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     if turns and turns[-1].role == "model":
         yield RULE["G7"].broken(turns[-1].place.path, "the last content is the model's")
     if model is not None and _SIGNING.search(model.lower()):
-        yield from _unsigned(turns)
+        yield from _wrong_signatures(turns)
 
 
 def _wrong_system(request: Place) -> Iterator[Violation]:
@@ -115,7 +115,7 @@ def _wrong_answers(asked: Content, turn: Content) -> Iterator[Violation]:
         open_calls[word.text] -= 1
 
 
-def _unsigned(turns: list[Content]) -> Iterator[Violation]:
+def _wrong_signatures(turns: list[Content]) -> Iterator[Violation]:
     """G8: the first call of each model turn since the user last spoke carries a signature."""
     for turn in reversed(turns):
         if turn.role == "user" and not turn.responses:

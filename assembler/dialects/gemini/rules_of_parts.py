@@ -48,19 +48,19 @@ class Content:
 
 
 @functools.cache
-def _wire(key: str) -> str:
+def _to_camel_case(key: str) -> str:
     head, *rest = key.split("_")
     return head + "".join(word.capitalize() for word in rest)
 
 
-_DATA_KEYS = _DATA | {_wire(key) for key in _DATA}
-KINDS = _DATA_KEYS | _BESIDE | {_wire(key) for key in _BESIDE}
+_DATA_KEYS = _DATA | {_to_camel_case(key) for key in _DATA}
+KINDS = _DATA_KEYS | _BESIDE | {_to_camel_case(key) for key in _BESIDE}
 """Every member of a part, in both forms."""
 
 
 def value_under(place: Place, key: str) -> Place:
     """The value under a key in the SDK's or the wire's form."""
-    return place.first(key, _wire(key))
+    return place.first(key, _to_camel_case(key))
 
 
 def setting_under(request: Place, key: str) -> Place:
@@ -72,14 +72,14 @@ def setting_under(request: Place, key: str) -> Place:
 def wrong_contents(contents: Place) -> Iterator[Violation]:
     """S1 of the contents: a string, one content or a list of either; objects have parts."""
     yield from shape.must_be(contents, _CONTENTS)
-    for place in _every(contents):
+    for place in _list_contents(contents):
         yield from shape.must_be(place, shape.TEXT_OR_OBJECT)
         if is_object(place.value) and place.size:
             yield from shape.may_be(place.at("role"), shape.TEXT)
             yield from shape.may_be(place.at("parts"), shape.LIST)
 
 
-def _every(contents: Place) -> list[Place]:
+def _list_contents(contents: Place) -> list[Place]:
     if is_list(contents.value):
         return contents.each()
     return [] if contents.nothing else [contents]
@@ -87,7 +87,7 @@ def _every(contents: Place) -> list[Place]:
 
 def read_contents(contents: Place) -> list[Content]:
     """Read the contents as turns. A string is a user turn of one text, as in the SDK; S1 covers other values."""
-    return [_read(place) for place in _every(contents) if is_object(place.value) or place.text is not None]
+    return [_read(place) for place in _list_contents(contents) if is_object(place.value) or place.text is not None]
 
 
 def _read(place: Place) -> Content:

@@ -80,39 +80,41 @@ class _Schema:
             return _UNPRICED
         reference: object = schema.get("$ref")
         if isinstance(reference, str):
-            return self._followed(reference.rsplit("/", 1)[-1], at)
+            return self._price_reference(reference.rsplit("/", 1)[-1], at)
         values = [str(value) for value in items_of(schema.get("enum"))]
         self.texts.extend(values)
         inner = [self.family.value] * len(values)
-        inner.append(self._titled(schema))
-        inner.extend(self._arguments(schema, at))
+        inner.append(self._price_title(schema))
+        inner.extend(self._price_arguments(schema, at))
         for word in _ALTERNATIVES:
-            inner.extend(self.family.alternative + self._inside(option, at) for option in items_of(schema.get(word)))
+            inner.extend(
+                self.family.alternative + self._price_nested(option, at) for option in items_of(schema.get(word))
+            )
         if isinstance(schema.get("items"), Mapping):
             inner.append(self.family.items)
-        inner.extend(self._inside(schema.get(word), at) for word in ("items", "additionalProperties"))
+        inner.extend(self._price_nested(schema.get(word), at) for word in ("items", "additionalProperties"))
         inner.extend(
-            self._keyword(word, held)
+            self._price_keyword(word, held)
             for word, held in schema.items()
             if word not in _PRICED_APART and word not in _ALTERNATIVES
         )
         return total(inner)
 
-    def _keyword(self, word: str, held: object) -> Count:
+    def _price_keyword(self, word: str, held: object) -> Count:
         """The framing of a keyword. Its text is in the bound where no recording shows that it is free."""
         price = self.family.keyword
         if word in _FREE or held is None or isinstance(held, bool | int | float):
             return price
         return guess(price.tokens, price.upper + most_tokens(json.dumps(held, ensure_ascii=False, default=str)))
 
-    def _titled(self, schema: Mapping[str, Any]) -> Count:
+    def _price_title(self, schema: Mapping[str, Any]) -> Count:
         title: object = schema.get("title")
         if not isinstance(title, str) or self.family.titled is None:
             return NOTHING
         self.texts.append(title)
         return self.family.titled
 
-    def _arguments(self, schema: Mapping[str, Any], at: _Position) -> Iterator[Count]:
+    def _price_arguments(self, schema: Mapping[str, Any], at: _Position) -> Iterator[Count]:
         """The framing of each property and its schema."""
         required = frozenset(key for key in items_of(schema.get("required")) if isinstance(key, str))
         for key, held in fields_in(schema, "properties").items():
@@ -120,25 +122,25 @@ class _Schema:
             yield self.family.described_argument if fields_in(held).get("description") else self.family.argument
             if key not in required:
                 yield self.family.optional
-            yield self._inside(held, at)
+            yield self._price_nested(held, at)
 
-    def _followed(self, name: str, at: _Position) -> Count:
+    def _price_reference(self, name: str, at: _Position) -> Count:
         if name in at.inside:
-            return self._again(name)
-        definition = self._definition(name)
+            return self._price_further_rounds(name)
+        definition = self._find_definition(name)
         first = self.times == 1 and name not in self.seen
         if not first and not self.repeats.taken(name, definition, self.times):
             return _UNPRICED
         self.seen.add(name)
         return self.price(definition, at.within(name))
 
-    def _definition(self, name: str) -> Mapping[str, Any]:
+    def _find_definition(self, name: str) -> Mapping[str, Any]:
         """The definition of a reference; empty if it is missing, or `true`."""
         return fields_in(self.definitions, name)
 
-    def _again(self, name: str) -> Count:
+    def _price_further_rounds(self, name: str) -> Count:
         """Price the further rounds of a cycle, once a definition: no bill shows a definition with two cycles."""
-        definition = self._definition(name)
+        definition = self._find_definition(name)
         if not self.cycles or name in self.repeated or not self.repeats.taken(name, definition, self.cycles):
             return _UNPRICED
         self.repeated.add(name)
@@ -154,7 +156,7 @@ class _Schema:
         self.texts.extend(once.texts * self.cycles)
         return guess(round_.tokens * self.cycles, 2 * round_.upper * self.cycles)
 
-    def _inside(self, schema: object, at: _Position) -> Count:
+    def _price_nested(self, schema: object, at: _Position) -> Count:
         """Price a nested schema; `true` and other non-objects cost nothing."""
         if (nested := fields_of(schema)) is None:
             return NOTHING

@@ -14,7 +14,7 @@ from assembler.conversation.messages.shapes import (
 )
 
 
-def _holding(kinds: str, inside: Known) -> dict[str, Known]:
+def _name_both_ways(kinds: str, inside: Known) -> dict[str, Known]:
     """What is known of a kind of part, by its names in the SDK and on the wire."""
     return {kind: {kind: inside} for kind in kinds.split()}
 
@@ -29,10 +29,10 @@ SHAPE = declare_shape(
         is_form_of=lambda fields: "function_declarations" in fields or "functionDeclarations" in fields,
         tool_fields=("response", "response_json_schema", "responseJsonSchema"),
         known_fields={
-            **_holding("function_call functionCall", known("name args")),
-            **_holding("function_response functionResponse", known("name response", parts=PARTS)),
-            **_holding("inline_data inlineData", known("data")),
-            **_holding("file_data fileData", known("file_uri fileUri")),
+            **_name_both_ways("function_call functionCall", known("name args")),
+            **_name_both_ways("function_response functionResponse", known("name response", parts=PARTS)),
+            **_name_both_ways("inline_data inlineData", known("data")),
+            **_name_both_ways("file_data fileData", known("file_uri fileUri")),
             "text": known("text"),
             MESSAGE: {**dict.fromkeys(OF_CHAT), **known(parts=PARTS)},
         },

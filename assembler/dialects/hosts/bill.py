@@ -76,7 +76,7 @@ class HostBill(JoiningPricer):
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, the head, the tools with their hidden preamble, and the opening."""
-        tools = self._declared(tools)
+        tools = self._complete_schemas(tools)
         each_piece = tuple(price_text(piece.text, self.family, self.count) for piece in pieces)
         each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
         text = "".join(piece.text for piece in pieces)
@@ -107,25 +107,27 @@ class HostBill(JoiningPricer):
             else as_responses_sends(adapt_message(message, RESPONSES))
         )
         if is_empty_for_chat(message) or not message.parts:
-            return NOTHING if chat else self._other_fields(message)  # an item of reasoning is sent beside the next one
-        alone = _in_chat(message) if chat else _in_items(message)
-        bill = total(map(self._alone, alone)) + self._other_fields(message)
+            return (
+                NOTHING if chat else self._price_other_fields(message)
+            )  # an item of reasoning is sent beside the next one
+        alone = _split_for_chat(message) if chat else _split_for_items(message)
+        bill = total(map(self._price_alone, alone)) + self._price_other_fields(message)
         if message.name is None or self.api == "responses":  # where names have no place
             return bill
         if all(type(part) is Result for part in message.parts):  # answers are sent without it
             return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
 
-    def _alone(self, message: Message) -> Count:
+    def _price_alone(self, message: Message) -> Count:
         """Price one message of the template, or a server's items on Responses."""
         if self.api == "responses" and message.role == "assistant" and all(type(it) is Opaque for it in message.parts):
             return price_items(message.parts, self.family, self.count)
         return price_message(message, self.family, self.count)
 
-    def _other_fields(self, message: Message) -> Count:
+    def _price_other_fields(self, message: Message) -> Count:
         """Price the fields other than the content: past reasoning only in the bound if the host drops it."""
         chat = self.api == "chat"
-        price = price_fields(message, self.count) if chat else self._reasoning(message)
+        price = price_fields(message, self.count) if chat else self._price_reasoning(message)
         calls = any(isinstance(part, Call) for part in message.parts)
         shown = chat and any(type(part) is Thinking and _is_shown(part, message) for part in message.parts)
         hidden = self.family.behind_thought if shown and not calls else NOTHING
@@ -134,12 +136,12 @@ class HostBill(JoiningPricer):
         kept = attrs.evolve(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
         return Count(price_fields(kept, self.count).tokens if chat else 0, price.grade, upper=price.upper) + hidden
 
-    def _reasoning(self, message: Message) -> Count:
+    def _price_reasoning(self, message: Message) -> Count:
         """Price reasoning items, which only Responses takes. It does not take the fields of a Chat message."""
         thoughts = [part for part in message.parts if isinstance(part, Thinking) and is_sent_thought(part, message)]
         return total(price_reasoning(thought, self.count, FRAMING) for thought in thoughts)
 
-    def _declared(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+    def _complete_schemas(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         """The tools as they are sent: Responses gets an empty schema for a tool without arguments."""
         if self.api == "chat":
             return tools
@@ -169,30 +171,30 @@ class HostBill(JoiningPricer):
 
     def options(self, layout: Layout) -> Difference:
         """Price an answer format, thinking, and a tool choice. With "none" some templates leave the tools out."""
-        return self._answer_format(layout.options) + self._choice(layout) + self._thinking(layout)
+        return self._price_answer_format(layout.options) + self._price_choice(layout) + self._price_thinking(layout)
 
-    def _thinking(self, layout: Layout) -> Difference:
+    def _price_thinking(self, layout: Layout) -> Difference:
         price = self.family.thinking
         if layout.options.get("thinking") != {"type": "enabled"}:
             return Difference()
         # Billed with tools (4 recordings of 4), and once in 4 without.
         return price - NOTHING if layout.tools else Difference(0, price.grade, price.upper)
 
-    def _answer_format(self, options: Mapping[str, Any]) -> Difference:
-        schema = _wanted_schema(options)
+    def _price_answer_format(self, options: Mapping[str, Any]) -> Difference:
+        schema = _find_answer_schema(options)
         if schema is None:
             return Difference()
         with_it = price_request(self.family, self.count, api=self.api, answer_schema=schema)
         price = with_it - price_request(self.family, self.count, api=self.api)
         return attrs.evolve(price, tokens=0) if self.family.hides_schemas else price
 
-    def _choice(self, layout: Layout) -> Difference:
+    def _price_choice(self, layout: Layout) -> Difference:
         """Price a forced tool, or what is saved if the template leaves out tools that may not be called."""
         choice = tool_choice_in(layout.options)
         if not layout.tools:
             return Difference()
         if choice == "none" and self.family.hides_tools_unchosen:
-            functions = self._declared([tool for tool in layout.tools if tool.api is None])
+            functions = self._complete_schemas([tool for tool in layout.tools if tool.api is None])
             return NOTHING - price_tools(functions, self.family, self.count)
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
 
@@ -202,14 +204,14 @@ def _is_shown(thought: Thinking, message: Message) -> bool:
     return field_of(thought) is not None or is_sent_in_content(thought, message)
 
 
-def _in_chat(message: Message) -> list[Message]:
+def _split_for_chat(message: Message) -> list[Message]:
     """The messages that Chat gets: each result, then everything else. Reasoning is not sent among the parts."""
-    alone = [_of_tool(part, message) for part in message.parts if type(part) is Result]
+    alone = [_make_tool_message(part, message) for part in message.parts if type(part) is Result]
     rest = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
     return [*alone, attrs.evolve(message, parts=rest)] if rest else alone
 
 
-def _in_items(message: Message) -> list[Message]:
+def _split_for_items(message: Message) -> list[Message]:
     """The messages that a template gets of Responses' items: each output, each server's item, and the runs
     between them. So an item costs the same wherever it is found, and whatever stands next to it.
     """
@@ -221,22 +223,25 @@ def _in_items(message: Message) -> list[Message]:
     for is_apart, group in itertools.groupby((part for part in message.parts if type(part) is not Thinking), apart):
         run = tuple(group)
         if is_apart:
-            alone += [_of_tool(part, message) if type(part) is Result else _of_model(part, message) for part in run]
+            alone += [
+                _make_tool_message(part, message) if type(part) is Result else _make_model_message(part, message)
+                for part in run
+            ]
         elif any(run) or sendable(message) or message.role != "assistant":  # an empty answer is not sent
-            parts = _as_one_text(run) if message.role == "assistant" else run
+            parts = _join_texts(run) if message.role == "assistant" else run
             alone.append(attrs.evolve(message, parts=parts))
     return alone
 
 
-def _of_tool(part: Part, message: Message) -> Message:
+def _make_tool_message(part: Part, message: Message) -> Message:
     return attrs.evolve(message, role="tool", parts=(part,))
 
 
-def _of_model(part: Part, message: Message) -> Message:
+def _make_model_message(part: Part, message: Message) -> Message:
     return attrs.evolve(message, role="assistant", parts=(part,))
 
 
-def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def _join_texts(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """Join neighbouring texts, as Responses gets an assistant's message."""
     joined_up: list[Part] = []
     for part in parts:
@@ -247,7 +252,7 @@ def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(joined_up)
 
 
-def _wanted_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _find_answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The output schema in either API's form; `{}` for any JSON object, None for plain text."""
     wanted = fields_in(options, "response_format") or fields_in(options, "text", "format")
     if wanted.get("type") not in ("json_schema", "json_object"):

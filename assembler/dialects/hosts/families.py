@@ -136,22 +136,22 @@ def family_of(model: str) -> Family:
     family = first_match(FAMILIES, template_name(model))
     if family is None:
         raise UnknownModelError(model, nearest=[row.name for row in FAMILIES])
-    return _on_any_host(family) if is_forwarded(model) else family
+    return _widen_for_any_host(family) if is_forwarded(model) else family
 
 
-def _on_any_host(family: Family) -> Family:
+def _widen_for_any_host(family: Family) -> Family:
     """Widen the bounds of a family for an unknown host, since a gateway chooses the host.
 
     The slack is the largest difference between two recorded hosts of one model without a hidden prompt of their own.
     """
     return attrs.evolve(
         family,
-        opening=_with_slack(family.opening, 6),
-        tooling=_with_slack(family.tooling, 40),
-        tool=_with_slack(family.tool, 10),
-        call=_with_slack(family.call, 10),
+        opening=_add_slack(family.opening, 6),
+        tooling=_add_slack(family.tooling, 40),
+        tool=_add_slack(family.tool, 10),
+        call=_add_slack(family.call, 10),
     )
 
 
-def _with_slack(price: Count, tokens: Tokens) -> Count:
+def _add_slack(price: Count, tokens: Tokens) -> Count:
     return guess(price.tokens, price.upper + tokens)

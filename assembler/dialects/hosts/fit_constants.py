@@ -100,13 +100,15 @@ def fit_constants(recordings: Sequence[Recorded]) -> Fit:
 
     parts: Array = np.array([one.parts for one in recordings], dtype=np.float64)
     bills: Array = np.array([one.billed for one in recordings], dtype=np.float64)
-    shown = _independent(parts)
-    whole = _least_deviations(parts, bills, shown)
+    shown = _find_independent_columns(parts)
+    whole = _fit_least_deviations(parts, bills, shown)
     fold = np.arange(len(bills)) % min(len(bills), FOLDS)
     held: Array = np.zeros(len(bills))
     for left_out in range(min(len(bills), FOLDS)):
         rest = fold != left_out
-        held[~rest] = parts[~rest] @ _least_deviations(parts[rest], bills[rest], _independent(parts[rest]))
+        held[~rest] = parts[~rest] @ _fit_least_deviations(
+            parts[rest], bills[rest], _find_independent_columns(parts[rest])
+        )
     errors = np.abs(held - bills) / np.maximum(bills, 1)
     return Fit(
         constants=dict(zip(PARTS, map(float, whole), strict=True)),
@@ -118,7 +120,7 @@ def fit_constants(recordings: Sequence[Recorded]) -> Fit:
     )
 
 
-def _independent(parts: Array) -> list[int]:
+def _find_independent_columns(parts: Array) -> list[int]:
     """The columns that are linearly independent of those before them."""
     import numpy as np
 
@@ -129,7 +131,7 @@ def _independent(parts: Array) -> list[int]:
     return kept
 
 
-def _least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array:
+def _fit_least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array:
     """Fit by reweighted least squares. Constants below zero are removed, the lowest first."""
     import numpy as np
 
@@ -159,9 +161,13 @@ def row(fit: Fit, model: str, read: str) -> str:
         "evidence": f'{{ source = "recordings of my own", read = "{read}", rows = {fit.rows}, repositories = 0 }}',
         "stand_in": f"{{ typical = {factor}, ceiling = {round(factor * 1.05, 3)}, flat = 2 }}",
         "definitions": '"compact"',
-        "opening": _guessed(constant["opening"], round(fit.short) + 1),
-        **{field: _guessed(constant["message"], free.get("message", 1)) for field in _MESSAGES},
-        **{name: _guessed(constant[name], free.get(name, 1)) for name in PARTS[3:] if constant[name] or name in free},
+        "opening": _write_range(constant["opening"], round(fit.short) + 1),
+        **{field: _write_range(constant["message"], free.get("message", 1)) for field in _MESSAGES},
+        **{
+            name: _write_range(constant[name], free.get(name, 1))
+            for name in PARTS[3:]
+            if constant[name] or name in free
+        },
     }
     error = f"# held out: median {fit.median:.1%}, largest {fit.largest:.1%}, at most {round(fit.short)} short\n"
     unshown = f"# not shown by these recordings: {', '.join(fit.unshown)}\n" if fit.unshown else ""
@@ -169,5 +175,5 @@ def row(fit: Fit, model: str, read: str) -> str:
     return f"{error}{unshown}[{json.dumps(model)}]\n{lines}"
 
 
-def _guessed(tokens: Tokens, slack: Tokens) -> str:
+def _write_range(tokens: Tokens, slack: Tokens) -> str:
     return f'"{tokens} to {tokens + slack}"'

@@ -37,38 +37,38 @@ class ForwardedPricer(GradedMergingPricer):
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the fixed regions by the maker's list, with the fields of head messages, which Chat carries too."""
-        prices = super().fixed(pieces, list(map(self._carried, head)), tools)
+        prices = super().fixed(pieces, list(map(self._adapt_parts, head)), tools)
         if self.api == "responses" or not any(message.extra_fields for message in head):
             return prices
         each = zip(prices.head, head, strict=True)
-        bounds = ((price, bound_fields(self._carried(message), self.count)) for price, message in each)
+        bounds = ((price, bound_fields(self._adapt_parts(message), self.count)) for price, message in each)
         return attrs.evolve(prices, head=tuple(price + bound for price, bound in bounds))
 
     def message(self, message: Message) -> Count:
         """Price one message by the maker's list, without the reasoning and media that the format has no place for."""
-        carried = self._carried(message)
+        carried = self._adapt_parts(message)
         if carried is not message and not carried.parts and not carried.extra_fields:
             return NOTHING
         if self.api == "responses" and Opaque in map(type, carried.parts):
-            return self._message(carried) + price_beside_words(_own_items(carried), self.count)
-        return self._message(carried)
+            return self._price_message(carried) + price_beside_words(_list_own_items(carried), self.count)
+        return self._price_message(carried)
 
-    def _carried(self, message: Message) -> Message:
+    def _adapt_parts(self, message: Message) -> Message:
         """The message with the parts that the format takes: those of the maker's own API are texts there."""
         if message.text is not None:
             return message
         return adapt_with_media(message, "openai") if self.api == "chat" else adapt_message(message, RESPONSES)
 
-    def _message(self, message: Message) -> Count:
+    def _price_message(self, message: Message) -> Count:
         reasons = Thinking in map(type, message.parts)
         if not reasons and not message.extra_fields:
             return super().message(message)
         if self.api == "chat" and is_empty_for_chat(message):
             return NOTHING
-        others = bound_fields(message, self.count) if self.api == "chat" else self._items(message)
+        others = bound_fields(message, self.count) if self.api == "chat" else self._price_thoughts(message)
         if not reasons:
             return super().message(message) + others
-        kept = tuple(part for part in message.parts if type(part) is not Thinking or self._stays(part, message))
+        kept = tuple(part for part in message.parts if type(part) is not Thinking or self._stays_in_chat(part, message))
         return super().message(attrs.evolve(message, parts=kept)) + others if kept else others
 
     def unread(self, message: Message) -> Count:
@@ -79,11 +79,11 @@ class ForwardedPricer(GradedMergingPricer):
         """The messages without reasoning items that no item of the model follows."""
         return messages if self.api == "chat" else without_unfollowed_reasoning(messages)
 
-    def _stays(self, thought: Thinking, message: Message) -> bool:
+    def _stays_in_chat(self, thought: Thinking, message: Message) -> bool:
         """True for reasoning among the parts of a Chat message."""
         return self.api == "chat" and message.shape in CHAT_SHAPES and field_of(thought) is None
 
-    def _items(self, message: Message) -> Count:
+    def _price_thoughts(self, message: Message) -> Count:
         thoughts = [part for part in message.parts if type(part) is Thinking and is_sent_thought(part, message)]
         if not thoughts:
             return NOTHING
@@ -91,7 +91,7 @@ class ForwardedPricer(GradedMergingPricer):
         return Count(0, Grade.ESTIMATED, upper)
 
 
-def _own_items(message: Message) -> list[Opaque]:
+def _list_own_items(message: Message) -> list[Opaque]:
     """The items of Responses in a message, and unknown ones in its shape. The maker's list prices all others."""
     own = (RESPONSES, NEUTRAL) if message.shape == RESPONSES else (RESPONSES,)
     return [part for part in message.parts if type(part) is Opaque and part.api in own]

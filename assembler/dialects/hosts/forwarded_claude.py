@@ -21,10 +21,10 @@ _SCHEMA_AS_TOOL = Difference(0, Grade.ESTIMATED, 260)
 def forwarded_claude(model: str, count: TokenCounter) -> AnthropicPricer:
     """The price list of a Claude family for a request that a gateway translates."""
     own = anthropic.pricer(model, count)
-    return attrs.evolve(own, shape="openai", as_messages=_as_messages, answer_format=_SCHEMA_AS_TOOL)
+    return attrs.evolve(own, shape="openai", as_messages=_spell_for_messages, answer_format=_SCHEMA_AS_TOOL)
 
 
-def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
+def _spell_for_messages(options: Mapping[str, Any]) -> dict[str, Any]:
     """The tool choice, thinking and answer format of Chat or Responses in Messages' form. Others are free."""
     asked: dict[str, Any] = {}
     choice = tool_choice_in(options)
@@ -38,12 +38,12 @@ def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
     if wanted.get("type") == "json_schema":
         schema = (fields_in(wanted, "json_schema") or wanted).get("schema")
         asked["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-    if _is_to_reason(options):
+    if _asks_to_reason(options):
         asked["thinking"] = {"type": "enabled"}
     return asked | {key: options[key] for key in ("thinking",) if key in options}
 
 
-def _is_to_reason(options: Mapping[str, Any]) -> bool:
+def _asks_to_reason(options: Mapping[str, Any]) -> bool:
     """Whether `reasoning` or `reasoning_effort` turns thinking on (OpenRouter, "Reasoning Tokens", read 2026-11)."""
     asked = fields_in(options, "reasoning")
     effort: object = asked.get("effort", options.get("reasoning_effort"))

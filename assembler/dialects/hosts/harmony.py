@@ -33,39 +33,39 @@ def declaration(tool: Tool) -> str:
     remarks = "".join(f"// {line}\n" for line in tool.description.splitlines())
     if not tool.parameters:
         return f"{remarks}type {tool.name} = () => any;\n\n"
-    return f"{remarks}type {tool.name} = (_: {_type(tool.parameters, '', 0)}) => any;\n\n"
+    return f"{remarks}type {tool.name} = (_: {_write_type(tool.parameters, '', 0)}) => any;\n\n"
 
 
-def _type(schema: Schema, indent: str, depth: int) -> str:
+def _write_type(schema: Schema, indent: str, depth: int) -> str:
     kind: object = schema.get("type")
     if depth > DEEPEST:
         return "any"
     if isinstance(schema.get("oneOf"), list):
-        return "".join(f"\n{choice}" for choice in _choices(schema, indent, depth))
-    if named := _texts(kind):
+        return "".join(f"\n{choice}" for choice in _write_choices(schema, indent, depth))
+    if named := _list_texts(kind):
         return " | ".join("number" if one == "integer" else one for one in named)
     if kind == "object":
-        return _object(schema, indent, depth)
+        return _write_object(schema, indent, depth)
     if kind == "array":
         items = fields_of(schema.get("items"))
-        inner = "any" if items is None else _type(items, indent, depth + 1)
+        inner = "any" if items is None else _write_type(items, indent, depth + 1)
         return f"{inner}[]" if "items" in schema else "Array<any>"
-    members = _texts(schema.get("enum")) if kind == "string" else []
+    members = _list_texts(schema.get("enum")) if kind == "string" else []
     if members:
         return " | ".join(f'"{member}"' for member in members)
     return _NAMED.get(kind, "any") if isinstance(kind, str) else "any"
 
 
-def _texts(given: object) -> list[str]:
+def _list_texts(given: object) -> list[str]:
     return [one for one in items_of(given) if isinstance(one, str)]
 
 
-def _or_null(schema: Schema, indent: str, depth: int) -> str:
-    kind = _type(schema, indent, depth)
+def _write_type_or_null(schema: Schema, indent: str, depth: int) -> str:
+    kind = _write_type(schema, indent, depth)
     return f"{kind} | null" if schema.get("nullable") is True and "null" not in kind else kind
 
 
-def _choices(schema: Schema, indent: str, depth: int, above: object = None) -> Iterator[str]:
+def _write_choices(schema: Schema, indent: str, depth: int, above: object = None) -> Iterator[str]:
     """A line for each schema of `oneOf`, with its description and default.
 
     Below a description of the property, `above`, the first schema's is not repeated, nor is one that is the same.
@@ -75,28 +75,28 @@ def _choices(schema: Schema, indent: str, depth: int, above: object = None) -> I
         is_said = described == above or (place == 0 and isinstance(above, str))
         remarks = [described] if isinstance(described, str) and not is_said else []
         if "default" in one:
-            remarks.append(f"default: {_default(one)}")
-        written = _or_null(one, f"{indent}   ", depth + 1)
+            remarks.append(f"default: {_write_default(one)}")
+        written = _write_type_or_null(one, f"{indent}   ", depth + 1)
         yield f"{indent} | {' // '.join([written, ' '.join(remarks)] if remarks else [written])}"
 
 
-def _object(schema: Schema, indent: str, depth: int) -> str:
-    required = frozenset(_texts(schema.get("required")))
+def _write_object(schema: Schema, indent: str, depth: int) -> str:
+    required = frozenset(_list_texts(schema.get("required")))
     description: object = schema.get("description")
     lines = [f"{indent}// {description}\n{{\n" if isinstance(description, str) else "{\n"]
     for key, value in properties(schema).items():
-        lines += [f"{indent}{remark}\n" for remark in _remarks(value)]
+        lines += [f"{indent}{remark}\n" for remark in _write_remarks(value)]
         named = f"{indent}{key}{'' if key in required else '?'}:"
         if isinstance(value.get("oneOf"), list):
-            chosen = _choices(value, indent, depth + 1, value.get("description"))
+            chosen = _write_choices(value, indent, depth + 1, value.get("description"))
             lines += [f"{named}\n", *(f"{choice}\n" for choice in chosen), f"{indent},\n"]
             continue
-        default = f" // default: {_default(value)}" if "default" in value else ""
-        lines.append(f"{named} {_or_null(value, f'{indent}    ', depth + 1)},{default}\n")
+        default = f" // default: {_write_default(value)}" if "default" in value else ""
+        lines.append(f"{named} {_write_type_or_null(value, f'{indent}    ', depth + 1)},{default}\n")
     return f"{''.join(lines)}{indent}}}"
 
 
-def _remarks(schema: Schema) -> Iterator[str]:
+def _write_remarks(schema: Schema) -> Iterator[str]:
     """The comments above a property."""
     title, description = schema.get("title"), schema.get("description")
     if isinstance(title, str):
@@ -109,10 +109,10 @@ def _remarks(schema: Schema) -> Iterator[str]:
         yield "// Examples:"
         yield from (f'// - "{one}"' for one in examples if isinstance(one, str))
     if chosen and "default" in schema:
-        yield f"// default: {_default(schema)}"
+        yield f"// default: {_write_default(schema)}"
 
 
-def _default(schema: Schema) -> str:
+def _write_default(schema: Schema) -> str:
     """A default: a text in quotes without escapes, a member of an enum without quotes, other values as JSON."""
     default: object = schema["default"]
     if not isinstance(default, str):

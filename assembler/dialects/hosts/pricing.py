@@ -85,7 +85,7 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> C
     return family.tooling + total(price_tool(tool, family, count) for tool in tools)
 
 
-def _quoted_texts(parts: Sequence[Part]) -> Sequence[Part]:
+def _quote_texts(parts: Sequence[Part]) -> Sequence[Part]:
     """The parts of a result with its texts as one JSON string, which is there even if it is empty."""
     said = json.dumps("".join(part for part in parts if isinstance(part, str)), ensure_ascii=False)
     return (said, *(part for part in parts if not isinstance(part, str)))
@@ -133,7 +133,7 @@ def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.extend((legal_name(part.name), part.arguments))
             return family.call + _price_argument_tags(part, family)
         case Result():
-            said = _quoted_texts(part.parts) if family.quotes_results else part.parts
+            said = _quote_texts(part.parts) if family.quotes_results else part.parts
             return family.result + total(_frame_part(inner, family, texts) for inner in said)
         case Thinking():
             texts.append(part.text)

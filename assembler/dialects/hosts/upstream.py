@@ -54,23 +54,27 @@ def hosted_pricer(model: str | None, count: TokenCounter, api: OpenAIApi = "chat
     return host_bill(model, count, api)
 
 
-def _claude(model: str, count: TokenCounter) -> MergingPricer:
+def _make_claude_pricer(model: str, count: TokenCounter) -> MergingPricer:
     from assembler.dialects.hosts.forwarded_claude import forwarded_claude
 
     return forwarded_claude(model, count)
 
 
-def _gemini(model: str, count: TokenCounter) -> MergingPricer:
+def _make_gemini_pricer(model: str, count: TokenCounter) -> MergingPricer:
     from assembler.dialects.gemini.dialect import gemini
 
     return attrs.evolve(gemini.pricer(model, count), shape="openai")
 
 
-def _mistral(model: str, count: TokenCounter) -> MergingPricer:
+def _make_mistral_pricer(model: str, count: TokenCounter) -> MergingPricer:
     from assembler.dialects.mistral.dialect import mistral
 
     return cast("MergingPricer", mistral.pricer(model, count))
 
 
-_MAKERS: Mapping[str, Maker] = {"claude": _claude, "gemini": _gemini, "mistral": _mistral}
+_MAKERS: Mapping[str, Maker] = {
+    "claude": _make_claude_pricer,
+    "gemini": _make_gemini_pricer,
+    "mistral": _make_mistral_pricer,
+}
 """The makers' price lists, by the beginning of the family's name."""

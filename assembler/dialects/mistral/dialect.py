@@ -87,7 +87,7 @@ class Mistral:
 
     def emit(self, layout: Layout) -> Emission:
         """`messages`, with the system text first, and `tools`. Raises `ConversationError` without a message."""
-        sent = write_messages(_all_messages(layout))
+        sent = write_messages(_list_messages(layout))
         if not sent.messages:
             raise ConversationError("Mistral needs at least one message; add an instruction or a message")
         request: dict[str, Any] = {"messages": sent.messages}
@@ -104,7 +104,7 @@ class Mistral:
 mistral = Mistral()
 
 
-def _all_messages(layout: Layout) -> list[Message]:
+def _list_messages(layout: Layout) -> list[Message]:
     """All messages, with the system text as the first."""
     sent = [*layout.head, *layout.messages]
     if not layout.system:
@@ -119,7 +119,7 @@ _REASONING_PROMPT = Difference(200, Grade.ESTIMATED, upper=600)
 """The default system prompt that `prompt_mode` adds (Mistral docs, Reasoning, read 2026-11). Not recorded."""
 
 
-def _hidden_prompts(options: Mapping[str, Any]) -> Difference:
+def _price_hidden_prompts(options: Mapping[str, Any]) -> Difference:
     """Price the prompts that the service adds for these options."""
     safe = _SAFE_PROMPT if options.get("safe_prompt") is True else Difference()
     return safe + _REASONING_PROMPT if options.get("prompt_mode") == "reasoning" else safe
@@ -141,11 +141,11 @@ class MistralPricer(MergingPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, the head, the tools, and the opening."""
         texts = [piece.text for piece in pieces]
-        each_piece = tuple(map(self._text, texts))
-        each_tool = tuple(estimate_with_slack(1, 1) + self._text(_show_tool(tool)) for tool in tools)
+        each_piece = tuple(map(self._price_text, texts))
+        each_tool = tuple(estimate_with_slack(1, 1) + self._price_text(_show_tool(tool)) for tool in tools)
         system = price_system("".join(texts), self.family, self.count)
         own_pieces, around_system = split_framing(system, each_piece)
-        own_tools, tooling = split_framing(self._tool_list(tools), each_tool)
+        own_tools, tooling = split_framing(self._price_tool_list(tools), each_tool)
         return FixedPrices(
             pieces=own_pieces,
             head=tuple(map(self.message, head)),
@@ -157,21 +157,21 @@ class MistralPricer(MergingPricer):
     def message(self, message: Message) -> Count:
         """Price one message with its control tokens. A call's arguments are spaced JSON, as in the template."""
         if lone_text(message) is not None:
-            said = message.with_parts(_stripped(message.parts)) if message.role == "assistant" else message
+            said = message.with_parts(_strip_end(message.parts)) if message.role == "assistant" else message
             return price_message(said, self.family, self.count)
         message = adapt_with_media(message, "mistral")
         if is_empty(message):
             return NOTHING
-        parts = self._billed(message.parts)
+        parts = self._find_billed_parts(message.parts)
         if not parts and message.role == "assistant":
             return NOTHING  # only another model's reasoning, which is left out
         if message.role == "assistant":
-            parts = _stripped(parts)
+            parts = _strip_end(parts)
         role = "tool" if parts and all(type(part) is Result for part in parts) else message.role
         bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
         if message.role == "assistant" and fields_in(message.seen).get("prefix") is True:
             bill += NOTHING - Count(self.family.assistant.tokens)  # a prefix has no end token
-        return bill + self._bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
+        return bill + self._price_of_bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
@@ -185,56 +185,56 @@ class MistralPricer(MergingPricer):
         """Price an answer format, and what `none` saves, which leaves the tools out (6 of 7 recordings)."""
         hidden = Difference()
         if layout.options.get("tool_choice") == "none":
-            tools = self._tool_list([tool for tool in layout.tools if tool.api is None])
+            tools = self._price_tool_list([tool for tool in layout.tools if tool.api is None])
             hidden = Difference(-tools.tokens, tools.grade, upper=0)  # older templates do not leave them out
-        return self._answer_format(layout) + hidden + _hidden_prompts(layout.options)
+        return self._price_answer_format(layout) + hidden + _price_hidden_prompts(layout.options)
 
-    def _answer_format(self, layout: Layout) -> Difference:
+    def _price_answer_format(self, layout: Layout) -> Difference:
         """Price an answer format, which replaces the settings block (3 recordings). Its schema may be in the prompt."""
         wanted = fields_of(layout.options.get("response_format"))
         if wanted is None or wanted.get("type") == "text":  # the default, written out
             return Difference()
-        instead = -SETTINGS if self._newest else 0
+        instead = -SETTINGS if self._is_newest else 0
         schema = wanted.get("json_schema")
         if schema is None:
             return Difference(instead, Grade.BOUNDED, upper=0)
-        return Difference(instead, Grade.ESTIMATED, upper=self._text(_spaced(schema)).upper)
+        return Difference(instead, Grade.ESTIMATED, upper=self._price_text(_write_json(schema)).upper)
 
     @property
-    def _newest(self) -> bool:
+    def _is_newest(self) -> bool:
         return self.family.name == NEWEST
 
     @property
-    def _bridge(self) -> Count:
-        bridge = self.family.assistant + self._text(BRIDGE)
+    def _price_of_bridge(self) -> Count:
+        bridge = self.family.assistant + self._price_text(BRIDGE)
         return Count(0, Grade.BOUNDED, upper=bridge.upper)
 
-    def _tool_list(self, tools: Sequence[Tool]) -> Count:
+    def _price_tool_list(self, tools: Sequence[Tool]) -> Count:
         """Price all definitions as one JSON list between two control tokens."""
         if not tools:
             return NOTHING
         written = f"[{', '.join(map(_show_tool, tools))}]"
-        return self.family.tooling + estimate_with_slack(0, len(tools)) + self._text(written)
+        return self.family.tooling + estimate_with_slack(0, len(tools)) + self._price_text(written)
 
-    def _text(self, text: str) -> Count:
+    def _price_text(self, text: str) -> Count:
         return Count(self.count(text))
 
-    def _billed(self, parts: Sequence[Part]) -> tuple[Part, ...]:
+    def _find_billed_parts(self, parts: Sequence[Part]) -> tuple[Part, ...]:
         """The parts that are in the prompt, with the texts that the template writes."""
-        seam = "" if self._newest else CHUNK_SEAM
+        seam = "" if self._is_newest else CHUNK_SEAM
         billed: list[Part] = []
         for part in parts:
             match part:
                 case str() if billed and type(billed[-1]) is str:
                     billed[-1] = seam.join((billed[-1], part)) if part else billed[-1]
                 case Call():
-                    billed.append(attrs.evolve(part, arguments=_respaced(part.arguments)))
+                    billed.append(attrs.evolve(part, arguments=_rewrite_arguments(part.arguments)))
                 case Result():
-                    billed.append(attrs.evolve(part, parts=_texts_joined(part, seam)))
+                    billed.append(attrs.evolve(part, parts=_join_texts(part, seam)))
                 case Thinking() if not own_thinking(part):
                     continue
                 case Thinking():
-                    billed.append(attrs.evolve(part, text=_thought(part)))
+                    billed.append(attrs.evolve(part, text=_join_thought(part)))
                 case "":
                     continue
                 case _:
@@ -242,19 +242,19 @@ class MistralPricer(MergingPricer):
         return tuple(billed)
 
 
-def _texts_joined(result: Result, seam: str) -> tuple[str | Opaque, ...]:
+def _join_texts(result: Result, seam: str) -> tuple[str | Opaque, ...]:
     text = seam.join(part for part in result.parts if isinstance(part, str) and part)
     return (text, *(part for part in result.parts if isinstance(part, Opaque)))
 
 
-def _stripped(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def _strip_end(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """Strip the end of an assistant's text, as the template does, unless the message has thoughts."""
     if any(type(part) is Thinking for part in parts):
         return parts
     return tuple(part.rstrip(" ") if isinstance(part, str) else part for part in parts)
 
 
-def _thought(part: Thinking) -> str:
+def _join_thought(part: Thinking) -> str:
     chunks = cast("list[Mapping[str, Any]]", part.raw["thinking"])
     return "".join(str(chunk.get("text", "")) for chunk in chunks)
 
@@ -263,18 +263,18 @@ def _show_tool(tool: Tool) -> str:
     """Write a definition as the template does, with the schema that is sent."""
     schema = definition(tool)["function"]["parameters"]
     function = {"name": tool.name, "description": tool.description, "parameters": schema}
-    return _spaced({"type": "function", "function": function})
+    return _write_json({"type": "function", "function": function})
 
 
-def _spaced(value: object) -> str:
+def _write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _respaced(arguments: str) -> str:
+def _rewrite_arguments(arguments: str) -> str:
     """Write arguments as the template does: parsed and written again, or as a JSON string if they are not JSON."""
     try:
-        written = _spaced(json.loads(arguments)) if arguments else "{}"
+        written = _write_json(json.loads(arguments)) if arguments else "{}"
         written.encode()  # an escaped lone surrogate cannot be counted
     except (ValueError, RecursionError):
-        return _spaced(arguments)
+        return _write_json(arguments)
     return written

@@ -9,7 +9,7 @@ from assembler.drawn.conversations import Conversation
 from assembler.drawn.spelling import WITH_ADDRESSES, Request, Spelling
 
 
-def _request(conversation: Conversation) -> Request:
+def _write_request(conversation: Conversation) -> Request:
     # Nine letters or digits, as older Mistral models demand (validator of mistral-common 1.13.1).
     return chat.write_request(conversation, call_id="{:09}", named="tool")
 
@@ -17,7 +17,7 @@ def _request(conversation: Conversation) -> Request:
 SPELLING = Spelling(
     "mistral",
     "messages",
-    _request,
+    _write_request,
     chat.write_tool,
     fewest_answers=1,
     models=("mistral-small-latest", "open-mistral-nemo", "mistral-large-latest"),

@@ -100,7 +100,7 @@ def _put_in_order(
 ) -> None:
     sent = private_copy(wire_messages(messages, notes, "mistral"))
     for fields in cast("list[dict[str, Any]]", sent):
-        if _made_legal(fields, named, notes):
+        if _make_legal(fields, named, notes):
             _append(fields, ordered, notes)
         else:
             notes[SILENT] += 1
@@ -122,7 +122,7 @@ def is_empty(message: Message) -> bool:
 
 def in_chat_shape(message: Message, notes: Notes) -> Message:
     """The message with the shape of its form: Chat's, if it is nearly Mistral's, or a foreign one."""
-    message = _with_addressed_documents(message)
+    message = _address_documents(message)
     if texts_of_extra_fields(message, "mistral"):
         return adapt_and_note(message, "mistral", notes)
     thoughts = [part for part in message.parts if type(part) is Thinking]
@@ -131,17 +131,17 @@ def in_chat_shape(message: Message, notes: Notes) -> Message:
     return attrs.evolve(message, shape=FOREIGN) if _is_openais_own(message) else message
 
 
-def _with_addressed_documents(message: Message) -> Message:
+def _address_documents(message: Message) -> Message:
     """The message with another API's documents at an address as chunks of this API; Chat has none.
 
     Those of another API in an assistant's message are left out.
     """
     if Media not in map(type, message.parts) or message.shape == "openai" or message.role == "assistant":
         return message
-    return attrs.evolve(message, parts=tuple(map(_addressed, message.parts)))
+    return attrs.evolve(message, parts=tuple(map(_address_document, message.parts)))
 
 
-def _addressed(part: Part) -> Part:
+def _address_document(part: Part) -> Part:
     content = content_of(part) if type(part) is Media and part.kind == "document" else None
     if not isinstance(content, Link):
         return part
@@ -161,14 +161,14 @@ def _is_openais_own(message: Message) -> bool:
     return seen["role"] == "function" or bool(seen.get("function_call")) or refused or new
 
 
-def _made_legal(fields: dict[str, Any], named: dict[str, str], notes: Notes) -> bool:
+def _make_legal(fields: dict[str, Any], named: dict[str, str], notes: Notes) -> bool:
     """Change one message's fields to Mistral's. Returns False if nothing is left."""
     for key in fields.keys() - _KEYS:
         notes[REASONING] += key in REASONING_FIELDS
         del fields[key]
     role = fields["role"] = "system" if fields["role"] == "developer" else fields["role"]
     if isinstance(fields.get("content"), list):
-        fields["content"] = [legal for part in fields["content"] if (legal := _part(part, notes)) is not None]
+        fields["content"] = [legal for part in fields["content"] if (legal := _write_part(part, notes)) is not None]
     if role == "tool":
         fields["tool_call_id"] = nine(fields["tool_call_id"])
         if not fields.get("name") and (name := named.get(fields["tool_call_id"])):
@@ -180,10 +180,10 @@ def _made_legal(fields: dict[str, Any], named: dict[str, str], notes: Notes) -> 
     if role != "assistant":
         fields["content"] = fields["content"] or ""
         return True
-    return _assistant(fields, named)
+    return _make_assistant_legal(fields, named)
 
 
-def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
+def _make_assistant_legal(fields: dict[str, Any], named: dict[str, str]) -> bool:
     for call in fields.get("tool_calls") or ():
         call["id"] = nine(call["id"])
         if "function" not in call:
@@ -198,14 +198,14 @@ def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
     return bool(fields.get("content") or fields.get("tool_calls"))
 
 
-def _part(part: object, notes: Notes) -> object | None:
+def _write_part(part: object, notes: Notes) -> object | None:
     """A chunk in Mistral's form; None for an empty text."""
     if isinstance(part, str):
         return {"type": "text", "text": part} if part else None
     chunk = cast("dict[str, Any]", part)
     match chunk.get("type"):
         case "refusal":
-            return _part(chunk["refusal"], notes)
+            return _write_part(chunk["refusal"], notes)
         case "text" | None if isinstance(text := chunk.get("text"), str):
             return {"type": "text", "text": text} if text else None
         case "thinking" | "redacted_thinking" if not isinstance(chunk.get("thinking"), list):

@@ -74,7 +74,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         closing = "\n" if tools and self.family.system_newline_with_tools else ""
         if texts:
             texts[-1] += closing
-        speaks = list(map(self._speaks, head)) if head else []
+        speaks = list(map(self._sends_something, head)) if head else []
         first = speaks.index(True) if closing and not texts and True in speaks else None
         system = texts or True in speaks
         bill = price_tools(tools, self.family, self.count, Has.what(system, tools)) if tools else NOTHING
@@ -83,7 +83,9 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         slack = self.family.text_slack + (self.family.tooled_slack if tools else self.family.untooled_slack)
         return FixedPrices(
             pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
-            head=tuple(self._head(message, closing if place == first else "") for place, message in enumerate(head)),
+            head=tuple(
+                self._price_head(message, closing if place == first else "") for place, message in enumerate(head)
+            ),
             tools=each,
             tooling=tooling,
             framing=Count(framing, self.family.text_grade, framing + slack),
@@ -93,7 +95,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         """Price a forced tool, serial calls and an output schema in a request with so many `answers`."""
         tools = layout.tools
         serial = layout.options.get("parallel_tool_calls") if tools else None
-        speaks = layout.system is not None or (layout.head and any(map(self._speaks, layout.head)))
+        speaks = layout.system is not None or (layout.head and any(map(self._sends_something, layout.head)))
         has = Has.what(speaks, tools)
         return [
             price_tool_choice(choice, self.family, self.count, tools),
@@ -120,13 +122,13 @@ class OpenAIBill(JoiningPricer, abc.ABC):
             return price_file(facts, self.count(facts.text))
         return price_media(facts, detail_of(part), self.model)
 
-    def _speaks(self, message: Message) -> bool:
+    def _sends_something(self, message: Message) -> bool:
         """Whether anything of a system message is sent."""
         if message.text is not None or message.extra_fields:
             return True
         return not all(map(is_mark, self.as_sent(message).parts))
 
-    def _head(self, message: Message, closing: str) -> Count:
+    def _price_head(self, message: Message, closing: str) -> Count:
         """Price a head message. Tools add a line break to the first system text."""
         texts = [part for part in self.as_sent(message).parts if type(part) is str] if closing else []
         if not texts:
@@ -162,7 +164,7 @@ class OpenAIChatPricer(OpenAIBill):
                 return self.text(self.envelope + self.count(answers[0]))
             if self.family.results_in_one:
                 return Count(self.envelope) + price_results(answers, self.family, self.count)
-        return self._composed(message)
+        return self._price_composed(message)
 
     def messages(self, messages: Sequence[Message]) -> list[Count]:
         """Price each message as `message` does. If all are texts, they are counted together."""
@@ -175,7 +177,7 @@ class OpenAIChatPricer(OpenAIBill):
 
     def as_sent(self, message: Message) -> Message:
         """The message with the parts of other APIs as texts, or left out."""
-        return _as_sent(message)
+        return _find_sent_parts(message)
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
@@ -196,15 +198,15 @@ class OpenAIChatPricer(OpenAIBill):
     def options(self, layout: Layout) -> Count:
         """Price a forced tool, serial calls and an output schema. Other options are free."""
         choice = tool_choice_in(layout.options) if layout.options else None
-        answers = 0 if self.each_answer else sum(map(_says_something, map(_as_sent, layout.messages)))
+        answers = 0 if self.each_answer else sum(map(_says_something, map(_find_sent_parts, layout.messages)))
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 
-    def _composed(self, message: Message) -> Count:
+    def _price_composed(self, message: Message) -> Count:
         kinds = set(map(type, message.parts))
-        if kinds == _CALLS and _calls_alone(message):
+        if kinds == _CALLS and _holds_calls_alone(message):
             calls = cast("tuple[Call, ...]", message.parts)
             return self.text(self.envelope) + price_calls(calls, self.family, self.count)
-        message = _as_sent(message)
+        message = _find_sent_parts(message)
         if is_empty_for_chat(message) or not (message.parts or message.extra_fields):
             return Count(0)
         results = [part for part in message.parts if type(part) is Result] if Result in kinds else []
@@ -212,47 +214,53 @@ class OpenAIChatPricer(OpenAIBill):
             texts = ["".join(result_texts(result)) for result in results]
             bill = [Count(self.envelope) + price_results(texts, self.family, self.count)]
         else:
-            bill = [self._result(result, message) for result in results]
-        rest = message.parts if kinds.isdisjoint(_APART) else _beside_results(message)
+            bill = [self._price_result(result, message) for result in results]
+        rest = message.parts if kinds.isdisjoint(_APART) else _list_other_parts(message)
         if rest or (message.extra_fields and not results):
-            bill += self._content(message, rest)
+            bill += self._price_content(message, rest)
         if message.extra_fields or Thinking in map(type, message.parts):
-            bill.append(self._other_fields(message))
+            bill.append(self._price_other_fields(message))
         return bill[0] if len(bill) == 1 else total(bill)
 
-    def _other_fields(self, message: Message) -> Count:
+    def _price_other_fields(self, message: Message) -> Count:
         """Price the fields other than the content. OpenAI ignores all but sound (12 recordings of one project)."""
         fields = price_fields(message, self.count)
         if self.family.grade is Grade.ESTIMATED or "audio" in message.extra_fields:
             return fields
         return Count(0, fields.grade, fields.upper)
 
-    def _envelope(self, message: Message) -> Tokens:
+    def _count_envelope(self, message: Message) -> Tokens:
         name = 0 if message.name is None else self.count(message.name) + self.family.per_name
         return self.envelope + name
 
-    def _result(self, result: Result, message: Message) -> Count:
+    def _price_result(self, result: Result, message: Message) -> Count:
         tokens = self.envelope  # the name of the message stands with its texts
         if message.shape == "openai" and message.seen["role"] == "function":  # only for this role the name is billed
             tokens = max(0, tokens + FUNCTION_ROLE)  # a search model bills no envelope
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
         price = self.texts(tokens, result_texts(result))
-        media = [self._medium(part) for part in result.parts if type(part) is Opaque and not is_mark(part)]
+        media = [self._price_medium(part) for part in result.parts if type(part) is Opaque and not is_mark(part)]
         return total(media, price) if media else price
 
-    def _content(self, message: Message, parts: Sequence[object]) -> list[Count]:
+    def _price_content(self, message: Message, parts: Sequence[object]) -> list[Count]:
         """Price the texts in their envelope, the media and the calls."""
         texts = [part for part in parts if type(part) is str]
         calls = [part for part in parts if type(part) is Call]
-        tokens = self.envelope if message.name is None else self._envelope(message)
+        tokens = self.envelope if message.name is None else self._count_envelope(message)
         if texts and message.role == "assistant" and any(texts):
             tokens += self.family.assistant_text + self.each_answer
         bill = [self.texts(tokens, texts) if texts else self.text(tokens)]
-        if message.shape == "openai" and message.role == "assistant" and texts and not calls and _refuses(message):
+        if (
+            message.shape == "openai"
+            and message.role == "assistant"
+            and texts
+            and not calls
+            and _holds_refusal(message)
+        ):
             bill.append(_REFUSED)
         if len(texts) + len(calls) < len(parts):
-            bill += map(self._medium, parts)
+            bill += map(self._price_medium, parts)
         if calls and message.shape == "openai" and message.seen.get("function_call"):
             bill.append(price_function_call(calls[0], self.family, self.count))
         elif calls:
@@ -261,7 +269,7 @@ class OpenAIChatPricer(OpenAIBill):
             bill.append(price_calls(calls, self.family, self.count))
         return bill
 
-    def _medium(self, part: object) -> Count:
+    def _price_medium(self, part: object) -> Count:
         """Price an image, a document or a sound by its published formula, an unknown part by its words."""
         if isinstance(part, Opaque):
             return price_opaque(part, self.count)
@@ -273,7 +281,7 @@ _REFUSED = Count(0, Grade.BOUNDED, upper=3)
 """What a refusal, which is in Chat's own form of an answer, may cost beyond its text: no recording has one."""
 
 
-def _refuses(message: Message) -> bool:
+def _holds_refusal(message: Message) -> bool:
     """Whether a text of a Chat message is a refusal: in a field of its own, or a part of the content."""
     fields = fields_in(message.seen)
     listed = items_of(fields.get("content"))
@@ -283,12 +291,12 @@ def _refuses(message: Message) -> bool:
 _APART = {Result, Thinking}
 
 
-def _as_sent(message: Message) -> Message:
+def _find_sent_parts(message: Message) -> Message:
     """The message with the parts that this API gets: parts of other APIs are texts, or left out."""
     return as_chat_sends(adapt_with_media(message, "openai"))
 
 
-def _beside_results(message: Message) -> list[Part]:
+def _list_other_parts(message: Message) -> list[Part]:
     """The parts that are sent besides results. Another model's reasoning is not sent."""
     return [
         part
@@ -298,7 +306,7 @@ def _beside_results(message: Message) -> list[Part]:
     ]
 
 
-def _calls_alone(message: Message) -> bool:
+def _holds_calls_alone(message: Message) -> bool:
     """Whether a message holds only calls and is sent unchanged, as most are."""
     plain = message.shape == "openai" and message.name is None and not message.extra_fields
     return plain and not message.seen.get("function_call")

@@ -24,28 +24,28 @@ from budgets.count import Grade, Tokens
 from budgets.models.names import bare
 
 
-def _tool_framing(written: Mapping[str, Any]) -> ToolFraming:
+def _read_tool_framing(written: Mapping[str, Any]) -> ToolFraming:
     heading, text = ToolHeading[written["heading"].upper()], ToolText[written.get("text", "current").upper()]
     fields: dict[str, Any] = {**written, "heading": heading, "text": text}
     return ToolFraming(**fields)
 
 
-def _call_framing(written: Mapping[str, Any]) -> CallFraming:
+def _read_call_framing(written: Mapping[str, Any]) -> CallFraming:
     fields: dict[str, Any] = {**written, "arguments": Arguments[written["arguments"].upper()]}
     return CallFraming(**fields)
 
 
-def _grade(written: str) -> Grade:
+def _read_grade(written: str) -> Grade:
     return Grade[written.upper()]
 
 
 _READERS: Readers = {
     "api": str,
     "encoding": str,
-    "grade": _grade,
-    "text_grade": _grade,
-    "tools": _tool_framing,
-    "calls": _call_framing,
+    "grade": _read_grade,
+    "text_grade": _read_grade,
+    "tools": _read_tool_framing,
+    "calls": _read_call_framing,
     "schema": lambda written: SchemaFraming(**written),
 }
 
@@ -71,13 +71,13 @@ def family_of(model: str | None, api: OpenAIApi = "chat") -> Family:
     if model is None or not is_forwarded(model):
         return family
     if family.forced_tool is None and family.grade is not Grade.ESTIMATED and api == "chat":
-        family = _asked_by_responses(family, first_match(families("responses"), name) or family)
+        family = _bill_as_responses(family, first_match(families("responses"), name) or family)
     return attrs.evolve(
         family, text_grade=max(family.text_grade, Grade.BOUNDED), text_slack=max(family.text_slack, _FORWARDED_SLACK)
     )
 
 
-def _asked_by_responses(on_chat: Family, on_responses: Family) -> Family:
+def _bill_as_responses(on_chat: Family, on_responses: Family) -> Family:
     """The family of a reasoning model on OpenRouter, which forwards a Chat request to Responses.
 
     Its answers show that: finish reasons are statuses of Responses, and reasoning has the format `openai-responses-v1`

@@ -61,7 +61,7 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, has:
     opening, closing = framing.heading.value
     tokens = count(f"{opening}{declared}{closing}")
     tokens += framing.beside_system if Has.SYSTEM in has else framing.alone
-    return _graded(max(0, tokens), family, slack=framing.slack + sum(count_unsettled(tool) for tool in tools))
+    return _grade_tokens(max(0, tokens), family, slack=framing.slack + sum(count_unsettled(tool) for tool in tools))
 
 
 def price_one_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
@@ -71,7 +71,7 @@ def price_one_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     `price_tools`.
     """
     declared = tool_text(tool, family.tools.text)
-    return _graded(count(f";\n\n{declared[:-1]}"), family, slack=count_unsettled(tool))
+    return _grade_tokens(count(f";\n\n{declared[:-1]}"), family, slack=count_unsettled(tool))
 
 
 def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> Count:
@@ -79,35 +79,37 @@ def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> C
     framing = family.calls
     if len(calls) == 1:
         slack, written = framing.slack, calls[0].arguments
-        shown = count(written if framing.arguments is Arguments.AS_WRITTEN else _compact(written))
+        shown = count(written if framing.arguments is Arguments.AS_WRITTEN else _compact_arguments(written))
         if family.grade is Grade.ESTIMATED:  # the first generations get the arguments unchanged
             slack += max(0, count(written) - shown)
-        return _graded(shown + _name(calls[0], family, count) + framing.one, family, slack=slack)
+        return _grade_tokens(shown + _price_name(calls[0], family, count) + framing.one, family, slack=slack)
     if not calls:
         return Count(0, family.grade)
     slack = (framing.slack or 1) * len(calls)
     if framing.several is None:
         tokens = sum(_price_name_and_arguments(call, family, count) + framing.each for call in calls) + framing.apart
     else:
-        shown = count(_side_by_side(calls, framing.arguments))
+        shown = count(_write_side_by_side(calls, framing.arguments))
         tokens = shown + framing.several
         if family.grade is Grade.ESTIMATED:
-            slack += max(0, count(_side_by_side(calls, Arguments.AS_WRITTEN)) - shown)
-    return _graded(tokens, family, slack=slack)
+            slack += max(0, count(_write_side_by_side(calls, Arguments.AS_WRITTEN)) - shown)
+    return _grade_tokens(tokens, family, slack=slack)
 
 
 def _price_name_and_arguments(call: Call, family: Family, count: TokenCounter) -> Tokens:
     """Price the name and the arguments of a call."""
     as_written = family.calls.arguments is Arguments.AS_WRITTEN
-    return count(call.arguments if as_written else _compact(call.arguments)) + _name(call, family, count)
+    return count(call.arguments if as_written else _compact_arguments(call.arguments)) + _price_name(
+        call, family, count
+    )
 
 
-def _name(call: Call, family: Family, count: TokenCounter) -> Tokens:
+def _price_name(call: Call, family: Family, count: TokenCounter) -> Tokens:
     name = legal_name(call.name)
     return count(family.calls.recipient + name) + count(name)
 
 
-def _compact(arguments: str) -> str:
+def _compact_arguments(arguments: str) -> str:
     """JSON without blanks between its tokens, and any other text unchanged."""
     if " " not in arguments and "\n" not in arguments and "\\" not in arguments:
         return arguments
@@ -131,12 +133,12 @@ def _read(arguments: str) -> Any:
     return read
 
 
-def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
+def _write_side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
     uses: list[dict[str, Any]] = []
     for call in calls:
         given: object = call.arguments
         if arguments is Arguments.COMPACT:
-            given = _data_of(call.arguments)
+            given = _read_data(call.arguments)
         uses.append({"recipient_name": f"functions.{legal_name(call.name)}", "parameters": given})
     return _json({"tool_uses": uses})
 
@@ -146,12 +148,12 @@ def price_results(results: Sequence[str], family: Family, count: TokenCounter) -
 
     Until March 2026 characters beyond ASCII were escaped in it; the bound includes that.
     """
-    read = [_data_of(text) for text in results]
-    slack = sum(_slack_of(text, data, family, count) for text, data in zip(results, read, strict=True))
-    return _graded(_count_list(list(map(_listed, read)), count), family, slack=slack)
+    read = [_read_data(text) for text in results]
+    slack = sum(_find_slack(text, data, family, count) for text, data in zip(results, read, strict=True))
+    return _grade_tokens(_count_list(list(map(_listed, read)), count), family, slack=slack)
 
 
-def _slack_of(text: str, data: object, family: Family, count: TokenCounter) -> Tokens:
+def _find_slack(text: str, data: object, family: Family, count: TokenCounter) -> Tokens:
     """The slack of one of several results. Each has its own, so that the bounds add up like the prices."""
     slack = family.calls.slack
     if not text.isascii():
@@ -172,14 +174,14 @@ def _count_list(entries: Sequence[str], count: TokenCounter) -> Tokens:
     *before, last = entries
     shown = [*(f" {entry}," for entry in before), f" {last}]"]
     shown[0] = f"[{shown[0][1:]}"
-    return sum(map(count, [stretch for piece in shown for stretch in _parted(piece)]))
+    return sum(map(count, [stretch for piece in shown for stretch in _split_piece(piece)]))
 
 
 _NEAR = 200
 """The number of characters at each end of an entry in which a split point is searched."""
 
 
-def _parted(piece: str) -> Sequence[str]:
+def _split_piece(piece: str) -> Sequence[str]:
     """Split a piece into its first words, its last words, and the middle, which no neighbour touches."""
     start = piece.find(" ", 1, _NEAR)
     while start > 0 and piece[start - 1].isspace():
@@ -194,7 +196,7 @@ def _parted(piece: str) -> Sequence[str]:
     return (piece[:start], piece[start:stop], piece[stop:])
 
 
-def _data_of(text: str) -> Any:
+def _read_data(text: str) -> Any:
     """Parse a text as JSON, or return the text."""
     if text[:1] not in _BEGINS:  # most results; cheaper than a parse error
         return text
@@ -208,23 +210,25 @@ def _data_of(text: str) -> Any:
 
 def price_function_call(call: Call, family: Family, count: TokenCounter) -> Count:
     """Price the legacy `function_call` of an assistant message, without the message's envelope."""
-    return _graded(count(legal_name(call.name)) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
+    return _grade_tokens(count(legal_name(call.name)) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
 
 
 def price_tool_choice(choice: object, family: Family, count: TokenCounter, tools: Sequence[Tool] = ()) -> Count:
     """Price `tool_choice`, or the legacy `function_call`: a forced function costs its name, "auto" and None nothing."""
     if (chosen := fields_of(choice)) is not None:
         return (
-            _allowed(chosen, family, count) if chosen.get("type") == "allowed_tools" else _forced(chosen, family, count)
+            _price_allowed_tools(chosen, family, count)
+            if chosen.get("type") == "allowed_tools"
+            else _price_forced_tool(chosen, family, count)
         )
     if choice == "none":
         return Count(family.no_tool, family.grade, 1 if family.grade is Grade.ESTIMATED else family.no_tool)
     if choice == "required" and family.required_alone_is_forced and len(tools) == 1:
-        return _forced({"name": tools[0].name}, family, count)
+        return _price_forced_tool({"name": tools[0].name}, family, count)
     return Count(0, family.grade)
 
 
-def _allowed(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
+def _price_allowed_tools(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
     """Price a list of allowed tools: nothing for several (21 of 23 recordings of 2 repositories, all on Responses).
 
     No recording has a list of one, which may be a forced tool.
@@ -232,10 +236,10 @@ def _allowed(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> 
     listed = items_of((fields_of(choice.get("allowed_tools")) or choice).get("tools"))
     only = fields_of(listed[0]) if len(listed) == 1 else None
     grade = max(family.grade, Grade.BOUNDED)
-    return Count(0, grade) if only is None else Count(0, grade, _forced(only, family, count).upper)
+    return Count(0, grade) if only is None else Count(0, grade, _price_forced_tool(only, family, count).upper)
 
 
-def _forced(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
+def _price_forced_tool(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
     named = fields_of(choice.get("function")) or fields_of(choice.get("custom")) or choice
     name: object = named.get("name")
     if not isinstance(name, str):
@@ -245,12 +249,14 @@ def _forced(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> C
     if family.forced_tool is None:
         return Count(0, family.grade, count(f"functions.{name}") + FORCED_TOOL)
     is_legacy = named is choice and family.api == "chat"
-    return _graded(count(f"functions.{name}") + (FORCED_FUNCTION if is_legacy else family.forced_tool), family, slack=0)
+    return _grade_tokens(
+        count(f"functions.{name}") + (FORCED_FUNCTION if is_legacy else family.forced_tool), family, slack=0
+    )
 
 
 def price_parallel_tool_calls(setting: object, family: Family) -> Count:
     """Price `parallel_tool_calls: false`: on Responses the harmony generation then gets the tools' preamble."""
-    return _graded(family.serial_calls, family, slack=0) if setting is False else Count(0, family.grade)
+    return _grade_tokens(family.serial_calls, family, slack=0) if setting is False else Count(0, family.grade)
 
 
 def price_response_format(
@@ -266,7 +272,7 @@ def price_response_format(
     By default it is priced as the most expensive case: neither a system message nor tools. Raises `ToolError` for a
     schema that nests too deeply.
     """
-    schema = _schema_of(format)
+    schema = _find_schema(format)
     if schema is None:
         return Count(0, family.grade)
     name, description, body = schema
@@ -277,15 +283,15 @@ def price_response_format(
     else:
         around = framing.beside_system if Has.SYSTEM in has else framing.alone
     try:
-        shown = _json(_sent(body))
+        shown = _json(_remove_unsent_keywords(body))
     except RecursionError:
         raise ToolError("the output schema nests deeper than JSON can be written; flatten it", tool=name) from None
     # The answers are added separately, because a build adds them message by message, each with its own margin.
     beside = Count(framing.each_answer * answers)
-    return _graded(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK) + beside
+    return _grade_tokens(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK) + beside
 
 
-def _schema_of(format: object) -> tuple[str, str, Schema] | None:
+def _find_schema(format: object) -> tuple[str, str, Schema] | None:
     fields = fields_in(format)
     if fields.get("type") != "json_schema":
         return None
@@ -294,7 +300,7 @@ def _schema_of(format: object) -> tuple[str, str, Schema] | None:
     return name, description, fields_in(held, "schema")
 
 
-def _sent(schema: Schema) -> dict[str, Any]:
+def _remove_unsent_keywords(schema: Schema) -> dict[str, Any]:
     """The schema without the keywords that are enforced but not shown, on every level."""
     return {key: _keep_value(key, value) for key, value in schema.items() if key not in _UNSENT}
 
@@ -304,7 +310,7 @@ def _keep_value(key: str, value: object) -> object:
     if key in ("properties", "$defs", "definitions") and held is not None:
         return {name: _keep_value("", below) for name, below in held.items()}
     if held is not None:
-        return _sent(held)
+        return _remove_unsent_keywords(held)
     if key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
         return [_keep_value("", one) for one in cast("list[object]", value)]
     return value
@@ -322,7 +328,7 @@ _BLANKS = " \t\n\r"
 """JSON's white space (RFC 8259, section 2)."""
 
 
-def _graded(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:
+def _grade_tokens(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:
     """An exact count if the family's are, else a bounded one with `slack`, or an estimate with a margin."""
     if not slack and family.grade is Grade.EXACT:
         return exact(tokens)

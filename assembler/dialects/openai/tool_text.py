@@ -51,11 +51,11 @@ class ToolText(enum.Enum):
 
 def tool_text(tool: Tool, generation: ToolText = ToolText.CURRENT) -> str:
     """One tool's declaration, without a line break at the end. O(its schema)."""
-    comment = _comment(tool.description, generation)
+    comment = _write_comment(tool.description, generation)
     if not properties(tool.parameters):
         return f"{comment}type {tool.name} = () => any;"
     scope = _Scope.of(tool.parameters, generation)
-    return f"{comment}type {tool.name} = (_: {_object(tool.parameters, scope, 0)}) => any;"
+    return f"{comment}type {tool.name} = (_: {_write_object(tool.parameters, scope, 0)}) => any;"
 
 
 def properties(schema: Schema) -> Mapping[str, Schema]:
@@ -72,14 +72,14 @@ def alternatives(schema: Schema) -> Sequence[Schema]:
     kinds: object = schema.get("type")
     if isinstance(kinds, list) and "enum" not in schema:
         named = [kind if isinstance(kind, str) and kind in _KINDS else None for kind in cast("list[object]", kinds)]
-        return [_of_kind(schema, kind) for kind in dict.fromkeys(named)]
+        return [_choose_kind(schema, kind) for kind in dict.fromkeys(named)]
     return ()
 
 
 _KINDS = frozenset({"string", "number", "integer", "boolean", "null", "array", "object"})
 
 
-def _of_kind(schema: Schema, kind: str | None) -> Schema:
+def _choose_kind(schema: Schema, kind: str | None) -> Schema:
     """The schema with one of its types. Only an object keeps the properties, so that they are written once."""
     others = {key: value for key, value in schema.items() if key != "properties" or kind == "object"}
     return {**others, "type": kind}
@@ -170,7 +170,7 @@ class _Scope:
             return _CYCLE
         self.counted.add(str(target))
         within = attrs.evolve(self.apart(), inside=self.inside | {str(target)})
-        tokens = min(self.rounds.left, most_tokens(_type(named, within, DEEPEST // 2)))
+        tokens = min(self.rounds.left, most_tokens(_write_type(named, within, DEEPEST // 2)))
         self.rounds.left -= tokens
         return max(_CYCLE, tokens)
 
@@ -178,89 +178,91 @@ class _Scope:
 _NAMED = {"string": "string", "number": "number", "integer": "number", "boolean": "boolean", "null": "null"}
 
 
-def _type(schema: Schema, scope: _Scope, depth: int) -> str:
+def _write_type(schema: Schema, scope: _Scope, depth: int) -> str:
     schema, scope = scope.follow(schema)
     if depth > DEEPEST or not scope.allowance.taken():
         return "any"
     if choice := alternatives(schema):
         scope = attrs.evolve(scope, among_others=scope.generation is ToolText.CURRENT)
-        return " | ".join(_type(one, scope, depth + 1) for one in choice)
+        return " | ".join(_write_type(one, scope, depth + 1) for one in choice)
     members: object = schema.get("enum")
     if isinstance(members, list) and members:
-        return " | ".join(_json(member) for member in cast("list[object]", members))
+        return " | ".join(_write_json(member) for member in cast("list[object]", members))
     kind: object = schema.get("type")
     if kind == "array":
-        return _array(schema, scope, depth)
+        return _write_array(schema, scope, depth)
     if kind == "object" or properties(schema):
-        return _object(schema, scope, depth)
+        return _write_object(schema, scope, depth)
     return _NAMED.get(kind, "any") if isinstance(kind, str) else "any"
 
 
-def _array(schema: Schema, scope: _Scope, depth: int) -> str:
+def _write_array(schema: Schema, scope: _Scope, depth: int) -> str:
     items = fields_of(schema.get("items"))
     if items is None:
         return "any[]"
     inner, scope = scope.follow(items)
-    text = _type(inner, scope, depth + 1)
+    text = _write_type(inner, scope, depth + 1)
     if scope.generation is ToolText.CURRENT and properties(inner):
         return f"Array<{text}>" if scope.among_others and "\n" not in text else f"Array<\n{text}\n>"
     return f"{text}[]"
 
 
-def _object(schema: Schema, scope: _Scope, depth: int) -> str:
+def _write_object(schema: Schema, scope: _Scope, depth: int) -> str:
     named = properties(schema)
     if not named:
         return "object"
     listed: object = schema.get("required")
-    required = frozenset(cast("list[object]", listed)) if _texts(listed) else frozenset[object]()
+    required = frozenset(cast("list[object]", listed)) if _are_texts(listed) else frozenset[object]()
     lines: list[tuple[str, str, str]] = []
     for key, value in named.items():
         resolved, inner = scope.follow(value)
         mark = "" if key in required else "?"
-        line = f"{key}{mark}: {_type(resolved, inner, depth + 1)}"
-        lines.append((_remarks(resolved, scope, depth), line, _limits(resolved, scope)))
+        line = f"{key}{mark}: {_write_type(resolved, inner, depth + 1)}"
+        lines.append((_write_remarks(resolved, scope, depth), line, _write_limits(resolved, scope)))
     if scope.generation is ToolText.FIRST:
         indent = "  " * depth
         return "{\n" + "".join(f"{remarks}{indent}{line},\n" for remarks, line, _ in lines) + "}"
-    heading = "" if depth else _heading(schema)
+    heading = "" if depth else _write_heading(schema)
     if any(remarks or limits or "\n" in line for remarks, line, limits in lines):
         return f"{heading}{{\n" + "".join(f"{remarks}{line},{limits}\n" for remarks, line, limits in lines) + "}"
     return f"{heading}{{ {', '.join(line for _, line, _ in lines)} }}"
 
 
-def _texts(value: object) -> bool:
+def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[object]", value))
 
 
-def _remarks(schema: Schema, scope: _Scope, depth: int) -> str:
+def _write_remarks(schema: Schema, scope: _Scope, depth: int) -> str:
     """The comment lines above a property: title, description, and the default if there is no description."""
     if scope.generation is ToolText.FIRST:
-        return "" if depth else _comment(schema.get("description"), ToolText.FIRST)
-    heading = _heading(schema)
-    if "default" not in schema or _described(schema):
+        return "" if depth else _write_comment(schema.get("description"), ToolText.FIRST)
+    heading = _write_heading(schema)
+    if "default" not in schema or _is_described(schema):
         return heading
-    return f"{heading}// default: {_json(schema['default'])}\n"
+    return f"{heading}// default: {_write_json(schema['default'])}\n"
 
 
-def _limits(schema: Schema, scope: _Scope) -> str:
+def _write_limits(schema: Schema, scope: _Scope) -> str:
     """The comment after a property: its limits, and the default if there is a description."""
     if scope.generation is ToolText.FIRST:
         return ""
-    shown = (*(("default",) if _described(schema) else ()), "minimum", "maximum")
-    limits = ", ".join(f"{key}: {_json(schema[key])}" for key in shown if key in schema)
+    shown = (*(("default",) if _is_described(schema) else ()), "minimum", "maximum")
+    limits = ", ".join(f"{key}: {_write_json(schema[key])}" for key in shown if key in schema)
     return f" // {limits}" if limits else ""
 
 
-def _described(schema: Schema) -> bool:
+def _is_described(schema: Schema) -> bool:
     return bool(schema.get("description")) and not properties(schema)
 
 
-def _heading(schema: Schema) -> str:
+def _write_heading(schema: Schema) -> str:
     """Title and description as comment lines."""
-    return _comment(schema.get("title"), ToolText.CURRENT) + _comment(schema.get("description"), ToolText.CURRENT)
+    return _write_comment(schema.get("title"), ToolText.CURRENT) + _write_comment(
+        schema.get("description"), ToolText.CURRENT
+    )
 
 
-def _comment(text: object, generation: ToolText) -> str:
+def _write_comment(text: object, generation: ToolText) -> str:
     """Each line as a comment. The current text drops indentation; a blank line is an empty comment."""
     if not isinstance(text, str) or not text.strip():
         return ""
@@ -269,7 +271,7 @@ def _comment(text: object, generation: ToolText) -> str:
     return "".join(f"{f'// {line.strip()}'.rstrip()}\n" for line in text.strip().split("\n"))
 
 
-def _json(value: object) -> str:
+def _write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -297,10 +299,10 @@ def count_unsettled(tool: Tool) -> int:
     """
     if not properties(tool.parameters):
         return 0
-    return _unsettled(tool.parameters, _Scope.of(tool.parameters, ToolText.CURRENT), 0)
+    return _count_unsettled(tool.parameters, _Scope.of(tool.parameters, ToolText.CURRENT), 0)
 
 
-def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
+def _count_unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
     target: object = schema.get("$ref")
     schema, scope = scope.follow(schema)
     if scope.cut:
@@ -318,8 +320,8 @@ def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
     if items is None and "items" in schema:
         own += sum(_may_cost_in(one, scope) for one in items_of(schema.get("items")))
     if "anyOf" in schema or "oneOf" in schema:
-        own += sum(most_tokens(_heading(scope.apart().follow(one)[0])) for one in choice)
-    return own + _repeated(schema) + sum(_unsettled(one, scope, depth + 1) for one in below)
+        own += sum(most_tokens(_write_heading(scope.apart().follow(one)[0])) for one in choice)
+    return own + _count_repeated(schema) + sum(_count_unsettled(one, scope, depth + 1) for one in below)
 
 
 def _may_cost(keyword: str, held: object, scope: _Scope) -> int:
@@ -330,7 +332,7 @@ def _may_cost(keyword: str, held: object, scope: _Scope) -> int:
         return 1 + sum(_may_cost_in(one, scope) for one in fields_in(held).values())
     if keyword in _OF_SCHEMAS:
         return 1 + sum(_may_cost_in(one, scope) for one in (held, *items_of(held)))
-    return most_tokens(_json(held)) + _EXAMPLE * len(items_of(held))
+    return most_tokens(_write_json(held)) + _EXAMPLE * len(items_of(held))
 
 
 def _may_cost_in(schema: object, scope: _Scope) -> int:
@@ -339,7 +341,7 @@ def _may_cost_in(schema: object, scope: _Scope) -> int:
     if not fields:
         return 0
     resolved, inner = scope.apart().follow(fields)
-    return most_tokens(f"{_heading(resolved)}{_type(resolved, inner, DEEPEST // 2)}")
+    return most_tokens(f"{_write_heading(resolved)}{_write_type(resolved, inner, DEEPEST // 2)}")
 
 
 _EXAMPLE = 5
@@ -349,7 +351,7 @@ _OF_SCHEMAS = frozenset(["allOf", "prefixItems", "not", "if", "then", "else", "c
 """Keywords that hold schemas."""
 
 
-def _repeated(schema: Schema) -> int:
+def _count_repeated(schema: Schema) -> int:
     """The tokens of a description that was repeated for each of several types until the end of 2025.
 
     8 recordings of 2 repositories, all with two types; the same request cost the text once in August 2026.

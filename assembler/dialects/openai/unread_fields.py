@@ -23,10 +23,10 @@ _CHAT = "openai"
 
 def price_unread(message: Message, api: OpenAIApi) -> Count:
     """The bound of the unread fields of a message that the API is sent with it."""
-    return _on_chat(message) if api == "chat" else _on_responses(message)
+    return _price_on_chat(message) if api == "chat" else _price_on_responses(message)
 
 
-def _on_chat(message: Message) -> Count:
+def _price_on_chat(message: Message) -> Count:
     sent = adapt_with_media(message, _CHAT)
     if goes_as_it_came(sent):
         return price_fields_of_message(sent, _CHAT)
@@ -34,14 +34,14 @@ def _on_chat(message: Message) -> Count:
     return price_fields_of_parts(media, (), _CHAT)
 
 
-def _on_responses(message: Message) -> Count:
+def _price_on_responses(message: Message) -> Count:
     if sendable(message):
         return price_fields_of_message(message, RESPONSES)
     sent = without_compacted_parts(adapt_message(message, RESPONSES))
-    return price_fields_of_parts(_kept(sent), sent.parts, RESPONSES)
+    return price_fields_of_parts(_find_unchanged_parts(sent), sent.parts, RESPONSES)
 
 
-def _kept(message: Message) -> Iterator[Mapping[str, Any]]:
+def _find_unchanged_parts(message: Message) -> Iterator[Mapping[str, Any]]:
     """The parts that Responses gets with all their fields from a message that is written anew."""
     calls = call_items(message)
     for part in message.parts:
@@ -49,16 +49,16 @@ def _kept(message: Message) -> Iterator[Mapping[str, Any]]:
             case Call() if (item := calls.get(part.id)) is not None:
                 yield item
             case Result():
-                yield from (_own_form(held) for held in part.parts if type(held) is Media)
+                yield from (_find_sent_form(held) for held in part.parts if type(held) is Media)
             case Media():
-                yield _own_form(part)
+                yield _find_sent_form(part)
             case Opaque() | Thinking() if is_sent_item(part, message):
                 yield part.raw
             case _:
                 continue
 
 
-def _own_form(part: Media) -> Mapping[str, Any]:
+def _find_sent_form(part: Media) -> Mapping[str, Any]:
     """A medium as it is sent if it keeps its fields: one of Responses, or a file of Chat's; else nothing."""
     inner = fields_of(part.raw.get("file"))
     return part.raw if inner is None or part.raw.get("type") != "file" else {**inner, "type": "input_file"}

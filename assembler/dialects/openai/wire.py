@@ -65,17 +65,17 @@ def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai"
     """
     listed = list(messages)
     sent = [message.sent or as_it_came(message) for message in listed]  # `sent` is known for most
-    return list(_respelled_where_needed(listed, notes, own)) if None in sent else cast("list[dict[str, Any]]", sent)
+    return list(_respell_where_needed(listed, notes, own)) if None in sent else cast("list[dict[str, Any]]", sent)
 
 
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
     """The dict that is sent for a message, if it depends on no other message, else None. Computed once."""
     if message.sent is None:
-        message.sent = _spelled_alone(message)
+        message.sent = _spell_alone(message)
     return message.sent
 
 
-def _spelled_alone(message: Message) -> dict[str, Any] | None:
+def _spell_alone(message: Message) -> dict[str, Any] | None:
     if not _MOST.issuperset(map(type, message.parts)) and _depends_on_the_api(message):
         return None
     if not goes_as_it_came(message):
@@ -83,7 +83,7 @@ def _spelled_alone(message: Message) -> dict[str, Any] | None:
     seen: dict[str, Any] = message.seen
     if _needs_no_change(seen):
         return seen
-    return None if _has_strays(message) else _as_it_came(message)
+    return None if _has_strays(message) else _copy_as_it_came(message)
 
 
 _MOST = frozenset({str, Call})
@@ -121,16 +121,16 @@ def sent_alone(messages: Iterable[Message]) -> list[Mapping[str, Any]] | None:
     return sent
 
 
-def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
+def _respell_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
     open_calls: CallQueue[tuple[Call, str]] = CallQueue()
     joined = join_steps(messages)
     notes[ANSWERS_FIRST] += count_messages_between_results(joined)
     for original in results_first(all_with_media_after_results(joined, own, notes)):
         message = original if original.sent is not None else adapt_and_note(original, own, notes)
-        if message.sent is not None and not _answers_respelled(message, open_calls):
+        if message.sent is not None and not _answers_call_with_made_id(message, open_calls):
             yield cast("dict[str, Any]", message.sent)
         elif (_depends_on_the_api(message) or _has_strays(message)) and goes_as_it_came(message):
-            yield _as_it_came(message)
+            yield _copy_as_it_came(message)
         elif is_empty_for_chat(message):
             notes[SILENT] += message.role == "assistant"
             notes[REASONING] += sum(map(is_foreign_thought, message.parts))
@@ -157,7 +157,7 @@ def _has_strays(message: Message) -> bool:
     return fields is not None and any(True for _ in _MARKS.strays(fields))
 
 
-def _answers_respelled(message: Message, open_calls: Iterable[tuple[Call, str]]) -> bool:
+def _answers_call_with_made_id(message: Message, open_calls: Iterable[tuple[Call, str]]) -> bool:
     """Whether a legacy answer, which has no id, answers a call that got one."""
     if message.role != "tool" or message.seen["role"] != "function":
         return False
@@ -221,7 +221,7 @@ def _says_custom(call: Mapping[str, Any]) -> bool:
     return call.get("type") == "custom" and isinstance(call["custom"].get("input"), str)
 
 
-def _as_it_came(message: Message) -> dict[str, Any]:
+def _copy_as_it_came(message: Message) -> dict[str, Any]:
     fields = without_nothing(message.seen.copy() if message.shallow else private_copy(message.seen))
     fields.pop(PIN, None)
     _MARKS.drop(fields)
@@ -250,7 +250,7 @@ def _respell(message: Message, open_calls: CallQueue[tuple[Call, str]], notes: N
     results = [part for part in message.parts if type(part) is Result]
     for part in results:
         notes[FAILED] += part.error
-        result = {"role": "tool", "tool_call_id": _answered_id(part, open_calls), "content": _text_of(part)}
+        result = {"role": "tool", "tool_call_id": _find_answered_id(part, open_calls), "content": _write_result(part)}
         yield result | extra if message.role == "tool" else result
     calls = [part for part in message.parts if type(part) is Call]
     notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)
@@ -263,14 +263,14 @@ def _respell(message: Message, open_calls: CallQueue[tuple[Call, str]], notes: N
         if "" not in message.parts or results:
             return
         written = [""]  # an empty message of the user is sent; only the assistant's is left out
-    fields: dict[str, Any] = {"role": message.role, "content": _content(written)}
+    fields: dict[str, Any] = {"role": message.role, "content": _write_content(written)}
     if message.name is not None:
         fields["name"] = message.name
     if calls:
-        ids = _ids_of(calls)
+        ids = _choose_ids(calls)
         for call, call_id in zip(calls, ids, strict=True):
             open_calls.add((call, call_id), asked_by(call.id, call.name))
-        fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in zip(calls, ids, strict=True)]
+        fields["tool_calls"] = [_write_call(call, call_id) for call, call_id in zip(calls, ids, strict=True)]
     yield fields | extra
 
 
@@ -323,7 +323,7 @@ SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/
 """The sound formats of Chat Completions and their names there (API reference, input_audio, read 2026-11)."""
 
 
-def _content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]] | None:
+def _write_content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]] | None:
     if not items:
         return None
     if len(items) == 1 and isinstance(items[0], str):
@@ -331,28 +331,28 @@ def _content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]
     return [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
 
 
-def _ids_of(calls: Sequence[Call]) -> list[str]:
+def _choose_ids(calls: Sequence[Call]) -> list[str]:
     """Unique ids for the calls of one message. A call may have an id that another of its step has already."""
     ids: dict[str, Call] = {}
     for place, call in enumerate(calls):
         own = None if call.id is None else legal_id(call.id)
-        ids[_made_id(call, place) if own is None or own in ids else own] = call
+        ids[_make_id(call, place) if own is None or own in ids else own] = call
     return list(ids)
 
 
-def _made_id(call: Call, place: int) -> str:
+def _make_id(call: Call, place: int) -> str:
     seed = f"{place}\0{call.name}\0{call.arguments}"
     return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
 
 
-def _answered_id(result: Result, open_calls: CallQueue[tuple[Call, str]]) -> str:
+def _find_answered_id(result: Result, open_calls: CallQueue[tuple[Call, str]]) -> str:
     found = open_calls.answered(result.call_id, result.name)
     if found is not None:
         return found[1]
     return legal_id(result.call_id or f"call_{result.name}")
 
 
-def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
+def _write_call(call: Call, call_id: str) -> dict[str, Any]:
     function = {"name": legal_name(call.name), "arguments": call.arguments}
     return {"id": call_id, "type": "function", "function": function}
 
@@ -362,9 +362,9 @@ def result_texts(result: Result) -> list[str]:
     return [part for part in result.parts if isinstance(part, str)]
 
 
-def _text_of(result: Result) -> str | list[dict[str, Any]]:
+def _write_result(result: Result) -> str | list[dict[str, Any]]:
     if not any(type(part) is Opaque for part in result.parts):
-        return _content(result_texts(result)) or ""
+        return _write_content(result_texts(result)) or ""
     return [{"type": "text", "text": text} for text in result_texts(result)] + [
         own_fields(part.raw) for part in result.parts if type(part) is Opaque and not is_mark(part)
     ]
@@ -375,11 +375,11 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
     if tool.api is not None:
         return own_definition(tool)
     if tool.sent.found is None:
-        tool.sent.found = _definition(tool)
+        tool.sent.found = _write_definition(tool)
     return cast("dict[str, Any]", tool.sent.found)
 
 
-def _definition(tool: Tool) -> dict[str, Any]:
+def _write_definition(tool: Tool) -> dict[str, Any]:
     fields = fields_in(tool.seen)
     if fields.get("type") == "function" and fields_of(fields.get("function")) is not None:
         given = own_fields(fields)

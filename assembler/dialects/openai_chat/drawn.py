@@ -9,14 +9,14 @@ from assembler.drawn.conversations import Conversation
 from assembler.drawn.spelling import SCHEMA, WITH_ADDRESSES, Request, Spelling
 
 
-def _request(conversation: Conversation) -> Request:
+def _write_request(conversation: Conversation) -> Request:
     return chat.write_request(conversation, call_id="call_{}", named="user")
 
 
 SPELLING = Spelling(
     "openai_chat",
     "messages",
-    _request,
+    _write_request,
     chat.write_tool,
     models=("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "deepseek-chat", "a-model-of-nobody"),
     options={
@@ -28,7 +28,7 @@ SPELLING = Spelling(
 )
 
 
-def _first_function(**changed: object) -> breach.Breach:
+def _change_first_function(**changed: object) -> breach.Breach:
     """Change fields of the function in a message's first call."""
     return breach.changed("tool_calls", lambda message: message["tool_calls"][0]["function"].update(changed))
 
@@ -41,11 +41,11 @@ BREACHES: Mapping[str, breach.Breach] = {
     "O4": chat.repeat_call,
     "O5": breach.with_ids("call_", "call_" + "x" * 40),
     "O6": breach.before_a_question(chat.WITHOUT_CONTENT),
-    "O7": _first_function(name="look up"),
+    "O7": _change_first_function(name="look up"),
     "O10": breach.before_a_question({**chat.ANSWER, "function_call": None}),
     "S5": breach.pinned,
     "N2": breach.doubled("tool"),
-    "S1": _first_function(arguments={"q": "a"}),
+    "S1": _change_first_function(arguments={"q": "a"}),
     "S3": breach.before_a_question(chat.STRANGER),
     "S4": breach.before_a_question(chat.UNKNOWN_PART),
 }

@@ -50,7 +50,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from _wrong_choice(request)
     if is_list(messages.value) and not messages.value:
         yield RULE["O0"].broken(messages.path, "no messages at all")
-    yield from _nulls(messages)
+    yield from _wrong_nulls(messages)
     turns = chat.turns(messages)
     for turn in turns:
         yield from _wrong_turn(turn)
@@ -77,7 +77,7 @@ _NEVER_NULL = ("function_call", "name", "tool_calls")
 """The keys of a message that may be absent but not null (openai 3.54.0, types/chat, read 2026-11)."""
 
 
-def _nulls(messages: Place) -> Iterator[Violation]:
+def _wrong_nulls(messages: Place) -> Iterator[Violation]:
     for message in messages.objects():
         for key in _NEVER_NULL:
             if message.holds_null(key):

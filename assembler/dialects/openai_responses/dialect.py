@@ -150,7 +150,7 @@ class OpenAIResponsesPricer(OpenAIBill):
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the instructions in pieces, the head, and the tools as this API reads them."""
-        return super().fixed(pieces, head, [_as_shown(tool) for tool in tools])
+        return super().fixed(pieces, head, [_read_as_shown(tool) for tool in tools])
 
     def message(self, message: Message) -> Count:
         """Price one message: each stretch of text is an item, the calls together, and each result.
@@ -169,19 +169,19 @@ class OpenAIResponsesPricer(OpenAIBill):
             if isinstance(part, str | Media):
                 stretch.append(part)
                 continue
-            bill += self._stretch(message, stretch)
+            bill += self._price_stretch(message, stretch)
             stretch = []
             match part:
                 case Call():
                     calls.append(part)
                 case Result():
                     bill += self.texts(self.envelope, [inner for inner in part.parts if isinstance(inner, str)])
-                    bill += total(self._held(inner) for inner in part.parts if not isinstance(inner, str))
+                    bill += total(self._price_held(inner) for inner in part.parts if not isinstance(inner, str))
                 case Thinking():
                     bill += price_reasoning(part, self.count, self.envelope)
                 case Opaque():
-                    bill += self._opaque(part)
-        bill += self._stretch(message, stretch)
+                    bill += self._price_item(part)
+        bill += self._price_stretch(message, stretch)
         if not calls:
             return bill
         replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(original) else 0
@@ -220,11 +220,11 @@ class OpenAIResponsesPricer(OpenAIBill):
             ]
         )
 
-    def _held(self, part: Media | Opaque) -> Count:
+    def _price_held(self, part: Media | Opaque) -> Count:
         """Price a part of a result other than a text."""
-        return self.medium(part) if isinstance(part, Media) else self._opaque(part)
+        return self.medium(part) if isinstance(part, Media) else self._price_item(part)
 
-    def _opaque(self, part: Opaque) -> Count:
+    def _price_item(self, part: Opaque) -> Count:
         """Price an item of the server's, or of an unknown type."""
         if is_mark(part):
             return NOTHING
@@ -233,10 +233,10 @@ class OpenAIResponsesPricer(OpenAIBill):
             others = bound_of_texts(held for key, held in part.raw.items() if key != "result")
             return self.medium(Media("image", {"type": "image", "data": picture})) + Count(self.envelope) + others
         if part.kind == "additional_tools":
-            return self._loaded(part)
+            return self._price_loaded_tools(part)
         return Count(self.envelope) + price_opaque(part, self.count)
 
-    def _loaded(self, part: Opaque) -> Count:
+    def _price_loaded_tools(self, part: Opaque) -> Count:
         """Price the tools in an item: each declaration, and a preamble like that of a request's own tools."""
         try:
             tools = read_tools(part.raw.get("tools"))
@@ -247,15 +247,15 @@ class OpenAIResponsesPricer(OpenAIBill):
         tokens = self.envelope + declared.tokens
         return Count(tokens, Grade.ESTIMATED, upper=tokens + max(0, declared.upper - declared.tokens) + each.upper // 8)
 
-    def _stretch(self, message: Message, stretch: Sequence[str | Media]) -> Count:
+    def _price_stretch(self, message: Message, stretch: Sequence[str | Media]) -> Count:
         """Price one item of texts and media that stand next to each other."""
         texts = [part for part in stretch if isinstance(part, str)]
         if len(texts) == len(stretch):
-            return self._written(message, texts)
+            return self._price_written(message, texts)
         media = total(self.medium(part) for part in stretch if isinstance(part, Media))
-        return media + (self._written(message, texts) if texts else Count(self.envelope))
+        return media + (self._price_written(message, texts) if texts else Count(self.envelope))
 
-    def _written(self, message: Message, texts: Sequence[str]) -> Count:
+    def _price_written(self, message: Message, texts: Sequence[str]) -> Count:
         if message.role != "assistant":
             return self.texts(self.envelope, texts) if texts else NOTHING
         if any(texts):
@@ -269,7 +269,7 @@ def _is_renamed(message: Message) -> bool:
     return message.shape == RESPONSES and not sendable(message)
 
 
-def _as_shown(tool: Tool) -> Tool:
+def _read_as_shown(tool: Tool) -> Tool:
     """A tool as this API reads it. Of one in Chat's form with an extra top-level `name`, it reads only the name.
 
     73 such requests were billed so (one repository, October and November 2025). Of a deferred tool the model sees name
@@ -291,10 +291,10 @@ def _as_shown(tool: Tool) -> Tool:
 def _is_replayed(message: Message) -> bool:
     """Whether a message's call is an item of the server, unchanged."""
     if message.shape != RESPONSES:  # an item in a content is sent with its id and its status too
-        return any(_was_served(part.raw) for part in message.parts if type(part) is Opaque)
+        return any(_is_served(part.raw) for part in message.parts if type(part) is Opaque)
     items = cast("list[Mapping[str, Any]]", message.seen if isinstance(message.seen, list) else [message.seen])
-    return any(map(_was_served, items))
+    return any(map(_is_served, items))
 
 
-def _was_served(item: Mapping[str, Any]) -> bool:
+def _is_served(item: Mapping[str, Any]) -> bool:
     return bool(item.get("type") == "function_call" and item.get("id") and item.get("status"))

@@ -10,23 +10,23 @@ from assembler.drawn.conversations import Conversation, Definition, Exchange, St
 from assembler.drawn.spelling import SCHEMA, WITH_ADDRESSES, Request, Spelling, text_or_parts
 
 
-def _tool(tool: Definition) -> Request:
+def _write_tool(tool: Definition) -> Request:
     named = {"type": "function", "name": tool.name, "description": tool.description}
     return {**named, "parameters": tool.schema, "strict": False}
 
 
-def _reasoning(thinking: str | None, number: int | str) -> list[Request]:
+def _write_reasoning(thinking: str | None, number: int | str) -> list[Request]:
     if thinking is None:
         return []
     summary = [{"type": "summary_text", "text": thinking}]
     return [{"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": "c2ln"}]
 
 
-def _answer(texts: tuple[str, ...]) -> list[Request]:
+def _write_answer(texts: tuple[str, ...]) -> list[Request]:
     return [{"role": "assistant", "content": text_or_parts(texts, "output_text")}] if texts else []
 
 
-def _step(step: Step) -> list[Request]:
+def _write_step(step: Step) -> list[Request]:
     calls = [
         {
             "type": "function_call",
@@ -40,28 +40,28 @@ def _step(step: Step) -> list[Request]:
         {"type": "function_call_output", "call_id": f"call_{call.number}", "output": call.result}
         for call in step.answered
     ]
-    return [*_reasoning(step.thinking, step.calls[0].number), *_answer(step.words), *calls, *outputs]
+    return [*_write_reasoning(step.thinking, step.calls[0].number), *_write_answer(step.words), *calls, *outputs]
 
 
-def _exchange(exchange: Exchange, place: int) -> list[Request]:
+def _write_exchange(exchange: Exchange, place: int) -> list[Request]:
     items: list[Request] = [{"role": "user", "content": text_or_parts(exchange.question, "input_text")}]
     for step in exchange.steps:
-        items += _step(step)
-    return [*items, *_reasoning(exchange.thinking, f"answer_{place}"), *_answer(exchange.answer)]
+        items += _write_step(step)
+    return [*items, *_write_reasoning(exchange.thinking, f"answer_{place}"), *_write_answer(exchange.answer)]
 
 
-def _request(conversation: Conversation) -> Request:
-    items = [item for place, exchange in enumerate(conversation.exchanges) for item in _exchange(exchange, place)]
+def _write_request(conversation: Conversation) -> Request:
+    items = [item for place, exchange in enumerate(conversation.exchanges) for item in _write_exchange(exchange, place)]
     instructions = {} if conversation.system is None else {"instructions": conversation.system}
-    tools = [_tool(tool) for tool in conversation.tools]
+    tools = [_write_tool(tool) for tool in conversation.tools]
     return {**instructions, "input": items, **({"tools": tools} if tools else {})}
 
 
 SPELLING = Spelling(
     "openai_responses",
     "input",
-    _request,
-    _tool,
+    _write_request,
+    _write_tool,
     models=("gpt-4o", "gpt-5", "a-model-of-nobody"),
     options={
         "model": "gpt-4o",

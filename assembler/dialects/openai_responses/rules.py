@@ -65,12 +65,12 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from shape.items_must_be(given, shape.OBJECT)
     for item in given.objects():
         yield from _wrong_item(item)
-    yield from _unpaired(given.objects(), stored)
-    yield from _unfollowed_reasoning(given.objects())
+    yield from _wrong_pairs(given.objects(), stored)
+    yield from _wrong_reasoning(given.objects())
     yield from _wrong_tools(request, tools)
 
 
-def _kind(item: Place) -> str:
+def _read_kind(item: Place) -> str:
     """The type of an item. A message and a reference may have none."""
     kind = item.at("type")
     if item.filled_keys == ["id"]:
@@ -79,7 +79,7 @@ def _kind(item: Place) -> str:
 
 
 def _wrong_item(item: Place) -> Iterator[Violation]:
-    kind = _kind(item)
+    kind = _read_kind(item)
     if kind not in _ITEMS:
         yield from shape.must_be_of_a_kind(item.at("type"), _ITEMS, "item type")
     if kind == "message":
@@ -102,17 +102,17 @@ def _wrong_item(item: Place) -> Iterator[Violation]:
         yield RULE["L1"].broken(path, f"call_id of {len(call_id)} characters; at most {_ID_LIMIT} are taken")
 
 
-def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
+def _wrong_pairs(items: list[Place], stored: list[str]) -> Iterator[Violation]:
     """Check N2, N3 and R0 to R2. With one of the keys `stored`, half of a pair may be on the server."""
-    yield from find_repeated(refs(item.at("call_id") for item in items if _kind(item) in _CALLS), N3)
+    yield from find_repeated(refs(item.at("call_id") for item in items if _read_kind(item) in _CALLS), N3)
     # A reference names a stored item, which may be the missing half of any pair.
-    referring = any(_kind(item) == "item_reference" for item in items)
+    referring = any(_read_kind(item) == "item_reference" for item in items)
     open_calls: dict[str, Place] = {}
     answered: set[str] = set()
     for item in items:
         place = item.at("call_id")
         call_id = place.text
-        if _kind(item) in _OUTPUTS:
+        if _read_kind(item) in _OUTPUTS:
             if call_id is None:
                 yield RULE["R0"].broken(place.path, "an output without call_id")
             elif call_id in answered:
@@ -120,18 +120,18 @@ def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
             elif open_calls.pop(call_id, None) is None and not (stored or referring):
                 yield RULE["R1"].broken(place.path, f"no call before this output has the call_id {shown(call_id)}")
             answered.update(() if call_id is None else (call_id,))
-        elif _kind(item) in _CALLS and call_id is not None:
+        elif _read_kind(item) in _CALLS and call_id is not None:
             open_calls[call_id] = place
     for call_id, place in open_calls.items():
         if not referring:
             yield RULE["R2"].broken(place.path, f"no output after this call has the call_id {shown(call_id)}")
 
 
-def _unfollowed_reasoning(items: list[Place]) -> Iterator[Violation]:
+def _wrong_reasoning(items: list[Place]) -> Iterator[Violation]:
     """Check R3: after a reasoning item comes another one, or an item that the model wrote."""
     followed = False
     for item in reversed(items):
-        kind = _kind(item)
+        kind = _read_kind(item)
         if kind != "reasoning":
             given = kind == "message" and item.at("role").text != "assistant"
             followed = not given and kind not in _OUTPUTS

@@ -46,7 +46,7 @@ def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list
         if place in unfollowed:
             notes[TORN] += 1
         elif sendable(message):
-            items.extend(_settled(item, ids, notes) for item in _as_they_came(message, notes))
+            items.extend(_put_call_id(item, ids, notes) for item in _copy_items(message, notes))
         else:
             items.extend(_respell(message, ids, notes))
     return items
@@ -55,7 +55,7 @@ def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list
 TORN = "reasoning item(s) that nothing of the model follows left out"
 
 
-def _as_they_came(message: Message, notes: Notes) -> Iterator[Item]:
+def _copy_items(message: Message, notes: Notes) -> Iterator[Item]:
     seen: object = message.seen
     for given in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = given.copy() if message.shallow else private_copy(given)
@@ -63,13 +63,13 @@ def _as_they_came(message: Message, notes: Notes) -> Iterator[Item]:
         _MARKS.drop(item)
         for key in ("content", "output"):
             if isinstance(item.get(key), list):
-                item[key] = [_without_hints(part) for part in item[key]]
+                item[key] = [_remove_hints(part) for part in item[key]]
         if isinstance(item.get("output"), dict):  # a screenshot
             item["output"] = without_given(item["output"])
         yield item
 
 
-def _without_hints(part: object) -> object:
+def _remove_hints(part: object) -> object:
     """A part without the keys by which callers give its size."""
     fields = fields_of(part)
     return part if fields is None else without_given(fields)
@@ -100,7 +100,7 @@ class ItemIds(CallIds):
         return legal_id(call_id, CALL_ID_LIMIT) if call_id is not None else made_id(name or "")
 
 
-def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
+def _put_call_id(item: Item, ids: ItemIds, notes: Notes) -> Item:
     """The caller's item with the id that this request gives to its call."""
     kind = str(item.get("type"))
     call_id = item.get("call_id") or (item.get("id") if kind in OWED else None)
@@ -112,7 +112,7 @@ def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
         if kind == "custom_tool_call":
             ids.custom.add(item["call_id"])
         if kind == "function_call":
-            item["name"] = _named(str(item["name"]), notes)
+            item["name"] = _make_name_legal(str(item["name"]), notes)
             given = item.get("arguments")
             item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
     elif kind.endswith("_output"):
@@ -120,7 +120,7 @@ def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
     return item
 
 
-def _named(name: str, notes: Notes) -> str:
+def _make_name_legal(name: str, notes: Notes) -> str:
     legal = legal_name(name)
     notes[RENAMED] += legal != name
     return legal
@@ -141,26 +141,26 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
                 content.append(part)
                 continue
             case Call() if (item := items.get(part.id)) is not None:
-                yield from _message_items(message, content)
-                yield _call_in_list(item, ids, notes)
+                yield from _write_message_item(message, content)
+                yield _copy_call_in_list(item, ids, notes)
             case Call():
-                yield from _message_items(message, content)
+                yield from _write_message_item(message, content)
                 call_id = ids.asked(part)
                 yield {
                     "type": "function_call",
                     "call_id": call_id,
-                    "name": _named(part.name, notes),
+                    "name": _make_name_legal(part.name, notes),
                     "arguments": part.arguments,
                 }
             case Result():
-                yield from _message_items(message, content)
+                yield from _write_message_item(message, content)
                 call_id = ids.answered(part.call_id, part.name)
                 notes[FAILED] += part.error
                 kind = "custom_tool_call_output" if call_id in ids.custom else "function_call_output"
-                yield {"type": kind, "call_id": call_id, "output": _output(part)}
+                yield {"type": kind, "call_id": call_id, "output": _write_output(part)}
             case Thinking() | Opaque() if is_sent_item(part, message):
-                yield from _message_items(message, content)
-                yield _item_in_list(part.raw, ids, notes)
+                yield from _write_message_item(message, content)
+                yield _copy_item_in_list(part.raw, ids, notes)
             case Thinking():
                 notes[REASONING] += 1  # another model's reasoning is left out
                 continue
@@ -171,23 +171,23 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
             case _ as never:
                 assert_never(never)
         content = []
-    yield from _message_items(message, content)
+    yield from _write_message_item(message, content)
 
 
-def _item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
+def _copy_item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
     """An item that was found in a message's content, without what callers write beside it."""
     item = own_fields(raw)
     _MARKS.drop(item)
-    return _settled(item, ids, notes)
+    return _put_call_id(item, ids, notes)
 
 
-def _call_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
+def _copy_call_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
     """A call that was found in a message's content.
 
     That of a caller's tool goes without its id, since for an item with an id the API demands the reasoning that came
     before it. It demands the id of other calls.
     """
-    item = _item_in_list(raw, ids, notes)
+    item = _copy_item_in_list(raw, ids, notes)
     if item["type"] not in ARGUMENTS:
         return item
     return {key: held for key, held in item.items() if key not in ("id", "status")}
@@ -197,7 +197,7 @@ REPLACED = "part(s) before a summary in the same answer left out"
 NAMES = "name(s) of messages left out"
 
 
-def _message_items(message: Message, content: Sequence[str | Media | Opaque]) -> Iterator[Item]:
+def _write_message_item(message: Message, content: Sequence[str | Media | Opaque]) -> Iterator[Item]:
     """One message item, or none for empty content. The assistant's texts are joined, as they are billed."""
     filled = [part for part in content if part]
     if not filled and message.role == "assistant":
@@ -212,17 +212,17 @@ def _message_items(message: Message, content: Sequence[str | Media | Opaque]) ->
         yield {"role": message.role, "content": "".join(texts)}
         return
     kind = "output_text" if message.role == "assistant" else "input_text"
-    yield {"role": message.role, "content": [_part(part, kind) for part in filled]}
+    yield {"role": message.role, "content": [_write_part(part, kind) for part in filled]}
 
 
-def _output(result: Result) -> str | list[Item]:
+def _write_output(result: Result) -> str | list[Item]:
     if len(result.parts) == 1 and isinstance(result.parts[0], str):
         return result.parts[0]
     parts = [part for part in result.parts if not is_mark(part)]
-    return [_part(part) for part in parts] if parts else ""
+    return [_write_part(part) for part in parts] if parts else ""
 
 
-def _part(part: str | Media | Opaque, text: str = "input_text") -> Item:
+def _write_part(part: str | Media | Opaque, text: str = "input_text") -> Item:
     if isinstance(part, str):
         return {"type": text, "text": part}
     if isinstance(part, Opaque):
@@ -254,10 +254,10 @@ def _convert_part(part: Media) -> Item:
         return {"type": "input_image", "image_url": url["url"], "detail": url.get("detail", "auto")}
     if moved["type"] == "file":
         return {"type": "input_file", **moved["file"]}
-    raise _cannot_carry(part.kind)
+    raise _make_carry_error(part.kind)
 
 
-def _cannot_carry(kind: str) -> UnsupportedContentError:
+def _make_carry_error(kind: str) -> UnsupportedContentError:
     return UnsupportedContentError(
         f"Responses cannot carry a part of kind {kind!r} here; pass an input_image or input_file in a user message",
         kind=kind,

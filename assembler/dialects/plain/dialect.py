@@ -88,34 +88,38 @@ class PlainPricer:
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price every piece, head message and tool by its text, without framing."""
         return FixedPrices(
-            pieces=tuple(self._graded(n) for n in price_pieces([piece.text for piece in pieces], self.count)),
+            pieces=tuple(self._grade_tokens(n) for n in price_pieces([piece.text for piece in pieces], self.count)),
             head=tuple(self.message(message) for message in head),
-            tools=tuple(self._graded(self.count(compact_json(definition(tool)))) for tool in tools),
+            tools=tuple(self._grade_tokens(self.count(compact_json(definition(tool)))) for tool in tools),
         )
 
     def message(self, message: Message) -> Count:
         """Price the texts of one message."""
-        others = total(map(self._other_part, message.parts))
-        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message) + others
+        others = total(map(self._price_other_part, message.parts))
+        return (
+            self._grade_tokens(sum(self._count_part(part) for part in message.parts))
+            + self._price_unread(message)
+            + others
+        )
 
-    def _other_part(self, part: Part) -> Count:
+    def _price_other_part(self, part: Part) -> Count:
         """Price what is sent but is no text of this API's."""
         match part:
             case Media():
                 from assembler.pricing.media.open_models import price_medium  # for media alone
 
-                facts, words = read_media(part), Count(sum(map(self.count, _captions(part))), Grade.ESTIMATED)
+                facts, words = read_media(part), Count(sum(map(self.count, _list_captions(part))), Grade.ESTIMATED)
                 if facts.text is None:
                     return price_medium(facts) + words
                 return Count(self.count(facts.text), Grade.ESTIMATED) + words
             case Opaque() if not is_mark(part):
                 return price_opaque(part, self.count)
             case Result():
-                return total(map(self._other_part, part.parts))
+                return total(map(self._price_other_part, part.parts))
             case _:
                 return NOTHING
 
-    def _unread(self, message: Message) -> Count:
+    def _price_unread(self, message: Message) -> Count:
         """Price the fields of a message that are sent but not read."""
         keys = message.extra_fields
         if message.shape not in CHAT_SHAPES and has_a_content(message):  # rewritten, it may be a message in that form
@@ -131,20 +135,20 @@ class PlainPricer:
     def options(self, layout: Layout) -> Count:
         """Price an output schema as compact JSON."""
         asked = layout.options.get("output_schema")
-        return Count(0) if asked is None else self._graded(self.count(compact_json(asked)))
+        return Count(0) if asked is None else self._grade_tokens(self.count(compact_json(asked)))
 
-    def _graded(self, tokens: Tokens) -> Count:
+    def _grade_tokens(self, tokens: Tokens) -> Count:
         """A count with the counter's grade; a plain function is exact."""
         return Count(tokens, grade_of(self.count))
 
-    def _part(self, part: Part) -> Tokens:
+    def _count_part(self, part: Part) -> Tokens:
         match part:
             case str():
                 return self.count(part)
             case Call():
                 return self.count(part.name) + self.count(part.arguments)
             case Result():
-                return sum(self._part(inner) for inner in part.parts)
+                return sum(self._count_part(inner) for inner in part.parts)
             case Thinking():
                 return self.count(part.text)
             case Opaque() | Media():
@@ -153,7 +157,7 @@ class PlainPricer:
                 assert_never(never)
 
 
-def _captions(part: Media) -> list[str]:
+def _list_captions(part: Media) -> list[str]:
     """The title, the context or the name of a file, which is sent with it."""
     inner = fields_in(part.raw, "document")
     held = (part.raw.get("title"), part.raw.get("context"), inner.get("name"), inner.get("context"))

@@ -11,12 +11,14 @@ from assembler.drawn.conversations import Conversation
 from assembler.drawn.spelling import Request, Spelling
 
 
-def _request(conversation: Conversation) -> Request:
+def _write_request(conversation: Conversation) -> Request:
     request = chat.write_request(attrs.evolve(conversation, system=None), call_id="call_{}", named="user")
     return {**request, "system": conversation.system}
 
 
-SPELLING = Spelling("plain", "messages", _request, chat.write_tool, models=(None,), options={"model": "m", "seed": 3})
+SPELLING = Spelling(
+    "plain", "messages", _write_request, chat.write_tool, models=(None,), options={"model": "m", "seed": 3}
+)
 
 BREACHES: Mapping[str, breach.Breach] = {
     "N1": breach.first(chat.ANSWER),

@@ -121,9 +121,9 @@ def rows_of(table: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow, .
         like = own.pop("like", None)
         return own if like is None else {**fields(like), **own}
 
-    known: Readers = {"names": re.compile, "evidence": _evidence, **readers}
+    known: Readers = {"names": re.compile, "evidence": _read_evidence, **readers}
     return tuple(
-        kind(name=name, **{key: _field(value, known.get(key)) for key, value in fields(name).items()})
+        kind(name=name, **{key: _read_field(value, known.get(key)) for key, value in fields(name).items()})
         for name in written
     )
 
@@ -141,11 +141,11 @@ def price(written: str) -> Count:
             raise ValueError(f'expected a price such as "4 + 2", "4 to 6" or "0", got {written!r}')
 
 
-def _field(value: Any, read: Callable[[Any], object] | None) -> Any:
+def _read_field(value: Any, read: Callable[[Any], object] | None) -> Any:
     if read is not None:
         return read(value)
     return price(value) if isinstance(value, str) else value
 
 
-def _evidence(written: Mapping[str, Any]) -> Evidence:
+def _read_evidence(written: Mapping[str, Any]) -> Evidence:
     return attrs.evolve(evidence_of(0, 0), **written)

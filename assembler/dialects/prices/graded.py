@@ -157,7 +157,7 @@ def lenient_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
     return _LenientPricer(rules, count)
 
 
-def _or_nothing(rules: Pricer, message: Message) -> Count:
+def _price_or_nothing(rules: Pricer, message: Message) -> Count:
     try:
         return rules.message(message)
     except UnsupportedContentError:
@@ -169,7 +169,7 @@ class _LenientPricer(GradedPricer):
 
     def message(self, message: Message) -> Count:
         """The rules' price; nothing if they refuse the message."""
-        return _or_nothing(self.rules, message)
+        return _price_or_nothing(self.rules, message)
 
 
 class _LenientMergingPricer(GradedMergingPricer):
@@ -177,7 +177,7 @@ class _LenientMergingPricer(GradedMergingPricer):
 
     def message(self, message: Message) -> Count:
         """The rules' price; nothing if they refuse the message."""
-        return _or_nothing(self.rules, message)
+        return _price_or_nothing(self.rules, message)
 
 
 def counts_for_openai(count: TokenCounter) -> bool:

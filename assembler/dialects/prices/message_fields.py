@@ -22,19 +22,19 @@ UNHEARD = Count(1_200, Grade.ESTIMATED, upper=16_384)
 """
 
 
-def _thoughts(message: Message, count: TokenCounter) -> Count:
+def _price_thoughts(message: Message, count: TokenCounter) -> Count:
     """Price the reasoning fields of a message: the longest one, since several repeat the same text.
 
     The bound includes all of them, with their encrypted content, which a host may read.
     """
-    each = [_thought(part, count) for part in message.parts if isinstance(part, Thinking) and field_of(part)]
+    each = [_price_thought(part, count) for part in message.parts if isinstance(part, Thinking) and field_of(part)]
     if not each:
         return NOTHING
     longest = max(thought.tokens for thought in each)
     return Count(longest, Grade.ESTIMATED, upper=sum(thought.upper for thought in each))
 
 
-def _thought(part: Thinking, count: TokenCounter) -> Count:
+def _price_thought(part: Thinking, count: TokenCounter) -> Count:
     held: object = next(iter(part.raw.values()))
     shown = count(part.text)
     whole = shown if isinstance(held, str) else max(shown, count(compact_json(held)))
@@ -50,8 +50,8 @@ def price_reasoning(part: Thinking, count: TokenCounter, envelope: Tokens) -> Co
 
 def price_fields(message: Message, count: TokenCounter) -> Count:
     """Price all fields of a Chat message other than its content."""
-    fields = [_unread(field, message.seen[field], count) for field in message.extra_fields]
-    return total([_thoughts(message, count), *fields])
+    fields = [_price_unread_field(field, message.seen[field], count) for field in message.extra_fields]
+    return total([_price_thoughts(message, count), *fields])
 
 
 def bound_fields(message: Message, count: TokenCounter) -> Count:
@@ -60,15 +60,15 @@ def bound_fields(message: Message, count: TokenCounter) -> Count:
     return Count(0, price.grade, price.upper)
 
 
-def _unread(field: str, held: object, count: TokenCounter) -> Count:
+def _price_unread_field(field: str, held: object, count: TokenCounter) -> Count:
     """Price an unread field by its text or its JSON, and a spoken answer by its transcript."""
     if field == "audio":
-        return _sound(held, count)
+        return _price_sound(held, count)
     tokens = count(held if isinstance(held, str) else compact_json(held))
     return Count(tokens, Grade.ESTIMATED, upper=tokens + FRAMING)
 
 
-def _sound(held: object, count: TokenCounter) -> Count:
+def _price_sound(held: object, count: TokenCounter) -> Count:
     transcript: object = fields_in(held).get("transcript")
     if not isinstance(transcript, str) or not transcript:
         return UNHEARD

@@ -33,7 +33,7 @@ class Repeats:
     def taken(self, name: str, definition: Mapping[str, Any], times: int = 1) -> bool:
         """Use up the characters of a repeated definition. Returns False if too few are left."""
         if name not in self._sizes:
-            self._sizes[name] = _size(definition)
+            self._sizes[name] = _measure_size(definition)
         needed = self._sizes[name] * times
         if needed > self.left:
             return False
@@ -41,7 +41,7 @@ class Repeats:
         return True
 
 
-def _size(definition: Mapping[str, Any]) -> int:
+def _measure_size(definition: Mapping[str, Any]) -> int:
     try:
         return len(json.dumps(definition, ensure_ascii=False, default=str))
     except (RecursionError, ValueError):

@@ -52,7 +52,7 @@ def answers_alone(message: Message) -> Sequence[Message]:
     """Split a message for an API that gets each result as a message of its own, and then everything else as one."""
     results = [[part] for part in message.parts if type(part) is Result]
     rest = [part for part in message.parts if type(part) is not Result]
-    return _each(message, [*results, *([rest] if rest else [])])
+    return _split_message(message, [*results, *([rest] if rest else [])])
 
 
 def in_chat(message: Message) -> Sequence[Message]:
@@ -61,7 +61,7 @@ def in_chat(message: Message) -> Sequence[Message]:
     results = [part for part in sent.parts if type(part) is Result]
     if not 0 < len(results) < len(sent.parts):
         return [sent]
-    return _each(sent, [results, [part for part in sent.parts if type(part) is not Result]])
+    return _split_message(sent, [results, [part for part in sent.parts if type(part) is not Result]])
 
 
 def in_items(message: Message) -> Sequence[Message]:
@@ -80,15 +80,15 @@ def in_items(message: Message) -> Sequence[Message]:
     carried = [part for part in sent.parts if type(part) is not Thinking or is_sent_thought(part, sent)]
     spans = [list(group) for speaks, group in itertools.groupby(carried, _speaks) if speaks]
     alone = [[part] for part in carried if type(part) is not Call and not _speaks(part)]
-    return _each(sent, [*spans, *alone, *([calls] if calls else [])])
+    return _split_message(sent, [*spans, *alone, *([calls] if calls else [])])
 
 
-def _each(message: Message, groups: Sequence[Sequence[Part]]) -> Sequence[Message]:
+def _split_message(message: Message, groups: Sequence[Sequence[Part]]) -> Sequence[Message]:
     """A message for each group of parts, or the message itself if there is at most one group."""
-    return [_of_parts(message, tuple(parts)) for parts in groups] if len(groups) > 1 else [message]
+    return [_keep_parts(message, tuple(parts)) for parts in groups] if len(groups) > 1 else [message]
 
 
-def _of_parts(message: Message, parts: tuple[Part, ...]) -> Message:
+def _keep_parts(message: Message, parts: tuple[Part, ...]) -> Message:
     if len(parts) == 1 and type(thought := parts[0]) is Thinking:  # alone it is sent as an item, wherever it was found
         return attrs.evolve(message, parts=parts, shape=RESPONSES, seen=thought.raw)
     return attrs.evolve(message, parts=parts)
@@ -159,13 +159,13 @@ class ForeignPricer(RuledPricer):
         """The rules' prices with wider bounds, equal for a system text in pieces and as a head message."""
         prices = self.rules.fixed(pieces, head, tools)
         texts = [price for price, message in zip(prices.head, head, strict=True) if not is_item_apart(message)]
-        of_one = self._parts_of_one([*prices.pieces, *texts, prices.framing])
+        of_one = self._bound_parts_of_one([*prices.pieces, *texts, prices.framing])
         in_head = iter(of_one[len(pieces) : -1])
         around_pieces = AROUND_A_MESSAGE if pieces else 0
-        loosened = prices.each(self._loosened)
+        loosened = prices.each(self._loosen_price)
         return attrs.evolve(
             loosened,
-            tools=tuple(map(self._indented, loosened.tools, tools)),
+            tools=tuple(map(self._widen_for_indents, loosened.tools, tools)),
             pieces=of_one[: len(pieces)],
             head=tuple(
                 self.message(message)
@@ -173,11 +173,11 @@ class ForeignPricer(RuledPricer):
                 else next(in_head) + Count(0, upper=AROUND_A_MESSAGE if alone.upper else 0)  # nothing if it is not sent
                 for alone, message in zip(prices.head, head, strict=True)
             ),
-            tooling=self._loosened(prices.tooling, AROUND_TOOLS if tools else 0),
+            tooling=self._loosen_price(prices.tooling, AROUND_TOOLS if tools else 0),
             framing=of_one[-1] + Count(0, upper=AROUND_A_REQUEST + around_pieces),
         )
 
-    def _indented(self, price: Count, tool: Tool) -> Count:
+    def _widen_for_indents(self, price: Count, tool: Tool) -> Count:
         if self.indents is None:
             return price
         schema = object_schema(tool.parameters or NO_PARAMETERS)  # as the API is sent it
@@ -187,18 +187,18 @@ class ForeignPricer(RuledPricer):
 
     def message(self, message: Message) -> Count:
         """Price each message that it is sent as, with slack for a template's text around it, its calls and results."""
-        return total(map(self._framed, self.parted(message)))
+        return total(map(self._frame_message, self.parted(message)))
 
-    def _framed(self, message: Message) -> Count:
+    def _frame_message(self, message: Message) -> Count:
         parts = message.parts
         price = self.rules.message(message)
         if not price.upper:  # it is not sent
             return price
         if len(parts) > 1 and all(type(part) is Result for part in parts):
-            return Count(price.tokens, Grade.ESTIMATED, max(price.tokens, self._reached_by(message)))
-        return self._loosened(price, AROUND_A_MESSAGE * (1 + sum(type(part) in (Call, Result) for part in parts)))
+            return Count(price.tokens, Grade.ESTIMATED, max(price.tokens, self._bound_parallel_results(message)))
+        return self._loosen_price(price, AROUND_A_MESSAGE * (1 + sum(type(part) in (Call, Result) for part in parts)))
 
-    def _reached_by(self, message: Message) -> Tokens:
+    def _bound_parallel_results(self, message: Message) -> Tokens:
         """The bound of parallel results, as the sum of what each adds, rounded up: so parts of the list add up.
 
         O(results): what a result adds depends only on the two before it.
@@ -218,15 +218,15 @@ class ForeignPricer(RuledPricer):
         """
         formatted = self.formatted()
         asked, alone = self.rules.options(layout), formatted.rules.options(layout)
-        price = self._loosened(alone if isinstance(alone, Count) else alone.alone())
+        price = self._loosen_price(alone if isinstance(alone, Count) else alone.alone())
         if asked == alone:
             return price
         return price + (price_messages(formatted, layout.messages) - price_messages(self, layout.messages))
 
-    def _parts_of_one(self, pieces: Sequence[Count]) -> tuple[Count, ...]:
+    def _bound_parts_of_one(self, pieces: Sequence[Count]) -> tuple[Count, ...]:
         """Widen the bounds so that they add up to that of the joined text, however it is split."""
         estimates = [attrs.evolve(piece, grade=Grade.ESTIMATED) for piece in pieces]
         return bound_together(estimates, lambda upper: math.ceil(upper * self.farthest))
 
-    def _loosened(self, price: Count, around: Tokens = 0) -> Count:
+    def _loosen_price(self, price: Count, around: Tokens = 0) -> Count:
         return Count(price.tokens, Grade.ESTIMATED, math.ceil(price.upper * self.farthest) + around)

@@ -99,8 +99,8 @@ class RawRequest:
         own = items_of(self.body.get("messages"))
         if own and len(own) == len(read):
             return [*own]  # reading and writing them again could change them
-        head = [_with_its_role(message) for message in self.layout.head]
-        return [*head, *(entry for message in self.layout.messages for entry in _entries(message))]
+        head = [_restore_role(message) for message in self.layout.head]
+        return [*head, *(entry for message in self.layout.messages for entry in _list_entries(message))]
 
     def copied(self) -> dict[str, Any]:
         """A deep copy of the body. Raises `ConversationError` if it contains itself or nests too deep."""
@@ -124,23 +124,23 @@ class RawRequest:
         if isinstance(self.dialect, FormedDialect):
             written = self.dialect.in_form_of(self.body, written)
         stays = self.layout.options.keys() | as_they_came
-        body = _merged(_only(self.copied(), stays), _without(written, as_they_came))
+        body = _merge_bodies(_pick_keys(self.copied(), stays), _drop_keys(written, as_they_came))
         return self.dialect.thinking_as_allowed(body) if isinstance(self.dialect, ThinkingDialect) else body
 
 
-def _with_its_role(message: Message) -> object:
+def _restore_role(message: Message) -> object:
     """The original of a head message, with its role: Gemini's system instruction may have another, or none."""
     fields = fields_of(message.seen)
     return message.seen if fields is None or fields.get("role") == message.role else {**fields, "role": message.role}
 
 
-def _entries(message: Message) -> list[object]:
+def _list_entries(message: Message) -> list[object]:
     """The originals of a message: one dict, or the items of one turn of the model."""
     seen: object = message.seen
     return [*cast("list[object]", seen)] if isinstance(seen, list) else [seen]
 
 
-def _only(body: Mapping[str, Any], keys: Any) -> dict[str, Any]:
+def _pick_keys(body: Mapping[str, Any], keys: Any) -> dict[str, Any]:
     """The entries under these keys, also from nested dicts (`config`, `toolConfig`)."""
     kept: dict[str, Any] = {}
     for key, value in body.items():
@@ -151,17 +151,17 @@ def _only(body: Mapping[str, Any], keys: Any) -> dict[str, Any]:
     return kept
 
 
-def _without(value: Any, keys: Any) -> Any:
+def _drop_keys(value: Any, keys: Any) -> Any:
     """A dict without these keys, and any other value unchanged."""
     fields = fields_of(value)
     if fields is None:
         return value
     return {
-        name: _without(each, keys) if name == "config" else each for name, each in fields.items() if name not in keys
+        name: _drop_keys(each, keys) if name == "config" else each for name, each in fields.items() if name not in keys
     }
 
 
-def _merged(body: dict[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_bodies(body: dict[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in written.items():
         inside = body.get(key)
         both = isinstance(inside, dict) and isinstance(value, dict)

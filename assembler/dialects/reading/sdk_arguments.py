@@ -31,11 +31,11 @@ def without_sdk_values(request: Arguments) -> Arguments:
         return request
     given = {key: value for key, value in request.items() if type(value).__name__ not in _NOT_GIVEN}
     if _CONFIG in given:
-        given[_CONFIG] = _opened(given[_CONFIG])
+        given[_CONFIG] = _open_config(given[_CONFIG])
     return given
 
 
-def _opened(config: object) -> object:
+def _open_config(config: object) -> object:
     """A typed config as a dict of its fields that are set, with a typed system instruction as a dict."""
     fields = fields_of(config)
     if fields is None:
@@ -44,14 +44,14 @@ def _opened(config: object) -> object:
         if not names:
             return config
     typed = {
-        key: _dumped(held)
+        key: _dump_value(held)
         for key, held in fields.items()
         if key in _DUMPED and type(held) not in _JSON and not _is_class(held)
     }
     return {**fields, **typed} if typed else fields
 
 
-def _dumped(held: object) -> object:
+def _dump_value(held: object) -> object:
     from assembler.conversation.messages.sdk_objects import filled_dump  # for typed configs alone
 
     dumped = filled_dump(held)
@@ -72,7 +72,7 @@ def with_schemas(request: Arguments) -> Arguments:
     for key in classes:
         changed |= _WRITTEN[key](request, request[key])
     if inside:
-        changed[_CONFIG] = {**config, **{key: _schema_of(config[key]) for key in inside}}
+        changed[_CONFIG] = {**config, **{key: _find_schema(config[key]) for key in inside}}
     return changed
 
 
@@ -81,31 +81,31 @@ def _is_class(value: object) -> bool:
     return isinstance(value, type) or hasattr(value, "__origin__")
 
 
-def _schema_of(answer: Any) -> dict[str, Any]:
+def _find_schema(answer: Any) -> dict[str, Any]:
     return {**json_schema_of(answer)}
 
 
-def _strict(answer: Any) -> dict[str, Any]:
+def _write_strict(answer: Any) -> dict[str, Any]:
     """Name and schema as OpenAI's SDK writes them: closed, and with every property required."""
     written = written_by_the_sdk(answer)
     return {"name": written.name, "schema": written.schema, "strict": True}
 
 
-def _for_chat(_: Arguments, answer: Any) -> dict[str, Any]:
-    return {"response_format": {"type": "json_schema", "json_schema": _strict(answer)}}
+def _write_for_chat(_: Arguments, answer: Any) -> dict[str, Any]:
+    return {"response_format": {"type": "json_schema", "json_schema": _write_strict(answer)}}
 
 
-def _for_responses(request: Arguments, answer: Any) -> dict[str, Any]:
-    return {"text": {**fields_in(request, "text"), "format": {"type": "json_schema", **_strict(answer)}}}
+def _write_for_responses(request: Arguments, answer: Any) -> dict[str, Any]:
+    return {"text": {**fields_in(request, "text"), "format": {"type": "json_schema", **_write_strict(answer)}}}
 
 
-def _for_messages(_: Arguments, answer: Any) -> dict[str, Any]:
-    return {"output_format": {"type": "json_schema", "schema": _strict(answer)["schema"]}}
+def _write_for_messages(_: Arguments, answer: Any) -> dict[str, Any]:
+    return {"output_format": {"type": "json_schema", "schema": _write_strict(answer)["schema"]}}
 
 
 _WRITTEN: Mapping[str, Callable[[Arguments, Any], dict[str, Any]]] = {
-    "response_format": _for_chat,
-    "text_format": _for_responses,
-    "output_format": _for_messages,
+    "response_format": _write_for_chat,
+    "text_format": _write_for_responses,
+    "output_format": _write_for_messages,
 }
 """The options that take a class, by the SDKs' helpers for parsed answers."""

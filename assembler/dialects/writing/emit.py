@@ -31,7 +31,7 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
     kept = [tool for tool in spelled if tool.goes_to(shape)]
     foreign = len(spelled) - len(kept)
     custom = sum(1 for new, old in zip(spelled, layout.tools, strict=True) if new is not old)
-    messages = _without_custom_calls(layout.messages, shape)
+    messages = _replace_custom_calls(layout.messages, shape)
     if foreign or custom or messages is not layout.messages:
         emission = dialect.emit(attrs.evolve(layout, tools=kept, messages=messages))
     else:
@@ -41,12 +41,12 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
         for field in lost_fields((*layout.head, *layout.messages), emission.request, key, emission.noted):
             notes[field.word] += field.times
     of_tools = [] if shape in OF_NO_API else fields_of_tools(kept)
-    for field in missing(of_tools, [*_tools_in(emission.request), *emission.noted]) if of_tools else ():
+    for field in missing(of_tools, [*_find_tools(emission.request), *emission.noted]) if of_tools else ():
         notes[TOOL_MARKS if field.word == MARKS else TOOL_FIELDS] += 1
     return emission.with_notes_of_library(notes) if any(notes.values()) else emission
 
 
-def _tools_in(request: Mapping[str, Any]) -> list[object]:
+def _find_tools(request: Mapping[str, Any]) -> list[object]:
     """The lists of tools in a request. Some APIs have them in a configuration."""
     return [tools for fields in (request, *map(fields_in, request.values())) if (tools := fields.get("tools"))]
 
@@ -73,22 +73,22 @@ def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> 
     """The request `before` with the messages `added`; None if the whole layout must be emitted. O(added)."""
     if not added:
         return before
-    if not _grows(type(dialect)):
+    if not _can_grow(type(dialect)):
         return None
     growing: Any = dialect
     own = before.without_notes_of_library() if before.of_library else before
-    grown: Emission | None = growing.emit_after(own, _without_custom_calls(added, dialect.api.shape))
+    grown: Emission | None = growing.emit_after(own, _replace_custom_calls(added, dialect.api.shape))
     if grown is None:
         return None
     key = dialect.api.history
     for message in added:
         if message.side_fields != () and key in grown.request:
             tail = {key: grown.request[key][len(before.request[key]) :]}
-            return _with_lost_fields(grown, before, lost_fields(added, tail, key))
+            return _add_lost_fields(grown, before, lost_fields(added, tail, key))
     return grown.with_notes_of_library(Notes(before.of_library)) if before.of_library else grown
 
 
-def _with_lost_fields(grown: Emission, before: Emission, lost: Sequence[SideField]) -> Emission:
+def _add_lost_fields(grown: Emission, before: Emission, lost: Sequence[SideField]) -> Emission:
     """A request with the library's notes on its beginning and on the fields that its end has lost."""
     notes = Notes(before.of_library or _IN_ORDER)
     for field in lost:
@@ -100,7 +100,7 @@ _IN_ORDER = dict.fromkeys((CITATIONS, SIGNATURES, FIELDS, MARKS, TOOL_MARKS, TOO
 """The order of the notes, in whichever order they come up."""
 
 
-def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[Message]:
+def _replace_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[Message]:
     """The messages with custom calls as calls of functions; the same sequence if there are none."""
     for message in messages:  # messages of the API's own shape are skipped before the costlier test
         if message.shape == shape or message.role != "assistant" or Call not in map(type, message.parts):
@@ -112,5 +112,5 @@ def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[M
 
 # Cached by class: `isinstance` with a protocol looks at every member.
 @functools.cache
-def _grows(kind: type) -> bool:
+def _can_grow(kind: type) -> bool:
     return issubclass(kind, GrowingDialect)

@@ -68,10 +68,10 @@ def choice_of(layout: Layout, named: Callable[[str], dict[str, Any]]) -> dict[st
     if choice in ("auto", "none", "required"):
         return {"tool_choice": choice}
     own = next((tool for tool in layout.tools if tool.name == choice and tool.api is not None), None)
-    return {"tool_choice": named(choice) if own is None else _own_choice(own)}
+    return {"tool_choice": named(choice) if own is None else _write_own_choice(own)}
 
 
-def _own_choice(tool: Tool) -> dict[str, Any]:
+def _write_own_choice(tool: Tool) -> dict[str, Any]:
     """The choice of a provider's own tool: its type, and the field that distinguishes tools of one type."""
     definition = own_definition(tool)
     if isinstance(definition.get("custom"), dict):

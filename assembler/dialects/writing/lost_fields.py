@@ -153,7 +153,7 @@ def side_fields(messages: Iterable[Message]) -> list[SideField]:
     found: list[SideField] = []
     for message in messages:
         if message.side_fields is None:
-            message.side_fields = tuple(_in_message(message))
+            message.side_fields = tuple(_find_in_message(message))
         if message.side_fields:
             found += message.side_fields
     return found
@@ -177,7 +177,7 @@ def fields_of_tools(tools: Iterable[Tool]) -> list[SideField]:
 
 def missing(came: Sequence[SideField], sent: object) -> list[SideField]:
     """The fields that `sent`, a request or a part of it, does not hold. O(what was sent)."""
-    held = Counter(_held_under({field.key for field in came} | {_SEAL}, sent))
+    held = Counter(_find_held_under({field.key for field in came} | {_SEAL}, sent))
     sealed = {signature for key, signature in held if key == _SEAL}
     lost: list[SideField] = []
     for field in came:
@@ -205,7 +205,7 @@ def saying_less(messages: Iterable[tuple[int, Message]], request: _Raw, history:
     return {index for index, field in came if id(field) in lost}
 
 
-def _held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:
+def _find_held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:
     """What is under these keys in a request, at any depth, printed."""
     unvisited = [sent]
     while unvisited:
@@ -220,9 +220,9 @@ def _held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:
                 unvisited.append(held)
 
 
-def _in_message(message: Message) -> list[SideField]:
+def _find_in_message(message: Message) -> list[SideField]:
     found: list[SideField] = []
-    unread = {repr(raw): part for part in _every(message.parts) if (raw := _unread(part)) is not None}
+    unread = {repr(raw): part for part in _list_parts(message.parts) if (raw := _find_unread_dict(part)) is not None}
     said = {PIN, *map(field_of, message.parts)}
     if message.role == "assistant" and fields_in(message.seen, "audio").get("transcript"):
         said.add("audio")
@@ -238,14 +238,14 @@ def _in_message(message: Message) -> list[SideField]:
     return found
 
 
-def _every(parts: Iterable[Part]) -> Iterator[Part]:
+def _list_parts(parts: Iterable[Part]) -> Iterator[Part]:
     for part in parts:
         yield part
         if type(part) is Result:
             yield from part.parts
 
 
-def _unread(part: Part) -> _Raw | None:
+def _find_unread_dict(part: Part) -> _Raw | None:
     """The dict of a part that other APIs get as a text or not at all: there its fields need no note."""
     if isinstance(part, Opaque | Thinking) or (isinstance(part, Media) and text_of_document(part) is not None):
         return part.raw

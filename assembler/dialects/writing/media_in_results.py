@@ -34,7 +34,7 @@ def with_media_after_results(message: Message, target: str) -> Message:
     A text before each names its call by the caller's id, which means the newest call with that id. Returns the same
     message if nothing moves. O(parts).
     """
-    if not count_media_in_results(message) or _takes_inside(target, message.shape):
+    if not count_media_in_results(message) or _takes_media_inside(target, message.shape):
         return message
     parts: list[Part] = []
     shown: list[Part] = []
@@ -42,9 +42,9 @@ def with_media_after_results(message: Message, target: str) -> Message:
     for part in message.parts:
         if type(part) is Result:
             last = len(parts) + 1
-            part, media = _in_two(part)
+            part, media = _split_result(part)
             if media:
-                shown += [_label(part, target), *media]
+                shown += [_write_label(part, target), *media]
         parts.append(part)
     parts[last:last] = shown
     originals = [] if message.role == "tool" else [*items_of(fields_in(message.seen).get("content"))]
@@ -74,7 +74,7 @@ def adapt_with_media(message: Message, target: str) -> Message:
     return adapt_message(with_media_after_results(message, target), target)
 
 
-def _in_two(result: Result) -> tuple[Result, list[Media]]:
+def _split_result(result: Result) -> tuple[Result, list[Media]]:
     """Split an answer into its texts, and its pictures and files."""
     media = [held for held in result.parts if isinstance(held, Media)]
     if not media:
@@ -83,11 +83,11 @@ def _in_two(result: Result) -> tuple[Result, list[Media]]:
     return attrs.evolve(result, parts=kept or (MEDIA_ALONE,)), media
 
 
-def _takes_inside(target: str, shape: str) -> bool:
+def _takes_media_inside(target: str, shape: str) -> bool:
     place = SHAPES[target].media_of_results
     return place is MediaOfResults.INSIDE or (place is MediaOfResults.AFTER_OTHERS and shape == target)
 
 
-def _label(result: Result, target: str) -> str:
+def _write_label(result: Result, target: str) -> str:
     named = result.name if result.call_id is None else SHAPES[target].call_id(result.call_id)
     return f"[shown by the answer to {named}]"

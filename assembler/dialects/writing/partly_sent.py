@@ -25,7 +25,7 @@ def sent_whole(dialect: Dialect, messages: Placed, emission: Callable[[], Emissi
     """
     whole: set[int] = set()
     more: list[tuple[int, Message]] = []
-    for index, message in _without_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages:
+    for index, message in _drop_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages:
         if message.text is not None and message.shallow and not message.extra_fields:  # most by far
             whole.add(index)
         elif _sends_all(dialect, message):
@@ -38,11 +38,11 @@ def sent_whole(dialect: Dialect, messages: Placed, emission: Callable[[], Emissi
 
 def sent_at_all(dialect: Dialect, messages: Placed) -> set[int]:
     """The indexes of the messages of which the request has any part. O(parts)."""
-    sendable = _without_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages
+    sendable = _drop_unfollowed_reasoning(messages) if dialect.api.shape == RESPONSES else messages
     return {index for index, message in sendable if _sends_any(dialect, message)}
 
 
-def _without_unfollowed_reasoning(messages: Placed) -> Placed:
+def _drop_unfollowed_reasoning(messages: Placed) -> Placed:
     """The messages without the reasoning that Responses refuses because nothing follows it."""
     placed = [*messages]
     unfollowed = unfollowed_reasoning([message for _, message in placed])
@@ -55,19 +55,19 @@ def _sends_all(dialect: Dialect, message: Message) -> bool:
         return True
     if dialect.api.shape == api_of(message) == RESPONSES and without_compacted_parts(message) is not message:
         return False
-    return is_sent_whole(message, dialect.api.shape) and not _unsent_reasoning(dialect, message)
+    return is_sent_whole(message, dialect.api.shape) and not _count_unsent_reasoning(dialect, message)
 
 
 def _sends_any(dialect: Dialect, message: Message) -> bool:
     """Whether the request has any part of the message. O(parts)."""
     if is_left_out_for(message, dialect.api.shape):
         return False
-    if _unsent_reasoning(dialect, message) < len(message.parts) or not message.parts:
+    if _count_unsent_reasoning(dialect, message) < len(message.parts) or not message.parts:
         return True
     return sends_fields_of_answers(message, dialect.api.shape)
 
 
-def _unsent_reasoning(dialect: Dialect, message: Message) -> int:
+def _count_unsent_reasoning(dialect: Dialect, message: Message) -> int:
     """How many reasoning parts of a message the dialect does not send."""
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if not thoughts or not _chooses(type(dialect)):
