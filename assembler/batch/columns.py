@@ -72,23 +72,23 @@ class Columns:
 
 
 @attrs.frozen
-class _Made:
+class _BaseMadeOnce:
     """An assembler that each process makes for itself: only the name of the function is pickled."""
 
     make: Callable[[], Assembler[Any]]
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _made_once(make: Callable[[], Assembler[Any]]) -> Assembler:
+def _make_once(make: Callable[[], Assembler[Any]]) -> Assembler:
     return make()
 
 
 _COLUMNS, _RECORD = Columns(), Record()
 
 
-def _freeze(assembler: Assembler | _Made) -> Assembler | _Made:
+def _freeze(assembler: Assembler | _BaseMadeOnce) -> Assembler | _BaseMadeOnce:
     """Fork the assembler, so that later changes have no effect."""
-    if isinstance(assembler, _Made):
+    if isinstance(assembler, _BaseMadeOnce):
         return assembler
     must_be("BatchAssembler", assembler, (Assembler,), "an Assembler; for a function use made_by()", BatchError)
     return assembler.fork()
@@ -103,7 +103,7 @@ class BatchAssembler:
     library's vocabularies. Your own tokenizer would be pickled too: `BatchAssembler.made_by(function)` avoids that.
     """
 
-    _base: Assembler | _Made = attrs.field(alias="assembler", converter=_freeze)
+    _base: Assembler | _BaseMadeOnce = attrs.field(alias="assembler", converter=_freeze)
     columns: Columns = attrs.field(
         default=_COLUMNS, kw_only=True, validator=Is((Columns,), "Columns(messages=…)", BatchError)
     )
@@ -121,7 +121,7 @@ class BatchAssembler:
         """
         if isinstance(make, type) or not callable(make):
             raise BatchError(wrong("make", "a function that makes an Assembler", make))
-        return cls(_Made(make), columns=columns, on_error=on_error)
+        return cls(_BaseMadeOnce(make), columns=columns, on_error=on_error)
 
     def __call__(self, batch: Batch) -> dict[str, list[Any]]:
         """The columns of the requests. Raises `BatchError` for wrong columns, and with `Raise` a row's error."""
@@ -132,13 +132,13 @@ class BatchAssembler:
         carried = [name for name in names if name not in read.values()]
         if taken := [name for name in carried if name in WRITTEN]:
             raise BatchError(f"the batch has a column {taken[0]}, which is written here: rename it first")
-        columns = {region: _column(name, listed(batch[name])) for region, name in read.items()}
-        kept = {name: _values(name, batch[name]) for name in carried}
+        columns = {region: _read_column(name, list_if_array(batch[name])) for region, name in read.items()}
+        kept = {name: _list_values(name, batch[name]) for name in carried}
         _refuse_other_lengths({**{read[region]: column for region, column in columns.items()}, **kept})
-        rows = _rows(columns)
+        rows = _list_rows(columns)
         out: dict[str, list[Any]] = {name: [] for name in (*carried, *WRITTEN)}
         for index, row in enumerate(rows):
-            written = self._written(index, row)
+            written = self._write_row(index, row)
             if written is None:
                 continue
             for name in carried:
@@ -147,10 +147,10 @@ class BatchAssembler:
                 out[name].append(value)
         return out
 
-    def _written(self, index: int, row: Mapping[str, object]) -> tuple[Any, ...] | None:
-        base = _made_once(self._base.make) if isinstance(self._base, _Made) else self._base
+    def _write_row(self, index: int, row: Mapping[str, object]) -> tuple[Any, ...] | None:
+        base = _make_once(self._base.make) if isinstance(self._base, _BaseMadeOnce) else self._base
         try:
-            found = assemble_row(base, _plain_row(row))
+            found = assemble_row(base, _make_row_plain(row))
         except MissingExtraError:
             raise
         except Exception as error:
@@ -164,27 +164,27 @@ class BatchAssembler:
         return (found.request, found.count.tokens, found.count.upper, str(found.count.grade), found.dropped, None)
 
 
-def _column(name: str, found: Any) -> Sequence[Any]:
+def _read_column(name: str, found: Any) -> Sequence[Any]:
     if isinstance(found, Sequence) and not isinstance(found, str | bytes):
         return found  # pyright: ignore[reportUnknownVariableType]
     raise BatchError(f"column {name}: expected a list of values, got {type(found).__name__}")
 
 
-def _values(name: str, found: object) -> list[Any]:
+def _list_values(name: str, found: object) -> list[Any]:
     if not iterates(found):
         raise BatchError(f"column {name}: expected a list of values, got {type(found).__name__}")
     return list(cast("Iterable[Any]", found))
 
 
-def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:
+def _list_rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:
     return [
         {region: column[index] for region, column in columns.items()}
         for index in range(max(map(len, columns.values())))
     ]
 
 
-def _plain_row(row: Mapping[str, object]) -> dict[str, object]:
-    return {region: (meant if region == "messages" else plain)(value) for region, value in row.items()}
+def _make_row_plain(row: Mapping[str, object]) -> dict[str, object]:
+    return {region: (drop_missing if region == "messages" else make_plain)(value) for region, value in row.items()}
 
 
 def _refuse_other_lengths(columns: Mapping[str, Sequence[Any]]) -> None:
@@ -203,41 +203,41 @@ def assemble_batch(
 DEEPEST = 128
 """The deepest nesting of lists and mappings, the same as for a row of JSON text."""
 
-MEANT = frozenset({"arguments", "input", "args", "response", "parameters", "metadata"})
+KEEPS_MISSING = frozenset({"arguments", "input", "args", "response", "parameters", "metadata"})
 """Keys of objects with the caller's or the model's own content, in which a None may be intended."""
 
 
-def listed(column: object) -> object:
+def list_if_array(column: object) -> object:
     """An array as a list, and any other column unchanged. Does not look at the values."""
     as_list: Callable[[], object] | None = getattr(column, "tolist", None)
     return column if as_list is None else as_list()
 
 
-def plain(value: object, levels: int = DEEPEST) -> Any:
+def make_plain(value: object, levels: int = DEEPEST) -> Any:
     """Turn arrays and mappings into plain lists and dicts. Raises `RowError` for too deep nesting. O(values)."""
-    value = _opened(value, levels)
+    value = _open_level(value, levels)
     if isinstance(value, Mapping):
-        return {key: plain(item, levels - 1) for key, item in cast("Mapping[Any, object]", value).items()}
+        return {key: make_plain(item, levels - 1) for key, item in cast("Mapping[Any, object]", value).items()}
     if isinstance(value, list | tuple):
-        return [plain(item, levels - 1) for item in cast("Iterable[object]", value)]
+        return [make_plain(item, levels - 1) for item in cast("Iterable[object]", value)]
     return value
 
 
-def meant(value: object, levels: int = DEEPEST) -> Any:
-    """The value without keys that are None, except `content`, and except inside the keys of `MEANT`."""
-    value = _opened(value, levels)
+def drop_missing(value: object, levels: int = DEEPEST) -> Any:
+    """The value without keys that are None, except `content`, and except inside the keys of `KEEPS_MISSING`."""
+    value = _open_level(value, levels)
     if isinstance(value, Mapping):
         return {
-            key: (plain if key in MEANT else meant)(item, levels - 1)
+            key: (make_plain if key in KEEPS_MISSING else drop_missing)(item, levels - 1)
             for key, item in cast("Mapping[Any, object]", value).items()
             if item is not None or key == "content"
         }
     if isinstance(value, list | tuple):
-        return [meant(item, levels - 1) for item in cast("Iterable[object]", value)]
+        return [drop_missing(item, levels - 1) for item in cast("Iterable[object]", value)]
     return value
 
 
-def _opened(value: object, levels: int) -> object:
+def _open_level(value: object, levels: int) -> object:
     if levels < 0:
         raise RowError(f"nested too deeply: more than {DEEPEST} lists and mappings inside one another")
-    return listed(value)
+    return list_if_array(value)

@@ -36,11 +36,11 @@ def finish(output: Path, kind: Format, places: Sequence[int] | None = None) -> N
     the provider would refuse, and `OSError` for files. Memory: a number and an id for each row.
     """
     with log_of(output).open("rb") as log, replacing(output.resolve()) as file:
-        lines = _lines(log, places)
-        file.writelines(_provider_lines(lines, kind) if isinstance(kind, ProviderRows) else lines)
+        lines = _read_lines(log, places)
+        file.writelines(_write_provider_lines(lines, kind) if isinstance(kind, ProviderRows) else lines)
 
 
-def _lines(log: BinaryIO, places: Sequence[int] | None) -> Iterator[bytes]:
+def _read_lines(log: BinaryIO, places: Sequence[int] | None) -> Iterator[bytes]:
     if places is None:
         yield from log
         return
@@ -53,7 +53,7 @@ def _lines(log: BinaryIO, places: Sequence[int] | None) -> Iterator[bytes]:
         yield log.readline()
 
 
-def _provider_lines(lines: Iterator[bytes], kind: ProviderRows) -> Iterator[bytes]:
+def _write_provider_lines(lines: Iterator[bytes], kind: ProviderRows) -> Iterator[bytes]:
     named: dict[str, int] = {}
     for line in lines:
         if FAILED.match(line):

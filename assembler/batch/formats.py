@@ -66,7 +66,7 @@ class ProviderRows:
             )
         if not isinstance(row.get(self.id), str):
             raise RowError(f"{self.id}: expected a text; the provider names the answer by it")
-        dialect = read_dialect(self.dialect or _dialect_by_url(row))
+        dialect = read_dialect(self.dialect or _find_dialect_by_url(row))
         fitted = built(fit_steps(RawRequest.of(cast(Row, body), dialect), base))
         budget = base.budget
         counted = count_request(
@@ -91,7 +91,7 @@ _WRITTEN = ("row", "request", "tokens", "upper", "grade", "dropped")
 _URLS = {"/v1/chat/completions": "openai_chat", "/v1/responses": "openai_responses"}
 
 
-def _dialect_by_url(row: Row) -> str:
+def _find_dialect_by_url(row: Row) -> str:
     url: object = row.get("url")
     if not isinstance(url, str) or url not in _URLS:
         raise RowError(f"url: expected one of {', '.join(_URLS)}")

@@ -150,7 +150,7 @@ def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, aske
     if begun is None:
         replace_text(journal_of(output), json.dumps({"run": FORMAT, **asked}, indent=1))
         return
-    found = _differences(begun, {"run": FORMAT, **asked})
+    found = _find_differences(begun, {"run": FORMAT, **asked})
     if found:
         more = f" (and {len(found) - SHOWN} more)" if len(found) > SHOWN else ""
         raise BatchError(
@@ -165,7 +165,7 @@ def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, aske
         )
 
 
-def _differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Difference, ...]:
+def _find_differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Difference, ...]:
     """The differences: in `input`, then in the spec's items and settings, then in versions."""
     from assembler.report.manifest.replay import differences  # a first run has none
 

@@ -56,13 +56,13 @@ def row_of(number: int, line: bytes, kind: Format = OWN) -> dict[str, Any]:
     """Parse the object of a line. Raises `RowError` for any other line."""
     if len(line) > LONGEST:
         raise RowError(f"the row is longer than {LONGEST // 1024**2} MiB")
-    row = _value(_text(number, line))
+    row = _parse_value(_decode_text(number, line))
     if not isinstance(row, dict):
         raise RowError(f"expected a JSON object with {', '.join(kind.read)}")
     return cast("dict[str, Any]", row)
 
 
-def _text(number: int, line: bytes) -> str:
+def _decode_text(number: int, line: bytes) -> str:
     try:
         return line.decode("utf-8-sig" if number == 0 else "utf-8")
     except UnicodeDecodeError as error:  # it holds the row, so it must not be in the chain
@@ -70,7 +70,7 @@ def _text(number: int, line: bytes) -> str:
     raise RowError(f"expected UTF-8, the row has other bytes at offset {offset}")
 
 
-def _value(text: str) -> object:
+def _parse_value(text: str) -> object:
     try:
         return parse_json(text)
     except json.JSONDecodeError as error:
@@ -86,12 +86,12 @@ def _refuse_slips(carried: Mapping[str, Any], read: Sequence[str]) -> None:
     for name in carried:
         if name in WRITTEN:
             raise RowError(f"the row has a field {name}, which the output line writes: rename it")
-        if (near := _nearly(name, tuple(read))) is not None:
+        if (near := _find_similar(name, tuple(read))) is not None:
             raise RowError(f"the row has a field that is nearly {near}: spell it so, or rename it")
 
 
 @functools.lru_cache(maxsize=256)
-def _nearly(name: str, read: tuple[str, ...]) -> str | None:
+def _find_similar(name: str, read: tuple[str, ...]) -> str | None:
     """The field that a name is similar to. Cached: most rows of a file have the same fields."""
     return next(iter(difflib.get_close_matches(name, read, n=1, cutoff=LIKENESS)), None)
 

@@ -79,13 +79,13 @@ def compact(value: object) -> str:
     return _COMPACT.encode(value)
 
 
-def _as_json(value: object) -> str:
+def _write_json(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode()
     raise TypeError(type(value).__name__)
 
 
-_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_as_json)
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_write_json)
 
 
 def lay_over(base: Assembler, row: Mapping[str, object]) -> Assembler:
@@ -97,27 +97,27 @@ def lay_over(base: Assembler, row: Mapping[str, object]) -> Assembler:
     if (instruction := row.get("instruction")) is not None:
         assembler.add_instruction(cast(str, instruction))
     if (tools := row.get("tools")) is not None:
-        assembler.add_capability(_listed(tools, ToolError, "tools: expected a list of definitions"))
+        assembler.add_capability(_read_list(tools, ToolError, "tools: expected a list of definitions"))
     if (knowledge := row.get("knowledge")) is not None:
         _add_knowledge(assembler, knowledge)
     if (messages := row.get("messages")) is not None:
-        assembler.add_messages(_listed(messages, ConversationError, "messages: expected a list of messages"))
+        assembler.add_messages(_read_list(messages, ConversationError, "messages: expected a list of messages"))
     return assembler
 
 
-def _listed(value: object, kind: type[ConversationError | ToolError], expected: str) -> list[object]:
+def _read_list(value: object, kind: type[ConversationError | ToolError], expected: str) -> list[object]:
     try:
-        found = _from_json(value)
+        found = _parse_json(value)
     except ValueError as error:
         problem = f", got one in which {error}"
     else:
         if isinstance(found, list):
             return cast("list[object]", found)
-        problem = f", got {_kind(value)}"
+        problem = f", got {_name_kind(value)}"
     raise kind(f"{expected} or its JSON text{problem}")
 
 
-def _from_json(value: object) -> object:
+def _parse_json(value: object) -> object:
     """Parse a JSON text; None if it is not JSON. Raises ValueError for ambiguous JSON, such as duplicate keys."""
     if not isinstance(value, str):
         return value
@@ -127,13 +127,13 @@ def _from_json(value: object) -> object:
         return None
 
 
-def _kind(value: object) -> str:
+def _name_kind(value: object) -> str:
     return f"a text of {len(value)} characters" if isinstance(value, str) else type(value).__name__
 
 
 def _add_knowledge(assembler: Assembler, value: object) -> None:
     try:
-        found = _from_json(value)
+        found = _parse_json(value)
     except ValueError as error:
         if str(value).lstrip()[:1] in ("[", "{"):  # `NaN` alone is a text like any other
             raise MarkupError(f"knowledge of the row: {error}", field="knowledge") from None
@@ -144,7 +144,9 @@ def _add_knowledge(assembler: Assembler, value: object) -> None:
     for place, document in enumerate(listed):
         fields = {"text": document, "type": KIND} if isinstance(document, str) else document
         if not isinstance(fields, dict):
-            raise _wrong(place, f"expected a text or a mapping with {', '.join(DOCUMENT)}, got {_kind(document)}")
+            raise _make_error(
+                place, f"expected a text or a mapping with {', '.join(DOCUMENT)}, got {_name_kind(document)}"
+            )
         _add_document(assembler, place, cast("dict[str, Any]", fields))
 
 
@@ -152,12 +154,12 @@ def _add_document(assembler: Assembler, place: int, fields: Mapping[str, Any]) -
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name in given:
         if name not in DOCUMENT:
-            raise _wrong(place, f"has an unknown key; the known ones are {', '.join(DOCUMENT)}")
+            raise _make_error(place, f"has an unknown key; the known ones are {', '.join(DOCUMENT)}")
     if "text" not in given:
-        raise _wrong(place, "has no text")
+        raise _make_error(place, "has no text")
     given.setdefault("type", KIND)
     assembler.add_knowledge(**given)
 
 
-def _wrong(place: int, problem: str) -> MarkupError:
+def _make_error(place: int, problem: str) -> MarkupError:
     return MarkupError(f"knowledge[{place}] of the row: {problem}", field=f"knowledge[{place}]")

@@ -48,7 +48,7 @@ def run(
         size = os.fstat(file.fileno()).st_size
         before = read_beginning(output, size)
         there = read_written(output)
-        began = _state(source)
+        began = _read_state(source)
         rows = survey(source, there.rows)
         settle(output, there, before, {"input": rows.to_dict(), **_describe_run(base, kind)})
         if there.length < size:
@@ -56,13 +56,13 @@ def run(
         progress = Progress(rows.rows, there.rows, there.failed, there.rows)
         yield progress
         if there.rows < rows.rows:
-            yield from _continued(source, file, base, workers, kind, progress, rows.offset)
+            yield from _continue_run(source, file, base, workers, kind, progress, rows.offset)
             os.fsync(file.fileno())
-        if _state(source) != began:
+        if _read_state(source) != began:
             raise BatchError(f"{source}: changed while it was read; move {output.name} away and start again")
 
 
-def _state(source: Path) -> tuple[int, int, int]:
+def _read_state(source: Path) -> tuple[int, int, int]:
     found = source.stat()
     return found.st_size, found.st_mtime_ns, found.st_ino
 
@@ -73,7 +73,7 @@ def _describe_run(base: Assembler, kind: Format) -> dict[str, Any]:
     return gathered if kind is OWN else {**gathered, "format": kind.name}
 
 
-def _continued(
+def _continue_run(
     source: Path, file: BinaryIO, base: Assembler, workers: int, kind: Format, progress: Progress, offset: int
 ) -> Generator[Progress, None, None]:
     with reading(source) as given:

@@ -26,14 +26,14 @@ def shared_order(source: Path, base: Assembler) -> tuple[Assembler, list[int]]:
     draft, settings = base.inside
     if not isinstance(settings.strategy, OrderedStrategy):
         raise BatchError("--order shared sorts sources: the spec needs `strategy: cited_sources`")
-    batch = list(_documents(source, base))
+    batch = list(_read_documents(source, base))
     tree = PrefixTree.of(batch)
     strategy = settings.strategy.in_order(tree)
     shared = Settings.of(settings.budget, settings.dialect, settings.policies, strategy, settings.cache_marks)
     return Assembler.around(draft, shared), tree.schedule(batch)
 
 
-def _documents(source: Path, base: Assembler) -> Iterator[Sequence[Document]]:
+def _read_documents(source: Path, base: Assembler) -> Iterator[Sequence[Document]]:
     """The documents of each row, including the spec's own; none for a bad row."""
     with reading(source) as file:
         for number, line in enumerate(rows_from(file)):

@@ -73,7 +73,7 @@ def in_order(
     """The output lines of all rows, chunk by chunk, in order. At most `AHEAD` chunks a worker are in memory."""
     if workers == 1:
         return (answer_chunk(base, kind, chunk) for chunk in chunks(rows, first))
-    return _spread(base, kind, chunks(rows, first), workers)
+    return _spread_work(base, kind, chunks(rows, first), workers)
 
 
 @attrs.frozen(eq=False)
@@ -107,10 +107,12 @@ class _Worker:
         return found
 
 
-def _spread(base: Assembler, kind: Format, bundles: Iterator[Chunk], number: int) -> Generator[list[bytes], None, None]:
+def _spread_work(
+    base: Assembler, kind: Format, bundles: Iterator[Chunk], number: int
+) -> Generator[list[bytes], None, None]:
     workers = [_Worker.started(base, kind) for _ in range(number)]
     try:
-        yield from _shared_out(workers, bundles)
+        yield from _share_out(workers, bundles)
     finally:
         for worker in workers:
             worker.pipe.close()
@@ -118,7 +120,7 @@ def _spread(base: Assembler, kind: Format, bundles: Iterator[Chunk], number: int
             worker.process.join()
 
 
-def _shared_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[list[bytes], None, None]:
+def _share_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[list[bytes], None, None]:
     from multiprocessing.connection import wait
 
     idle, busy = list(workers), dict[Pipe, tuple[_Worker, int]]()

@@ -78,7 +78,7 @@ def _run(argv: list[str]) -> int:
         import cyclopts
     try:
         words = ["./-" if word == "-" else word for word in argv]  # cyclopts must read a lone hyphen as a file
-        command, bound, _ = _app(words).parse_args(words, print_error=False, exit_on_error=False)
+        command, bound, _ = _make_app(words).parse_args(words, print_error=False, exit_on_error=False)
     except cyclopts.CycloptsError as error:
         named = ["assemble", *(word for word in argv[:1] if word in COMMANDS)]
         message = f"{' '.join(named)}: {one_line(_describe(error))} ({' '.join(named)} --help lists what there is)"
@@ -106,14 +106,14 @@ def _describe(error: CycloptsError) -> str:
     return str(error)
 
 
-def _app(words: Sequence[str]) -> App:
+def _make_app(words: Sequence[str]) -> App:
     """The app with all commands, or only the one in the first word, so that no other is loaded."""
     from cyclopts import App
 
     app = App(
         name="assemble",
         help="Build language-model requests that fit the context window and that the API accepts.",
-        version=_version,
+        version=_read_version,
     )
     for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
         command: Callable[..., Any] = getattr(import_module(f"assembler.cli.{name}"), name)
@@ -121,7 +121,7 @@ def _app(words: Sequence[str]) -> App:
     return app
 
 
-def _version() -> str:
+def _read_version() -> str:
     from assembler.report.manifest.writing import installed_version  # for `--version` alone
 
     return installed_version("context-assembler") or "not installed: run from its sources"

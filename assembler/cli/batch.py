@@ -68,13 +68,13 @@ def batch(
     _refuse(rows, output, spec, workers)
     kind = FORMATS[spelling]
     try:
-        with _files(rows, output) as (source, target):
-            ended = _assembled(source, target, spec, kind, order, workers)
+        with _find_files(rows, output) as (source, target):
+            ended = _assemble_rows(source, target, spec, kind, order, workers)
             if output == STANDARD:
                 with target.open("rb") as file:
                     shutil.copyfileobj(file, sys.stdout.buffer)
                 _warn(ended, target if _is_its_own_log(kind, order) else log_of(target))
-                return _code(ended)
+                return _choose_exit_code(ended)
     except OSError as error:
         raise Place(str(error.filename or output)).error(
             f"expected a file to read or write: {error.strerror}"
@@ -83,8 +83,8 @@ def batch(
         done = ended.done - ended.failed
         show_json({"rows": ended.total, "requests": done, "errors": ended.failed, "resumed": ended.resumed})
     else:
-        show(_summary(ended, None if _is_its_own_log(kind, order) else log_of(output)))
-    return _code(ended)
+        show(_write_summary(ended, None if _is_its_own_log(kind, order) else log_of(output)))
+    return _choose_exit_code(ended)
 
 
 def _refuse(rows: Path, output: Path, spec: Path, workers: int) -> None:
@@ -101,7 +101,7 @@ def _refuse(rows: Path, output: Path, spec: Path, workers: int) -> None:
 
 
 @contextlib.contextmanager
-def _files(rows: Path, output: Path) -> Generator[tuple[Path, Path]]:
+def _find_files(rows: Path, output: Path) -> Generator[tuple[Path, Path]]:
     """The files to read and write; temporary ones for standard streams, because a run reads its rows twice."""
     if STANDARD not in (rows, output):
         yield rows, output
@@ -117,7 +117,7 @@ def _files(rows: Path, output: Path) -> Generator[tuple[Path, Path]]:
         yield source, target
 
 
-def _assembled(source: Path, target: Path, spec: Path, kind: Format, order: Order, workers: int) -> Progress:
+def _assemble_rows(source: Path, target: Path, spec: Path, kind: Format, order: Order, workers: int) -> Progress:
     base, places = assembler_of(spec), None
     if order == "shared":
         if kind is not OWN:
@@ -127,10 +127,10 @@ def _assembled(source: Path, target: Path, spec: Path, kind: Format, order: Orde
         base, places = shared_order(source, base)
     if _is_its_own_log(kind, order):
         with rows_bar() as seen:
-            return _last(run(source, target, base, workers=workers), seen)
+            return _find_last_step(run(source, target, base, workers=workers), seen)
     refuse_strangers(target)
     with rows_bar() as seen:
-        ended = _last(run(source, log_of(target), base, workers=workers, kind=kind), seen)
+        ended = _find_last_step(run(source, log_of(target), base, workers=workers, kind=kind), seen)
     finish(target, kind, places)
     return ended
 
@@ -149,11 +149,11 @@ def _warn(ended: Progress, log: Path) -> None:
     print(f"{COMMAND_LINE}: {ended.failed:,} of {ended.total:,} rows have no request; {first_error}", file=sys.stderr)
 
 
-def _code(ended: Progress) -> int:
+def _choose_exit_code(ended: Progress) -> int:
     return 1 if 0 < ended.total == ended.failed else 0
 
 
-def _last(steps: Generator[Progress, None, None], seen: Callable[[Progress], None]) -> Progress:
+def _find_last_step(steps: Generator[Progress, None, None], seen: Callable[[Progress], None]) -> Progress:
     progress = next(steps)
     seen(progress)
     for progress in steps:
@@ -161,7 +161,7 @@ def _last(steps: Generator[Progress, None, None], seen: Callable[[Progress], Non
     return progress
 
 
-def _summary(ended: Progress, log: Path | None) -> str:
+def _write_summary(ended: Progress, log: Path | None) -> str:
     resumed = f"\nresumed  {ended.resumed:,} were there" if ended.resumed else ""
     errors = f"\nlog      {log}" if log is not None and ended.failed else ""
     counted = f"rows     {ended.total:,}\nrequests {ended.done - ended.failed:,}\nerrors   {ended.failed:,}"

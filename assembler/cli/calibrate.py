@@ -36,11 +36,13 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
         Print the row as a JSON text.
     """
     place = Place(str(recordings))
-    named_lines = [(any_text(at.key("model"), line.get("model")), at, line) for at, line in _lines(recordings, place)]
+    named_lines = [
+        (any_text(at.key("model"), line.get("model")), at, line) for at, line in _read_lines(recordings, place)
+    ]
     names = sorted({name for name, _, _ in named_lines})
     if model is None and len(names) > 1:
         raise place.error(f"expected recordings of one model, got {len(names)}; choose with --model {names[0]}")
-    kept = [_recorded(at, line) for name, at, line in named_lines if model in (None, name)]
+    kept = [_read_recording(at, line) for name, at, line in named_lines if model in (None, name)]
     if len(kept) < LEAST:
         of = f" of {model}" if model else ""
         raise place.error(f"expected at least {LEAST} recordings{of}, got {len(kept)}; record {LEAST - len(kept)} more")
@@ -53,7 +55,7 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
     return 0
 
 
-def _lines(path: Path, place: Place) -> list[tuple[Place, dict[str, object]]]:
+def _read_lines(path: Path, place: Place) -> list[tuple[Place, dict[str, object]]]:
     lines: object = read_json_lines(path, place) if path == STANDARD else read_json(path, place)
     if not isinstance(lines, list):
         raise place.error("expected JSON lines, in a file whose name ends in .jsonl")
@@ -61,7 +63,7 @@ def _lines(path: Path, place: Place) -> list[tuple[Place, dict[str, object]]]:
     return [(place.item(index), mapping(place.item(index), line, what="recording")) for index, line in places]
 
 
-def _recorded(place: Place, line: dict[str, object]) -> Recorded:
+def _read_recording(place: Place, line: dict[str, object]) -> Recorded:
     api = any_text(place.key("api"), line.get("api"))
     if api not in DIALECT_BY_API:
         raise place.key("api").error(f"expected one of {', '.join(DIALECT_BY_API)}: rows of hosts are for these")

@@ -48,24 +48,24 @@ def check(file: Path, /, *, model: str | None = None, dialect: str | None = None
     if as_json:
         show_json({"dialect": dialect_name, "violations": [attrs.asdict(breach) for breach in found]})
     else:
-        show("\n".join(_lines(found, dialect_name)))
+        show("\n".join(_write_lines(found, dialect_name)))
     return BROKEN if any(not breach.note for breach in found) else 0
 
 
-def _lines(found: Sequence[Violation], dialect_name: str) -> list[str]:
+def _write_lines(found: Sequence[Violation], dialect_name: str) -> list[str]:
     if not found:
         return [f"no violations of {len(rules(dialect_name))} rules of {dialect_name}"]
     ids = max(len(breach.rule) for breach in found)
-    places = max(len(_where(breach)) for breach in found)
-    lines = [_headline(found, dialect_name)]
+    places = max(len(_write_place(breach)) for breach in found)
+    lines = [_write_headline(found, dialect_name)]
     for breach in found:
-        lines.append(f"{breach.rule:<{ids}}  {_where(breach):<{places}}  {one_line(breach.problem)}")
+        lines.append(f"{breach.rule:<{ids}}  {_write_place(breach):<{places}}  {one_line(breach.problem)}")
         if breach.provider_says is not None:
             lines.append(f"{'':<{ids}}  the API: {one_line(breach.provider_says)} ({breach.source})")
     return lines
 
 
-def _headline(found: Sequence[Violation], dialect_name: str) -> str:
+def _write_headline(found: Sequence[Violation], dialect_name: str) -> str:
     """The number of violations and of notes."""
     notes = sum(breach.note for breach in found)
     faults = len(found) - notes
@@ -73,5 +73,5 @@ def _headline(found: Sequence[Violation], dialect_name: str) -> str:
     return f"{verdict}, {count_noun(notes, 'note')}" if notes else verdict
 
 
-def _where(breach: Violation) -> str:
+def _write_place(breach: Violation) -> str:
     return one_line(breach.where) or "the request"

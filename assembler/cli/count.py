@@ -58,7 +58,7 @@ def count(
     if named is not None and tokenizer is None:
         named.facts()
     with working("counting"), place.answers_for():
-        priced = _priced(body, dialect_name, None if named is None else named.name, tokenizer, held)
+        priced = _price_request(body, dialect_name, None if named is None else named.name, tokenizer, held)
     if as_json:
         show_json({"tokens": priced.tokens, "grade": str(priced.grade), "upper": priced.upper})
         return 0
@@ -66,7 +66,7 @@ def count(
     return 0
 
 
-def _priced(
+def _price_request(
     body: Mapping[str, Any], dialect_name: str, model: str | None, path: Path | None, held: int | None
 ) -> Count:
     place = COMMAND.key("--tokenizer")

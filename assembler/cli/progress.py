@@ -19,14 +19,14 @@ PATIENCE = 1.0
 """The seconds before anything is shown."""
 
 
-def _looked_at() -> bool:
+def _is_watched() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
 
 
 @contextlib.contextmanager
 def working(what: str) -> Generator[None]:
     """Show a line on stderr during the work, and remove it at the end."""
-    if not _looked_at():
+    if not _is_watched():
         yield
         return
     from rich.console import Console
@@ -46,7 +46,7 @@ def working(what: str) -> Generator[None]:
 @contextlib.contextmanager
 def rows_bar() -> Generator[Callable[[Progress], None]]:
     """Show the progress of rows: a bar with the rate and the remaining time."""
-    if not _looked_at():
+    if not _is_watched():
         yield lambda _: None
         return
     from rich.console import Console

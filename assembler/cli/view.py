@@ -55,9 +55,9 @@ def view(
         case ():
             counts, page = list[Count](), tool_html()
         case (file,):
-            counts, page, refusal = _page_of(file, shown)
+            counts, page, refusal = _write_page(file, shown)
         case _:
-            contexts = [_built(file) for file in files]
+            contexts = [_build_context(file) for file in files]
             counts = [context.count for context in contexts]
             page = session_html(contexts, title=", ".join(file.name for file in files), texts=shown)
     write_text(output, page)
@@ -66,14 +66,14 @@ def view(
     if output == STANDARD:
         return 0
     if as_json:
-        show_json({"output": str(output), **_counted(counts)})
+        show_json({"output": str(output), **_write_counts(counts)})
     else:
         tokens = ", ".join(f"{count.tokens:,}" for count in counts)
         show(f"page    {output}" + (f"\ntokens  {tokens}" if tokens else ""))
     return 0
 
 
-def _page_of(file: Path, texts: Texts | None) -> tuple[list[Count], str, ContextLengthError | None]:
+def _write_page(file: Path, texts: Texts | None) -> tuple[list[Count], str, ContextLengthError | None]:
     """The page of one request. If it does not fit: that of the smallest plan, and the error."""
     with assembling(file):
         assembler = assembler_of(file)
@@ -85,12 +85,12 @@ def _page_of(file: Path, texts: Texts | None) -> tuple[list[Count], str, Context
         return [report.count], page_html(report, plan, texts=texts, refusal=refusal), refusal
 
 
-def _built(file: Path) -> Context[Any]:
+def _build_context(file: Path) -> Context[Any]:
     with assembling(file):
         return assembler_of(file).build()
 
 
-def _counted(counts: Sequence[Count]) -> dict[str, Any]:
+def _write_counts(counts: Sequence[Count]) -> dict[str, Any]:
     if len(counts) == 1:
         return {"tokens": counts[0].tokens, "upper": counts[0].upper}
     return {"requests": [{"tokens": count.tokens, "upper": count.upper} for count in counts]}

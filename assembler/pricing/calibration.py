@@ -111,7 +111,7 @@ class CalibratedCounter:
 
         Raises `BudgetError` for anything else.
         """
-        beginning = _fingerprint_of(context, self.request.turns)
+        beginning = _hash_request(context, self.request.turns)
         return self.correct(context.by_rule, beginning)
 
     def correct(self, ours: Count, beginning: Fingerprint) -> Count:
@@ -123,11 +123,11 @@ class CalibratedCounter:
         """
         added = ours.tokens - self.ours.tokens
         if beginning != self.request or added < 0:
-            billed, counted = self._share
+            billed, counted = self._find_share
             return Count(_divide_up(ours.tokens * billed, counted), Grade.ESTIMATED, upper=self.bound(ours.upper))
         # The bill has settled what the billed part costs, so the margin of its bound no longer counts.
         settled = max(ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens))
-        return Count(self._trusted_bill + added, self._grade(ours, settled), upper=self._corrected(settled))
+        return Count(self._limit_bill + added, self._grade(ours, settled), upper=self._correct_count(settled))
 
     def is_of(self, dialect: str, model: str | None) -> bool:
         """Whether it is a bill of this API and model. True if it names no dialect."""
@@ -139,23 +139,26 @@ class CalibratedCounter:
 
     def tokens_left(self, limit: Tokens) -> Tokens:
         """The most that a request may cost by our rule so that its corrected bound is at most `limit`."""
-        billed, ours = self._share
-        missed, most = self._trusted_bill - self.ours.tokens + self.drift, self._most_share
+        billed, ours = self._find_share
+        missed, most = self._limit_bill - self.ours.tokens + self.drift, self._find_most_share
         return max(min(limit, limit - missed, limit * ours // billed, (limit + 1) * ours // most), 0)
 
     def bound(self, by_rule: Tokens) -> Tokens:
         """The corrected bound of any request that costs at most `by_rule`."""
-        return max(by_rule, self._corrected(by_rule))
+        return max(by_rule, self._correct_count(by_rule))
 
-    def _corrected(self, by_rule: Tokens) -> Tokens:
+    def _correct_count(self, by_rule: Tokens) -> Tokens:
         """The most that may be billed for `by_rule` tokens, if the rule is off by as many tokens or as large a share.
 
         If the provider rounds its share up, it is at most bill over count. If it rounds down, it is less than one token
         more over count, and so is what it makes of `by_rule`.
         """
-        billed, ours = self._share
-        rounded_up, rounded_down = _divide_up(by_rule * billed, ours), _divide_up(by_rule * self._most_share, ours) - 1
-        return max(by_rule + self._trusted_bill - self.ours.tokens + self.drift, rounded_up, rounded_down)
+        billed, ours = self._find_share
+        rounded_up, rounded_down = (
+            _divide_up(by_rule * billed, ours),
+            _divide_up(by_rule * self._find_most_share, ours) - 1,
+        )
+        return max(by_rule + self._limit_bill - self.ours.tokens + self.drift, rounded_up, rounded_down)
 
     @property
     def _needs_no_correction(self) -> bool:
@@ -163,26 +166,26 @@ class CalibratedCounter:
         return self.margin == self.drift == 0 and self.ours.grade is Grade.EXACT
 
     @property
-    def _most_share(self) -> Tokens:
-        """The first number of `_share` if one token more had been billed, within the bounds of a factor."""
-        billed, ours = self._share
+    def _find_most_share(self) -> Tokens:
+        """The first number of `_find_share` if one token more had been billed, within the bounds of a factor."""
+        billed, ours = self._find_share
         return billed if self._needs_no_correction else min(billed + 2, 2 * ours)
 
     @property
-    def _share(self) -> tuple[Tokens, Tokens]:
+    def _find_share(self) -> tuple[Tokens, Tokens]:
         """`factor` as two whole numbers above 0, because products of floats are sometimes off by one."""
         ours = max(self.ours.tokens, 1)
         return min(max(2 * self.billed, ours), 4 * ours), 2 * ours
 
     def _grade(self, ours: Count, settled: Tokens) -> Grade:
-        if self._trusted_bill != self.billed:
+        if self._limit_bill != self.billed:
             return Grade.ESTIMATED
         if settled == self.ours.tokens and not self.drift:
             return Grade.EXACT  # the very request that was billed
         return ours.grade if self._needs_no_correction else max(ours.grade, Grade.BOUNDED)
 
     @property
-    def _trusted_bill(self) -> Tokens:
+    def _limit_bill(self) -> Tokens:
         """The bill, but at least `LEAST` of the count: a smaller bill lacks something, such as cached tokens."""
         return max(self.billed, ceil(self.ours.tokens * LEAST))
 
@@ -190,7 +193,7 @@ class CalibratedCounter:
         """A line for the report: what was billed, how far the rule was off, and the corrected count."""
         count = self.count(context)
         share = 100 * self.margin / max(self.ours.tokens, 1)
-        continued = _fingerprint_of(context, self.request.turns) == self.request
+        continued = _hash_request(context, self.request.turns) == self.request
         how = "its first part as billed" if continued else "another request, scaled within bounds"
         return (
             f"calibrated: {self.billed} billed where {self.ours.tokens} were counted "
@@ -211,7 +214,7 @@ def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
     stated and `drift` are carried from bill to bill, until another refusal states another limit. Raises
     `TokenCountError` for a usage without a number above 0, and `BudgetError` if `context` is not a context.
     """
-    request, ours, limit, known = _fingerprint_of(context), context.by_rule, context.input_limit, context.calibration
+    request, ours, limit, known = _hash_request(context), context.by_rule, context.input_limit, context.calibration
     known = known if known is not None and known.is_of(context.dialect, context.model) else None
     most = None if known is None else known.most
     if usage is None:
@@ -222,18 +225,18 @@ def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
         )
     if not isinstance(usage, Overflow):
         billed = input_tokens(usage, context.dialect)
-        drift = _drift(known, billed - ours.tokens)
+        drift = _find_drift(known, billed - ours.tokens)
         return CalibratedCounter(request, ours, billed, context.inside.recipe, limit, most, drift)
     most_taken = most if usage.limit is None else usage.limit
     allowed = min((number for number in (most_taken, limit) if number is not None), default=ours.tokens)
     if usage == Overflow():
         most_taken = int(min(allowed, ours.tokens) / ASSUMED_EXCESS)
-    billed = _bill_of_refusal(usage, ours.tokens, allowed)
+    billed = _estimate_refused_bill(usage, ours.tokens, allowed)
     drift = 0 if known is None else known.drift
     return CalibratedCounter(request, ours, billed, context.inside.recipe, limit, most_taken, drift)
 
 
-def _drift(known: CalibratedCounter | None, margin: int) -> Tokens:
+def _find_drift(known: CalibratedCounter | None, margin: int) -> Tokens:
     """The largest drift so far: from the known bill to one with this margin, or earlier."""
     if known is None:
         return 0
@@ -241,7 +244,7 @@ def _drift(known: CalibratedCounter | None, margin: int) -> Tokens:
     return max(known.drift, grown if grown <= MOST_DRIFT else 0)
 
 
-def _bill_of_refusal(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
+def _estimate_refused_bill(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
     """The bill of a refused request. If the provider gave no count: `ASSUMED_EXCESS` times what it accepts."""
     if overflow.used is not None:
         return max(overflow.used, 1)
@@ -250,7 +253,7 @@ def _bill_of_refusal(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
     return max(ours, 1 if overflow.limit is None else ceil(taken * ASSUMED_EXCESS))
 
 
-def _fingerprint_of(context: Context[Any], turns: int | None = None) -> Fingerprint:
+def _hash_request(context: Context[Any], turns: int | None = None) -> Fingerprint:
     if not offers(context, "unmarked"):
         raise BudgetError(wrong("context", "the Context that build() returned", context))
     return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
@@ -278,20 +281,20 @@ def _input_tokens(usage: object, dialect: str) -> Tokens:
     number = index_of(usage)
     if number is None:
         lines = (line for name in sorted(_APIS, key=lambda name: name != dialect) for line in _APIS[name].usage)
-        fields = next((line for line in lines if index_of(_field(usage, line[0])) is not None), None)
-        number = None if fields is None else sum(index_of(_field(usage, name)) or 0 for name in fields)
+        fields = next((line for line in lines if index_of(_read_field(usage, line[0])) is not None), None)
+        number = None if fields is None else sum(index_of(_read_field(usage, name)) or 0 for name in fields)
     if number is None or number <= 0:
         found = f"{number} input tokens" if number is not None else f"no input tokens in a {type(usage).__name__}"
         step = (
             "its .usage"
-            if _field(usage, "usage") is not None
+            if _read_field(usage, "usage") is not None
             else "the response's usage, or the number of its input tokens"
         )
         raise TokenCountError("usage", f"has {found}: pass {step}")
     return number
 
 
-def _field(usage: object, path: str) -> object:
+def _read_field(usage: object, path: str) -> object:
     """What a usage holds under a name, or under names with dots between them."""
     for name in path.split("."):
         fields = fields_of(usage)

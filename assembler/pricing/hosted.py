@@ -105,7 +105,7 @@ def price_beside_tools(options: Mapping[str, Any], tools: Sequence[Tool]) -> Cou
     asked += ["web_search"] * len(items_of(options.get("plugins")))
     asked += ["data_sources"] * len(items_of(options.get("data_sources")))
     if "mcp_servers" in options:
-        asked += ["mcp_servers"] * _unnamed(options["mcp_servers"], tools)
+        asked += ["mcp_servers"] * _count_unnamed(options["mcp_servers"], tools)
     return total(Count(row.tokens, Grade.ESTIMATED, upper=row.upper) for row in map(row_of, asked))
 
 
@@ -119,7 +119,7 @@ def price_in_name(model: str | None) -> Count:
     return Count(row.tokens, Grade.ESTIMATED, upper=row.upper)
 
 
-def _unnamed(servers: object, tools: Sequence[Tool]) -> int:
+def _count_unnamed(servers: object, tools: Sequence[Tool]) -> int:
     named = [own_definition(tool).get("mcp_server_name") for tool in tools if tool.api is not None]
     given = (fields_of(server) for server in items_of(servers))
     return sum(server is not None and server.get("name") not in named for server in given)

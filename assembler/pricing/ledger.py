@@ -110,15 +110,15 @@ class Ledger(Priced):
             return True
         if self._view.length - 1 in self.prices.thoughts:
             return True
-        return bool(self.prices.long_runs) and not self._long_runs_add_up(self.first, self.length)
+        return bool(self.prices.long_runs) and not self._do_long_runs_add_up(self.first, self.length)
 
-    def _long_runs_add_up(self, first: int, stop: int) -> bool:
+    def _do_long_runs_add_up(self, first: int, stop: int) -> bool:
         """Whether the prices of the items of each long run that begins between these add up to the run's.
 
         A shorter history may end inside a run.
         """
         for end, start in self.prices.long_runs.copy().items():
-            if first <= start < stop and not self._adds_up((start, min(end, self.length))):
+            if first <= start < stop and not self._does_run_add_up((start, min(end, self.length))):
                 return False
         return True
 
@@ -131,19 +131,21 @@ class Ledger(Priced):
 
     def turn_upper(self, start: int, stop: int) -> Tokens:
         """The upper bound of the price of a turn. O(its messages that were not priced before)."""
-        whole = self._whole(start, stop)
+        whole = self._add_up_from_start(start, stop)
         if self.prices.forgetting is not None:
             whole += self.reasoning(start, stop).upper
         return whole + self._savings[start].upper if start in self._savings else whole
 
-    def _whole(self, start: int, stop: int) -> Tokens:
+    def _add_up_from_start(self, start: int, stop: int) -> Tokens:
         running, prices = self.prices.running, self.prices.messages
         known = stop - 1
         while known >= start and known not in running:
             known -= 1
         whole = running[known] if known >= start else 0
         for index in range(known + 1, stop):
-            running[index] = whole = whole + (prices[index] or self._priced(index)).upper  # a count is never false
+            running[index] = whole = (
+                whole + (prices[index] or self._price_message(index)).upper
+            )  # a count is never false
         return whole
 
     def turns(self) -> Iterator[Span]:
@@ -171,7 +173,7 @@ class Ledger(Priced):
         all_of_it = first == self.first
         known = self.prices.all_turns if all_of_it else self.prices.tail
         if known is not None and known[0] <= first <= known[1] <= self.length:
-            whole = known[2] if known[0] == first else self._without(known, first)
+            whole = known[2] if known[0] == first else self._subtract_before(known, first)
             if known[1] < self.length:
                 whole = total(self.between(known[1], self.length), whole)
         else:
@@ -186,15 +188,15 @@ class Ledger(Priced):
             return whole
         return whole + sum((saved for start, saved in self._savings.items() if start >= first), Difference())
 
-    def _without(self, known: tuple[int, int, Count], first: int) -> Count:
+    def _subtract_before(self, known: tuple[int, int, Count], first: int) -> Count:
         """A known price less that of the messages before `first`. A grade cannot be subtracted, so it is looked up."""
         start, stop, whole = known
         gone, grade = total(self.between(start, first)), whole.grade
         if gone.grade == grade and grade > Grade.EXACT:
-            grade = self._worst(range(first, stop), grade)
+            grade = self._find_worst_grade(range(first, stop), grade)
         return Difference(whole.tokens - gone.tokens, grade, whole.upper - gone.upper).alone()
 
-    def _worst(self, indexes: range, at_worst: Grade) -> Grade:
+    def _find_worst_grade(self, indexes: range, at_worst: Grade) -> Grade:
         """The worst grade of some messages, at most `at_worst`. Stops at the first message that has it."""
         worst = Grade.EXACT
         for index in indexes:
@@ -223,7 +225,7 @@ class Ledger(Priced):
             if len(ahead) > 1:  # the last one goes beyond the reach
                 self._price_texts(ahead[-2][0], ahead[0][1])
             for start, stop, at_most in ahead:
-                used += (cost := self._whole(start, stop))
+                used += (cost := self._add_up_from_start(start, stop))
                 if used > tokens_left:
                     self.prices.beyond = (start, self.length, used)
                     self.prices.fitting = (tokens_left, fitting, self.length)
@@ -257,20 +259,20 @@ class Ledger(Priced):
         used, spared = 0, self._pricer.spares() if is_merging(self._pricer) else 0
         joinable = self._run_start(self.length - 1) if self.length > self.first else self.length
         for start, stop in self.turns():
-            used += self._least(range(start, min(stop, joinable)), spared)
+            used += self._price_least(range(start, min(stop, joinable)), spared)
             if used > tokens_left:
-                if not self._waits:
+                if not self._has_open_call_in_newest:
                     self.prices.hopeless = (start, self.length, used)
                 return False
         return True
 
     @property
-    def _waits(self) -> bool:
+    def _has_open_call_in_newest(self) -> bool:
         """Whether a call of the newest turn is open: its result may be sent beside earlier results."""
         open_calls = self._open_calls(self.length)
         return open_calls[self.length] > open_calls[self.turn_start(self.length - 1)]
 
-    def _least(self, turn: range, spared: Tokens) -> Tokens:
+    def _price_least(self, turn: range, spared: Tokens) -> Tokens:
         """The least that a turn may cost as it is sent. O(its messages)."""
         least, prices = 0, self.prices
         for index in turn:
@@ -279,7 +281,7 @@ class Ledger(Priced):
                 return 0
             if index not in prices.thoughts:
                 least += max(0, upper - spared) - prices.lost.get(index, 0)
-        return max(0, least) if self._long_runs_add_up(turn.start, turn.stop) else 0
+        return max(0, least) if self._do_long_runs_add_up(turn.start, turn.stop) else 0
 
     def newest_that_fit(self, tokens_left: Tokens, least: int) -> int:
         """The index where the newest turns begin that fit into `tokens_left`, and at least the `least` newest.
@@ -315,8 +317,10 @@ class Ledger(Priced):
         """The first turn at or after `first` from which all turns fit into `tokens_left`, at most `last`."""
         used = self.since(first).upper
         while used > tokens_left and first < last:
-            stop = self._turn_stop(first)
-            gone = self._whole(first, stop) if self.prices.forgetting is None else self.turn_upper(first, stop)
+            stop = self._find_turn_stop(first)
+            gone = (
+                self._add_up_from_start(first, stop) if self.prices.forgetting is None else self.turn_upper(first, stop)
+            )
             used, first = used - gone, stop
         return first
 
@@ -326,14 +330,14 @@ class Ledger(Priced):
             return ()
         stop = self.length if before is None else before
         starts = sorted({self.turn_start(pin) for pin in self.pins if self.first <= pin < stop})
-        return tuple((start, self._turn_stop(start)) for start in starts if start < stop)
+        return tuple((start, self._find_turn_stop(start)) for start in starts if start < stop)
 
     def turn_span(self, index: int) -> Span:
         """The turn of the message at `index`."""
         start = self.turn_start(index)
-        return start, self._turn_stop(start)
+        return start, self._find_turn_stop(start)
 
-    def _turn_stop(self, start: int) -> int:
+    def _find_turn_stop(self, start: int) -> int:
         stop = start + 1
         while stop < self.length and self.turn_start(stop) == start:
             stop += 1

@@ -105,7 +105,7 @@ def read_opaque(part: Opaque) -> OpaqueWords:
     if part.kind == _LINKED:
         return OpaqueWords("", price_pages(part))
     found = _Found()
-    shown = _shown(part.raw, found)
+    shown = _remove_unread(part.raw, found)
     typical, most = sealed_tokens(found.sealed)
     typical += PICTURE.tokens * found.pictures + found.documents.tokens
     most += PICTURE.upper * found.pictures + found.documents.upper
@@ -191,10 +191,10 @@ def price_beside_words(parts: Sequence[Part], count: TokenCounter) -> Count:
 
     A part without words has a price of its own, and other texts in it are in the bound. O(values).
     """
-    return total(_beside_words(part, count) for part in parts if isinstance(part, Opaque))
+    return total(_price_beside_words(part, count) for part in parts if isinstance(part, Opaque))
 
 
-def _beside_words(part: Opaque, count: TokenCounter) -> Count:
+def _price_beside_words(part: Opaque, count: TokenCounter) -> Count:
     from assembler.conversation.messages.part_as_text import text_for_other_apis  # few requests hold such parts
     from assembler.pricing.unread_keys import bound_of_texts
 
@@ -206,24 +206,24 @@ def _beside_words(part: Opaque, count: TokenCounter) -> Count:
     )
 
 
-def _shown(value: object, found: _Found) -> Any:
+def _remove_unread(value: object, found: _Found) -> Any:
     """The value without what no model reads as text, which is recorded in `found`."""
     match value:
         case Mapping():
-            return _shown_fields(cast(_Raw, value), found)
+            return _remove_unread_fields(cast(_Raw, value), found)
         case str():
-            return _shown_text(value, found)
+            return _remove_unread_text(value, found)
         case bytes():
             found.sealed += len(value) * 4 // 3
             return ""
         case Sequence():
-            kept = [_shown(item, found) for item in cast("Sequence[object]", value)]
+            kept = [_remove_unread(item, found) for item in cast("Sequence[object]", value)]
             return [item for item in kept if item not in ("", None, {}, [])]
         case _:
             return value
 
 
-def _shown_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
+def _remove_unread_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
     if _is_medium(fields):
         _count_medium(fields, found)
         return {}
@@ -237,12 +237,12 @@ def _shown_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
             found.sealed += len(held)
         elif isinstance(held, str) and key in _HIDDEN:
             found.hidden += len(held) // 2 if _BASE64.fullmatch(held) else len(held)
-        elif (kept := _shown(held, found)) not in ("", None, {}, []):
+        elif (kept := _remove_unread(held, found)) not in ("", None, {}, []):
             shown[key] = kept
     return shown
 
 
-def _shown_text(text: str, found: _Found) -> str:
+def _remove_unread_text(text: str, found: _Found) -> str:
     if text.startswith("data:"):
         found.pictures += 1
         return ""

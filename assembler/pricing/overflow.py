@@ -41,7 +41,7 @@ def overflow_of(refusal: object) -> Overflow | None:
     """
     from assembler.pricing.refusals import ALIKE, RATE, TOO_LONG, UNNUMBERED  # patterns, for who was refused
 
-    for text in _texts(refusal):
+    for text in _find_texts(refusal):
         plain = text[:_READ].replace("\\", "")
         known = next(_read(TOO_LONG, plain), None)
         if known is not None and known != Overflow():
@@ -59,16 +59,16 @@ def _read(words: Iterable[Words], plain: str) -> Iterator[Overflow]:
     for found in (one.found_in(plain) for one in words):
         if found is not None:
             numbers = {name: tokens for name, tokens in found.groupdict().items() if tokens}
-            yield _overflow({name: int(tokens.replace(",", "")) for name, tokens in numbers.items()})
+            yield _make_overflow({name: int(tokens.replace(",", "")) for name, tokens in numbers.items()})
 
 
-def _overflow(numbers: Mapping[str, Tokens]) -> Overflow:
+def _make_overflow(numbers: Mapping[str, Tokens]) -> Overflow:
     window, reserved = numbers.get("window"), numbers.get("reserved", 0)
     used = numbers["total"] - reserved if "total" in numbers else numbers.get("used")
     return Overflow(used, None if window is None else max(window - reserved, 0), numbers.get("excess"))
 
 
-def _texts(refusal: object, depth: int = 0) -> Iterator[str]:
+def _find_texts(refusal: object, depth: int = 0) -> Iterator[str]:
     """The texts of a refusal, the most specific first: the body, response and message of an exception, then those of
     the exceptions that it holds or was raised from; the fields of an event; the text of an HTTP response.
     """
@@ -79,26 +79,26 @@ def _texts(refusal: object, depth: int = 0) -> Iterator[str]:
     elif isinstance(refusal, str):
         yield refusal
     elif isinstance(refusal, Mapping | list | tuple):
-        yield from _json(cast(object, refusal))
+        yield from _write_json(cast(object, refusal))
     elif isinstance(refusal, BaseException):
         for name in ("body", "details", "response"):
-            yield from _texts(getattr(refusal, name, None), depth + 1)
+            yield from _find_texts(getattr(refusal, name, None), depth + 1)
         yield str(refusal)
         held: tuple[object, ...] = getattr(refusal, "exceptions", ())
         for inner in (*held, refusal.__cause__):
-            yield from _texts(inner, depth + 1)
-    elif (dump := _own(refusal, "model_dump")) is not None:
+            yield from _find_texts(inner, depth + 1)
+    elif (dump := _read_attribute(refusal, "model_dump")) is not None:
         with contextlib.suppress(Exception):  # any class may have such a method
-            yield from _json(dump())
+            yield from _write_json(dump())
     else:
-        text = _own(refusal, "text")
+        text = _read_attribute(refusal, "text")
         yield from (text,) if isinstance(text, str) else ()
 
 
 _DEEPEST = 16
 
 
-def _own(answer: object, name: str) -> Any:
+def _read_attribute(answer: object, name: str) -> Any:
     """An attribute of a response; None if it is missing, or raises because a stream was not read yet."""
     try:
         return None if answer is None or isinstance(answer, type) else getattr(answer, name, None)
@@ -106,7 +106,7 @@ def _own(answer: object, name: str) -> Any:
         return None
 
 
-def _json(body: object) -> Iterator[str]:
+def _write_json(body: object) -> Iterator[str]:
     with contextlib.suppress(Exception):  # nested too deeply, in itself, or an object of any class: not from an API
         plain = dict(cast("Mapping[object, object]", body)) if isinstance(body, Mapping) else body
         yield json.dumps(plain, default=repr, ensure_ascii=False, skipkeys=True)

@@ -71,27 +71,27 @@ class Priced:
 
     def message(self, index: int) -> Count:
         """The price of one message, as it was added. Reasoning that is no longer billed costs nothing."""
-        price = self.prices.messages[index] or self._priced(index)  # a count is never false
+        price = self.prices.messages[index] or self._price_message(index)  # a count is never false
         if self.prices.forgetting is None or index < self.billed_reasoning().after_question:
             return price
-        more = self._reasoning(index)
+        more = self._price_reasoning(index)
         return price if more is None else price + more
 
     def lasting(self, index: int) -> Count:
         """The price of one message without reasoning that is billed only until the next question."""
-        return self.prices.messages[index] or self._priced(index)  # a count is never false
+        return self.prices.messages[index] or self._price_message(index)  # a count is never false
 
     def price_at(self, index: int, message: Message) -> Count:
         """What a message costs in place of the one at `index`."""
         forgotten = self.prices.forgetting is not None and index < self.billed_reasoning().after_question
-        return self.price(self._without_reasoning(message) if forgotten else message)
+        return self.price(self._remove_reasoning(message) if forgotten else message)
 
     def between(self, start: int, stop: int) -> Iterable[Count]:
         """The prices of the messages from `start` to before `stop`, without such reasoning."""
         known: list[Any] = self.prices.messages[start:stop]
         if not all(known):  # a count is never false
             for place, price in enumerate(known):
-                known[place] = price or self._priced(start + place)
+                known[place] = price or self._price_message(start + place)
         return known
 
     def billed_reasoning(self, length: int | None = None) -> BilledReasoning:
@@ -111,7 +111,7 @@ class Priced:
                 break
             start -= 1
         for index in range(start, length):
-            known[index + 1] = found = self._then_billed(forgetting, found, index)
+            known[index + 1] = found = self._bill_reasoning_with(forgetting, found, index)
         return found
 
     def most_reasoning(self) -> Tokens:
@@ -127,11 +127,11 @@ class Priced:
         asks = forgetting.ends_reasoning(self._view.message(index))
         return asks and (not index or self._view.message(index - 1).role == "assistant")
 
-    def _then_billed(self, forgetting: MergingPricer, before: BilledReasoning, index: int) -> BilledReasoning:
+    def _bill_reasoning_with(self, forgetting: MergingPricer, before: BilledReasoning, index: int) -> BilledReasoning:
         """The reasoning that is billed once the message at `index` is added."""
         message, opening = self._view.message(index), before.opening
         if message.role == "assistant":
-            more = self._reasoning(index)
+            more = self._price_reasoning(index)
             return BilledReasoning(
                 before.after_question, before.cost if more is None else before.cost + more, index + 1
             )
@@ -151,22 +151,22 @@ class Priced:
         until = self.billed_reasoning(stop).cost
         return until - self.billed_reasoning(start).cost if start > after_question else until
 
-    def _reasoning(self, index: int) -> Difference | None:
+    def _price_reasoning(self, index: int) -> Difference | None:
         """What the reasoning in a message costs while it is billed; None for nothing."""
         message = self._view.message(index)
-        if message.shape == RESPONSES or self._without_reasoning(message) is message:
+        if message.shape == RESPONSES or self._remove_reasoning(message) is message:
             return None  # no such model is sent the items of Responses
         try:
             return self.price(message) - self.lasting(index)
         except (TokenCountError, UnsupportedContentError) as error:
             raise_named(error, index)
 
-    def _without_reasoning(self, message: Message) -> Message:
+    def _remove_reasoning(self, message: Message) -> Message:
         """The message without reasoning that is billed only until the next question."""
         forgetting = self.prices.forgetting
         return message if forgetting is None else forgetting.without_reasoning(message)
 
-    def _priced(self, index: int) -> Count:
+    def _price_message(self, index: int) -> Count:
         message = self._view.readings.messages[index] or self._view.message(index)  # a message is never false
         try:
             # `_may_answer`, without a call for each message
@@ -179,7 +179,7 @@ class Priced:
                     before = self._view.readings.messages[index - 1] or self._view.message(index - 1)
                     joins = before.shape == RESPONSES or (before.role == "assistant" and self._continues(index))
             if joins:
-                price = self._added_price(index, message)
+                price = self._price_added(index, message)
                 if not price.upper and (index == self._view.head or index - 1 in self.prices.overpriced):
                     self.prices.overpriced.add(index)  # nothing is sent yet: a system message may come first
                 if message.role == "assistant":
@@ -198,7 +198,7 @@ class Priced:
         self.prices.messages[index] = price
         return price
 
-    def _added_price(self, index: int, message: Message) -> Count:
+    def _price_added(self, index: int, message: Message) -> Count:
         """What an item adds to the items before it with which it is merged: parallel calls are billed as one message,
         with some providers also the results of one step.
 
@@ -208,7 +208,7 @@ class Priced:
         if first == index - NEIGHBOURS:
             self._note_long_run(index, first)
         if first == index:
-            price = self._pricer.message(self._without_reasoning(message))
+            price = self._pricer.message(self._remove_reasoning(message))
             if not message.fully_read:
                 price += price_unread(self._pricer, message)
             self.prices.last_run = (message,), price
@@ -239,7 +239,7 @@ class Priced:
         runs = self.prices.long_runs.copy().items()
         return any(bisect_left(places, start) < bisect_left(places, end) for end, start in runs)
 
-    def _adds_up(self, span: Span) -> bool:
+    def _does_run_add_up(self, span: Span) -> bool:
         """Whether the prices of a run's items add up to the price of the run. O(its items), once."""
         known = self.prices.adding_up.get(span)
         if known is None:
@@ -293,12 +293,12 @@ class Priced:
 
     def _open_calls(self, length: int) -> list[Tokens]:
         """Open calls after the first 0 … `length` messages."""
-        return self.prices.open_calls.reaching(length, lambda place: _calls_opened(self._view.message(place)))
+        return self.prices.open_calls.reaching(length, lambda place: _count_opened_calls(self._view.message(place)))
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together, without reasoning that is billed only until the next question."""
         if self.prices.forgetting is not None:
-            messages = list(map(self._without_reasoning, messages))
+            messages = list(map(self._remove_reasoning, messages))
         return price_messages(self._pricer, messages)
 
     def run(self, index: int) -> range:
@@ -356,7 +356,7 @@ def raise_named(error: TokenCountError | UnsupportedContentError, index: int) ->
     raise error
 
 
-def _calls_opened(message: Message) -> int:
+def _count_opened_calls(message: Message) -> int:
     """How many more calls are open after a message than before it."""
     kinds = [type(part) for part in message.parts]
     return kinds.count(Call) - kinds.count(Result)

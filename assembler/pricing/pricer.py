@@ -299,10 +299,10 @@ def price_beginning(pricer: MergingPricer, messages: Sequence[Message]) -> Diffe
 def answered_at_once(messages: Sequence[Message], together: Callable[[Message, Message], bool]) -> Sequence[Message]:
     """The messages, with neighbours that are billed `together` merged into one, for pricing only. O(n)."""
     found = runs(messages, together)
-    return messages if len(found) == len(messages) else [_one(run) for run in found]
+    return messages if len(found) == len(messages) else [_join_run(run) for run in found]
 
 
-def _one(run: Sequence[Message]) -> Message:
+def _join_run(run: Sequence[Message]) -> Message:
     if len(run) == 1:
         return run[0]
     return run[0].with_parts(tuple([part for message in run for part in message.parts]))

@@ -116,12 +116,14 @@ class Timeline:
 
     def tokens(self, start: int, stop: int) -> Tokens:
         """The cost of what stays of the first `stop` messages if the turns before `start` are cut."""
-        return self._sums[stop] - self._sums[start] + self._kept_before(start) + self._reasoning(start, stop)
+        return (
+            self._sums[stop] - self._sums[start] + self._count_kept_before(start) + self._price_reasoning(start, stop)
+        )
 
-    def _kept_before(self, start: int) -> Tokens:
+    def _count_kept_before(self, start: int) -> Tokens:
         return self._pinned_sums[bisect_left(self._pinned, start)]
 
-    def _reasoning(self, start: int, stop: int) -> Tokens:
+    def _price_reasoning(self, start: int, stop: int) -> Tokens:
         """What the reasoning from `start` on costs that is billed in the first `stop` messages."""
         if self._billed is None:
             return 0
@@ -133,10 +135,10 @@ class Timeline:
         """The first length after `stop` at which what stays after a cut at `start` costs more than `tokens_left`, or
         None.
         """
-        most = self._sums[start] + tokens_left - self._kept_before(start)
+        most = self._sums[start] + tokens_left - self._count_kept_before(start)
         if self._billed is None:
-            return self._first_above(most, stop)
-        nearly = self._first_above(most - self._billed[1], stop)
+            return self._find_first_above(most, stop)
+        nearly = self._find_first_above(most - self._billed[1], stop)
         lengths = () if nearly is None else range(nearly, self.length + 1)
         return next((length for length in lengths if self.tokens(start, length) > tokens_left), None)
 
@@ -145,10 +147,10 @@ class Timeline:
         then, or None.
         """
         if self._billed is None:
-            return self._first_above(self._sums[stop] + spare, stop)
+            return self._find_first_above(self._sums[stop] + spare, stop)
         return self.overflow(start, stop, self.tokens(start, stop) + spare)
 
-    def _first_above(self, most: Tokens, stop: int) -> int | None:
+    def _find_first_above(self, most: Tokens, stop: int) -> int | None:
         """The first length after `stop` of a history that costs more than `most`, or None."""
         found = bisect_left(self._sums, most + 1, lo=stop + 1, hi=self.length + 1)
         return found if found <= self.length else None
@@ -159,7 +161,7 @@ class Timeline:
         """
         if self._billed is not None:
             return sum(self.tokens(start, length) for length in range(begin, stop))
-        beneath = self._sums[start] - self._kept_before(start)
+        beneath = self._sums[start] - self._count_kept_before(start)
         return sum(self._sums[begin:stop]) - (stop - begin) * beneath
 
     def turn_start(self, index: int) -> int:

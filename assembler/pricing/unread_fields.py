@@ -64,7 +64,7 @@ class _Search:
     __slots__ = ("_found", "_kinds", "_named_by", "_unread")
 
     def __init__(self, shape: str, read: Iterable[Part]) -> None:
-        self._kinds = SHAPES[shape].known_fields or _of_any_api()
+        self._kinds = SHAPES[shape].known_fields or _know_every_api()
         self._named_by = SHAPES[shape].named_by
         inner = itertools.chain.from_iterable(part.parts if type(part) is Result else (part,) for part in read)
         self._unread = {
@@ -87,11 +87,11 @@ class _Search:
     def look_at_part(self, part: object) -> None:
         """Search a part, a call or an item."""
         fields = fields_of(part)
-        kind = None if fields is None or id(part) in self._unread else self._kind_of(fields)
+        kind = None if fields is None or id(part) in self._unread else self._find_kind(fields)
         if fields is not None and kind is not None:
             self._look_at(fields, self._kinds[kind])
 
-    def _kind_of(self, fields: Mapping[str, Any]) -> str | None:
+    def _find_kind(self, fields: Mapping[str, Any]) -> str | None:
         named: object = fields.get("type")
         if self._named_by != "key" and isinstance(named, str) and named in self._kinds:
             return named
@@ -116,7 +116,7 @@ class _Search:
 
 
 @functools.cache
-def _of_any_api() -> Mapping[str, Known]:
+def _know_every_api() -> Mapping[str, Known]:
     """What any API knows of each kind of part, for one that is sent messages in whatever form they came."""
     kinds: dict[str, dict[str, Known | None]] = {}
     for shape in all_shapes():

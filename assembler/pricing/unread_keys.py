@@ -63,14 +63,14 @@ def bound_of_texts(unread: Iterable[object]) -> Count:
 
     A single word in ASCII is a setting or an id. Other scripts may write sentences without blanks.
     """
-    texts = (text for value in unread for text in _texts(value))
+    texts = (text for value in unread for text in _find_texts(value))
     sentences = [text for text in texts if not text.isascii() or len(text.split(maxsplit=1)) > 1]
     if not sentences:
         return NOTHING
     return Count(0, Grade.ESTIMATED, upper=sum(len(text.encode("utf-8", "surrogatepass")) for text in sentences))
 
 
-def _texts(value: object) -> Iterator[str]:
+def _find_texts(value: object) -> Iterator[str]:
     """Every text in a value, however deep. Not recursive, since a request may nest deeper than Python calls."""
     left, seen = [value], set[int]()
     while left:

@@ -19,9 +19,9 @@ from assembler.pricing.media.facts import LARGEST, MediaFacts, Source
 from assembler.pricing.media.openai_images import price_image
 from assembler.pricing.media.pdf import (
     _Allowance,  # pyright: ignore[reportPrivateUsage]
-    _objects_in,  # pyright: ignore[reportPrivateUsage]
+    _find_objects_in_stream,  # pyright: ignore[reportPrivateUsage]
     _TooLargeError,  # pyright: ignore[reportPrivateUsage]
-    _unpacked,  # pyright: ignore[reportPrivateUsage]
+    _unpack_stream,  # pyright: ignore[reportPrivateUsage]
     pdf_pages,
 )
 from assembler.pricing.media.pixels import image_size
@@ -119,7 +119,7 @@ def test_a_pdf_is_recognised_by_its_first_1024_bytes(before: int, pages: int | N
 def test_an_object_stream_that_cannot_be_unpacked_holds_nothing_and_takes_nothing_of_what_may_be_unpacked() -> None:
     for head in (b"/Filter /LZWDecode", b"/Filter /FlateDecode >>"):
         left = _Allowance(bytes=7)
-        assert _unpacked(head, b"no such thing", left) == b""
+        assert _unpack_stream(head, b"no such thing", left) == b""
         assert left.bytes == 7
 
 
@@ -128,9 +128,9 @@ def test_a_packed_stream_takes_no_more_memory_than_it_may() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(_TooLargeError):
-            _unpacked(b"/Filter /FlateDecode >>", packed, _Allowance(bytes=10))
+            _unpack_stream(b"/Filter /FlateDecode >>", packed, _Allowance(bytes=10))
         with pytest.raises(_TooLargeError):
-            list(_objects_in(b"/First 400000", claimed, _Allowance(objects=10)))
+            list(_find_objects_in_stream(b"/First 400000", claimed, _Allowance(objects=10)))
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
@@ -139,7 +139,7 @@ def test_a_packed_stream_takes_no_more_memory_than_it_may() -> None:
 @pytest.mark.parametrize(("offset", "objects"), [(b"000000000", [b"abc"]), (b"0000000000", [])])
 def test_an_offset_has_nine_digits_at_most(offset: bytes, objects: list[bytes]) -> None:
     head = b"10 " + offset + b" "
-    assert list(_objects_in(b"/First %d" % len(head), head + b"abc", _Allowance())) == objects
+    assert list(_find_objects_in_stream(b"/First %d" % len(head), head + b"abc", _Allowance())) == objects
 
 
 # ── Pixels

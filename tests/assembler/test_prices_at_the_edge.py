@@ -29,9 +29,9 @@ from assembler.pricing.media import claude, openai
 from assembler.pricing.media.facts import MediaFacts, Source
 from assembler.pricing.media.pdf import (
     _Allowance,  # pyright: ignore[reportPrivateUsage]
-    _objects_in,  # pyright: ignore[reportPrivateUsage]
+    _find_objects_in_stream,  # pyright: ignore[reportPrivateUsage]
     _TooLargeError,  # pyright: ignore[reportPrivateUsage]
-    _unpacked,  # pyright: ignore[reportPrivateUsage]
+    _unpack_stream,  # pyright: ignore[reportPrivateUsage]
 )
 from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import read_media
@@ -820,15 +820,15 @@ def test_an_object_stream_is_unpacked_to_the_last_byte_that_is_allowed() -> None
     head, packed = b"<< /Filter /FlateDecode >>", zlib.compress(b"x" * 10)
     for most, left in ((11, 1), (10, 0)):
         allowed = _Allowance(bytes=most)
-        assert (_unpacked(head, packed, allowed), allowed.bytes) == (b"x" * 10, left)
+        assert (_unpack_stream(head, packed, allowed), allowed.bytes) == (b"x" * 10, left)
     with pytest.raises(_TooLargeError):
-        _unpacked(head, packed, _Allowance(bytes=9))
+        _unpack_stream(head, packed, _Allowance(bytes=9))
     numbers = b"1 0 2 3 "
     allowed = _Allowance(objects=2)
-    assert list(_objects_in(b"/First 8", numbers + b"abcdef", allowed)) == [b"abc", b"def"]
+    assert list(_find_objects_in_stream(b"/First 8", numbers + b"abcdef", allowed)) == [b"abc", b"def"]
     assert allowed.objects == 0
     with pytest.raises(_TooLargeError):
-        list(_objects_in(b"/First 8", numbers + b"abcdef", _Allowance(objects=1)))
+        list(_find_objects_in_stream(b"/First 8", numbers + b"abcdef", _Allowance(objects=1)))
 
 
 # ── Small things

@@ -35,7 +35,7 @@ def assembler_of(path: Path) -> Assembler:
     """An assembler with the content of a request file and the files that it names. Raises `SpecError`."""
     root = Place(str(path))
     request = read_request(root, read_yaml(path, root))
-    budget = _budget(root, request.get("model"), request.get("budget", {}))
+    budget = _read_budget(root, request.get("model"), request.get("budget", {}))
     with root.answers_for():
         assembler: Assembler[Any] = Assembler(budget, **{name: request[name] for name in _SETTINGS if name in request})
     _add_fixed(assembler, request, root, path.parent)
@@ -77,13 +77,13 @@ def _add_document(assembler: Assembler, document: Mapping[str, Any], place: Plac
         assembler.add_knowledge(**fields)
 
 
-def _budget(root: Place, model: str | None, numbers: dict[str, Any]) -> Budget | None:
+def _read_budget(root: Place, model: str | None, numbers: dict[str, Any]) -> Budget | None:
     if "limits" in numbers:
         with root.key("budget").key("limits").answers_for():
             limits = {region: Limit(**one) for region, one in numbers["limits"].items()}
         numbers = {**numbers, "limits": limits}
     if model is not None:
-        return _model_budget(root, model, numbers)
+        return _read_budget_of_model(root, model, numbers)
     if not numbers:
         return None
     if "context_window" not in numbers:
@@ -92,7 +92,7 @@ def _budget(root: Place, model: str | None, numbers: dict[str, Any]) -> Budget |
         return Budget(**numbers)
 
 
-def _model_budget(root: Place, model: str, numbers: dict[str, Any]) -> Budget:
+def _read_budget_of_model(root: Place, model: str, numbers: dict[str, Any]) -> Budget:
     try:
         return Budget.for_model(model, **numbers)
     except UnknownModelError as error:

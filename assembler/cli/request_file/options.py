@@ -65,7 +65,7 @@ class NamedIn(Mapping[str, Named[Any]]):
 def named_options(made: type) -> Named[Any] | None:
     """The options of a class that a file can set. None if it requires another one."""
     readers = {name: reader_of(option) for name, option in types_of(made).items()}
-    required = [field.name for field in _fields(made) if field.default is attrs.NOTHING]
+    required = [field.name for field in _list_fields(made) if field.default is attrs.NOTHING]
     if any(readers[name] is None for name in required):
         return None
     return Named(made, {name: reader for name, reader in readers.items() if reader is not None}, required)
@@ -73,48 +73,48 @@ def named_options(made: type) -> Named[Any] | None:
 
 def types_of(made: type) -> dict[str, object]:
     """The options of an attrs class and their types, in its order. Empty for other classes."""
-    written = SimpleNamespace(__annotations__={field.name: field.type for field in _fields(made)})
+    written = SimpleNamespace(__annotations__={field.name: field.type for field in _list_fields(made)})
     return get_type_hints(written, vars(sys.modules[made.__module__]))
 
 
-def _fields(made: type) -> list[attrs.Attribute[Any]]:
+def _list_fields(made: type) -> list[attrs.Attribute[Any]]:
     return [field for field in attrs.fields(cast(Any, made)) if field.init] if attrs.has(made) else []
 
 
 def reader_of(option: object) -> Reader[Any] | None:
     """The reader for values of a type. None if a file cannot hold them."""
-    kinds, words = _members(option), words_of(option)
+    kinds, words = _list_members(option), words_of(option)
     scalars = [_SCALARS[each][0] for each in kinds if each in _SCALARS]
-    lists = [found for each in kinds if (found := _list_reader(each)) is not None]
+    lists = [found for each in kinds if (found := _make_list_reader(each)) is not None]
     if takes_words_alone(option):
         return one_of(words)
     if scalars and not words and not lists:
         return scalars[0]
     if lists and not words and not scalars:
         return lists[0]
-    return _one_of_several(words, scalars, lists) if words or scalars or lists else None
+    return _make_reader_of_several(words, scalars, lists) if words or scalars or lists else None
 
 
 def words_of(option: object) -> dict[str, object]:
     """The words for values of a type: an `Enum`, a `Literal` or a protocol with built-in values."""
-    return {word: value for each in _members(option) for word, value in _own_words(each).items()}
+    return {word: value for each in _list_members(option) for word, value in _list_own_words(each).items()}
 
 
 def takes_words_alone(option: object) -> bool:
     """Whether a file can hold no values of a type but its words."""
-    others = [each for each in _members(option) if not _own_words(each)]
-    return bool(words_of(option)) and all(each not in _SCALARS and _list_reader(each) is None for each in others)
+    others = [each for each in _list_members(option) if not _list_own_words(each)]
+    return bool(words_of(option)) and all(each not in _SCALARS and _make_list_reader(each) is None for each in others)
 
 
-def _own_words(option: object) -> Mapping[str, object]:
+def _list_own_words(option: object) -> Mapping[str, object]:
     if isinstance(option, type) and issubclass(option, enum.Enum):
         return {member.name.lower(): member for member in option}
     if get_origin(option) is Literal:
         return {word: word for word in get_args(option)}
-    return _values_of(option) if isinstance(option, type) else {}
+    return _list_built_in_values(option) if isinstance(option, type) else {}
 
 
-def _values_of(protocol: type) -> Mapping[str, object]:
+def _list_built_in_values(protocol: type) -> Mapping[str, object]:
     """The built-in values of a protocol, by the words that name them in files."""
     if protocol.__name__ != "Selection":  # which most files do not name, so it is not loaded
         return {}
@@ -123,14 +123,14 @@ def _values_of(protocol: type) -> Mapping[str, object]:
     return {"greedy": Greedy(), "best": Best(), "everything": Everything()} if protocol is Selection else {}
 
 
-def _members(option: object) -> list[object]:
+def _list_members(option: object) -> list[object]:
     """The members of a union without None, or the type alone."""
     if get_origin(option) not in (Union, UnionType):
         return [option]
     return [each for each in get_args(option) if each is not NoneType]
 
 
-def _list_reader(option: object) -> Reader[Any] | None:
+def _make_list_reader(option: object) -> Reader[Any] | None:
     origin, inner = get_origin(option), get_args(option)[:1]
     if origin not in _LISTS or not inner or inner[0] not in _SCALARS:
         return None
@@ -138,7 +138,7 @@ def _list_reader(option: object) -> Reader[Any] | None:
     return list_of(reader, what=what)
 
 
-def _one_of_several(
+def _make_reader_of_several(
     words: Mapping[str, object], scalars: Sequence[Reader[Any]], lists: Sequence[Reader[Any]]
 ) -> Reader[Any]:
     """A reader that takes one of these words, a list, or what the first scalar's reader takes."""

@@ -23,12 +23,12 @@ POLICIES: Mapping[str, Named[Policy]] = NamedIn(built_in)
 def overflow(place: Place, value: object) -> Sequence[Policy]:
     """Read a policy or a ladder: a name, a name with options, or a list of these."""
     if not isinstance(value, list):
-        return [_policy(place, value)]
+        return [_read_policy(place, value)]
     rungs = cast("list[object]", value)
     if not rungs:
         raise place.error(f"expected at least one of {', '.join(POLICIES)}")
-    return [_policy(place.item(index), rung) for index, rung in enumerate(rungs)]
+    return [_read_policy(place.item(index), rung) for index, rung in enumerate(rungs)]
 
 
-def _policy(place: Place, value: object) -> Policy:
+def _read_policy(place: Place, value: object) -> Policy:
     return read_named(POLICIES, place, value, what="policy", several="; a ladder is a list")

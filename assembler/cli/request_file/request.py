@@ -44,7 +44,7 @@ _DOCUMENT = {
 }
 
 
-def _document(place: Place, value: object) -> dict[str, Any]:
+def _read_document(place: Place, value: object) -> dict[str, Any]:
     document = fields_of(_DOCUMENT, required=["type"])(place, value)
     if ("text" in document) == ("file" in document):
         given = "both" if "text" in document else "neither"
@@ -52,17 +52,17 @@ def _document(place: Place, value: object) -> dict[str, Any]:
     return document
 
 
-def _file(place: Place, value: object) -> Path:
+def _read_path(place: Place, value: object) -> Path:
     """Read the path of a file with the value. It is relative to the folder of the request file."""
     return Path(fields_of({"file": any_text}, required=["file"])(place, value)["file"])
 
 
-def _or_file(reader: Reader[Any], *, what: str) -> Reader[Any]:
+def _make_reader_or_file(reader: Reader[Any], *, what: str) -> Reader[Any]:
     """A reader of a value that may also be in a separate file: `{file: path}`."""
 
     def read(place: Place, value: object) -> Any:
         if isinstance(value, dict):
-            return _file(place, cast("object", value))
+            return _read_path(place, cast("object", value))
         if not isinstance(value, str | list):
             raise place.error(f"expected {what} or {{file: path}}, got {kind(value)}")
         return reader(place, cast("object", value))
@@ -70,9 +70,9 @@ def _or_file(reader: Reader[Any], *, what: str) -> Reader[Any]:
     return read
 
 
-def _schema(place: Place, value: object) -> dict[str, Any] | Path:
+def _read_schema(place: Place, value: object) -> dict[str, Any] | Path:
     schema = mapping(place, value, what="JSON schema or {file: path}")
-    return _file(place, schema) if schema.keys() == {"file"} else schema_value(place, schema)
+    return _read_path(place, schema) if schema.keys() == {"file"} else schema_value(place, schema)
 
 
 def schema_value(place: Place, value: object) -> dict[str, Any]:
@@ -80,13 +80,13 @@ def schema_value(place: Place, value: object) -> dict[str, Any]:
     return {name: json_value(place.key(name), item) for name, item in mapping(place, value, what="JSON schema").items()}
 
 
-def _strategy(place: Place, value: object) -> Any:
+def _read_strategy(place: Place, value: object) -> Any:
     from assembler.cli.request_file.strategies import strategy  # most files have none
 
     return strategy(place, value)
 
 
-def _cache_marks(place: Place, value: object) -> Any:
+def _read_cache_marks(place: Place, value: object) -> Any:
     from assembler.cli.request_file.strategies import cache_marks  # nor these
 
     return cache_marks(place, value)
@@ -100,14 +100,14 @@ read_request = fields_of(
         "model": any_text,
         "budget": fields_of(_BUDGET),
         "dialect": one_of(DIALECTS),
-        "instruction": _or_file(any_text, what="text"),
-        "tools": _or_file(tools_value, what="a list of tool definitions"),
-        "knowledge": list_of(_document, what="documents"),
-        "messages": _or_file(messages_value, what="a list of messages"),
+        "instruction": _make_reader_or_file(any_text, what="text"),
+        "tools": _make_reader_or_file(tools_value, what="a list of tool definitions"),
+        "knowledge": list_of(_read_document, what="documents"),
+        "messages": _make_reader_or_file(messages_value, what="a list of messages"),
         "on_overflow": overflow,
-        "strategy": _strategy,
-        "cache_marks": _cache_marks,
-        "output_schema": _schema,
+        "strategy": _read_strategy,
+        "cache_marks": _read_cache_marks,
+        "output_schema": _read_schema,
     }
 )
 """Reads a whole file, by key. Raises `SpecError` naming the key."""

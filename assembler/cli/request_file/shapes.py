@@ -129,7 +129,7 @@ def refuse_unknown(place: Place, given: Mapping[str, object], known: Collection[
     """Raise an error for the first unknown key."""
     for name in given:
         if name not in known:
-            raise _foreign(place, name, known) or place.unknown(name, known)
+            raise _find_foreign_name(place, name, known) or place.unknown(name, known)
 
 
 _MEANT = {
@@ -159,7 +159,7 @@ _MEANT = {
 """The names of our keys in other files and APIs. The most similar of our own names may mean something else."""
 
 
-def _foreign(place: Place, name: str, known: Collection[str]) -> SpecError | None:
+def _find_foreign_name(place: Place, name: str, known: Collection[str]) -> SpecError | None:
     """The error for another program's name of a key that exists here or in the budget here."""
     ours = _MEANT.get(name, "")
     outer, _, inner = ours.rpartition(".")

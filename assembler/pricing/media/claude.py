@@ -67,23 +67,23 @@ def price_media(facts: MediaFacts, resolution: Resolution, window: Tokens = LARG
 
 def price_image(width: int, height: int, resolution: Resolution) -> Count:
     """The price of an image, by both rules. O(log side)."""
-    patches, area = _patches(width, height, resolution), _area(width, height, resolution)
+    patches, area = _count_patches(width, height, resolution), _price_area(width, height, resolution)
     return Count(patches, Grade.ESTIMATED, upper=max(patches, area) + FRAMING)
 
 
-def _patches(width: int, height: int, resolution: Resolution) -> Tokens:
+def _count_patches(width: int, height: int, resolution: Resolution) -> Tokens:
     """The patches of an image, scaled down to the largest size that the generation accepts."""
     long, short = max(width, height), min(width, height)
     sides = range(1, min(long, resolution.longest_side) + 1)
-    fitting = bisect_right(sides, resolution.most_tokens, key=lambda side: _cover(side, short, long))
-    return _cover(sides[fitting - 1], short, long)
+    fitting = bisect_right(sides, resolution.most_tokens, key=lambda side: _count_covering_patches(side, short, long))
+    return _count_covering_patches(sides[fitting - 1], short, long)
 
 
-def _cover(side: int, short: int, long: int) -> int:
+def _count_covering_patches(side: int, short: int, long: int) -> int:
     """The patches of an image whose long side was scaled to `side`."""
     return -(-side // PATCH) * max(1, ceil(short * side / long / PATCH))
 
 
-def _area(width: int, height: int, resolution: Resolution) -> Tokens:
+def _price_area(width: int, height: int, resolution: Resolution) -> Tokens:
     scale = min(1.0, resolution.longest_side / max(width, height))
     return min(ceil(width * height * scale**2 / PIXELS_PER_TOKEN), resolution.ceiling)

@@ -46,10 +46,12 @@ MEASURES: Mapping[str, Callable[[object], bool]] = {
 
 def _measure(_facts: MediaFacts, field: attrs.Attribute[Any], value: object) -> None:
     if value is not None and not MEASURES[field.name](value):
-        raise ConversationError(f"{field.name} of a medium must be a number from 0 to {LARGEST}, {_got(value)}")
+        raise ConversationError(
+            f"{field.name} of a medium must be a number from 0 to {LARGEST}, {_name_wrong_value(value)}"
+        )
 
 
-def _got(value: object) -> str:
+def _name_wrong_value(value: object) -> str:
     return f"got a {type(value).__name__}" + (" beyond that" if isinstance(value, int | float) else "")
 
 

@@ -49,10 +49,12 @@ class Tiles:
         if facts.size is None:
             return Count(UNSEEN_TILES * self.page, Grade.ESTIMATED, upper=(MOST_TILES + 1) * self.page)
         if max(facts.size) <= SMALL:
-            return _estimated(self.page)
+            return _estimate(self.page)
         width, height = facts.size
         tiles = ceil(width / TILE) * ceil(height / TILE)
-        return Count(tiles * self.page, Grade.ESTIMATED, upper=(max(tiles, _shaped(width, height)) + 1) * self.page)
+        return Count(
+            tiles * self.page, Grade.ESTIMATED, upper=(max(tiles, _count_tiles(width, height)) + 1) * self.page
+        )
 
     def at(self, level: object) -> Rates:
         """The prices at the media resolution that a request asks for; the default ones for any other value."""
@@ -69,7 +71,7 @@ class Flat:
 
     def image(self, facts: MediaFacts) -> Count:
         """The price of an image, the same for every size."""
-        return _estimated(self.each)
+        return _estimate(self.each)
 
     def at(self, level: object) -> Flat:
         """The prices at the resolution that a part or a request asks for; the default ones for any other value."""
@@ -110,7 +112,7 @@ def price_media(facts: MediaFacts, rates: Rates) -> Count:
         case "image":
             return rates.image(facts)
         case "document" if facts.source is not Source.TEXT:
-            return price_pages(facts, _estimated(rates.page), LARGEST_WINDOW, MOST_PAGES)
+            return price_pages(facts, _estimate(rates.page), LARGEST_WINDOW, MOST_PAGES)
         case "audio":
             return _price_seconds(facts, AUDIO, AUDIO_SECOND)
         case "video":
@@ -136,11 +138,11 @@ AROUND_FILE: Tokens = 16
 """What may stand around a file of text. No recording has one."""
 
 
-def _shaped(width: int, height: int) -> int:
+def _count_tiles(width: int, height: int) -> int:
     """The tiles of an image by Vertex AI's rule."""
     side = min(max(min(width, height) * 2 // 3, LEAST_TILE), TILE)
     return ceil(width / side) * ceil(height / side)
 
 
-def _estimated(tokens: Tokens) -> Count:
+def _estimate(tokens: Tokens) -> Count:
     return Count(tokens, Grade.ESTIMATED)

@@ -47,9 +47,9 @@ def price_media(facts: MediaFacts, detail: Detail | Literal["original"], model: 
             if detail == "original":
                 return price_original(facts)
             size = facts.size
-            return _most_expensive(detail, model) if size is None else price_image(*size, detail, model)
+            return _price_most_expensive(detail, model) if size is None else price_image(*size, detail, model)
         case "document" if facts.source is not Source.TEXT:
-            image = _most_expensive("high", model)
+            image = _price_most_expensive("high", model)
             page = Count(PAGE_TEXT + image.tokens // 2, Grade.ESTIMATED, upper=PAGE_TEXT_UPPER + image.upper)
             return price_pages(facts, page, window_of(model))
         case "audio":
@@ -77,7 +77,7 @@ SUMMARY: Tokens = 2_000
 TABLES = ("text/csv", "text/tab-separated-values")
 
 
-def _most_expensive(detail: Detail, model: str | None) -> Count:
+def _price_most_expensive(detail: Detail, model: str | None) -> Count:
     """The price of the most expensive image: the largest that is not scaled down."""
     largest = price_image(LONGEST_SIDE, SHORTEST_SIDE, detail, model)
     # With detail "low", a model that bills tiles ignores the size of the image.

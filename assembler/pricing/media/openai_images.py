@@ -68,16 +68,16 @@ def price_image(width: int, height: int, detail: Detail, model: str | None) -> C
     price = next((price for pattern, price in _BY_NAME if pattern.match(name)), Tiles(85, 170))
     match price:
         case Tiles():
-            tokens = _tiled(width, height, detail, price)
+            tokens = _price_tiles(width, height, detail, price)
             if _RECORDED.match(name):
                 return Count(tokens)
             return Count(tokens, Grade.BOUNDED, upper=tokens + price.per_tile)
         case Patches():
-            tokens = ceil(_patches(width, height) * price.multiplier)
+            tokens = ceil(_count_patches(width, height) * price.multiplier)
             return Count(tokens, Grade.ESTIMATED, upper=ceil(MOST_PATCHES * price.multiplier))
 
 
-def _tiled(width: int, height: int, detail: Detail, price: Tiles) -> Tokens:
+def _price_tiles(width: int, height: int, detail: Detail, price: Tiles) -> Tokens:
     if detail == "low":
         return price.once
     # In whole numbers. With doubles, a side scaled down to 512 pixels could be slightly more and cost another tile.
@@ -86,7 +86,7 @@ def _tiled(width: int, height: int, detail: Detail, price: Tiles) -> Tokens:
     return price.once + price.per_tile * across * down
 
 
-def _patches(width: int, height: int) -> int:
+def _count_patches(width: int, height: int) -> int:
     whole = ceil(width / PATCH) * ceil(height / PATCH)
     if whole <= MOST_PATCHES:
         return whole

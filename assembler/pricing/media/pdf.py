@@ -50,30 +50,30 @@ def pdf_pages(content: bytes) -> int | None:
     if b"%PDF-" not in content[:1024]:
         return None
     try:
-        counts = [int(count) for body in _bodies(content) if (count := _count_of(body)) is not None]
+        counts = [int(count) for body in _find_page_trees(content) if (count := _read_count(body)) is not None]
     except _TooLargeError:
         return None
     return max((0, *counts)) or None
 
 
-def _count_of(body: bytes) -> bytes | None:
+def _read_count(body: bytes) -> bytes | None:
     if _TREE.search(body) is None:
         return None
     found = _COUNT.search(body)
     return None if found is None else found.group(1)
 
 
-def _bodies(content: bytes) -> Iterator[bytes]:
+def _find_page_trees(content: bytes) -> Iterator[bytes]:
     """The objects that may be page trees: plain ones, and those inside object streams."""
     left = _Allowance()
-    for head, packed in _objects(content):
+    for head, packed in _find_objects(content):
         if packed is None:
             yield head
         elif _PACKED.search(head):
-            yield from _objects_in(head, _unpacked(head, packed, left), left)
+            yield from _find_objects_in_stream(head, _unpack_stream(head, packed, left), left)
 
 
-def _objects(content: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+def _find_objects(content: bytes) -> Iterator[tuple[bytes, bytes | None]]:
     """The dictionary of each object, and its stream if it has one. Reads each byte once."""
     start = 0
     for closed in _END.finditer(content):
@@ -85,7 +85,7 @@ def _objects(content: bytes) -> Iterator[tuple[bytes, bytes | None]]:
         start = closed.end()
 
 
-def _unpacked(head: bytes, packed: bytes, left: _Allowance) -> bytes:
+def _unpack_stream(head: bytes, packed: bytes, left: _Allowance) -> bytes:
     """The content of an object stream, empty if it cannot be read. Raises if it is larger than what is left."""
     if b"/Filter" not in head:
         return packed  # as many bytes as the file itself has
@@ -101,7 +101,7 @@ def _unpacked(head: bytes, packed: bytes, left: _Allowance) -> bytes:
     return unpacked
 
 
-def _objects_in(head: bytes, unpacked: bytes, left: _Allowance) -> Iterator[bytes]:
+def _find_objects_in_stream(head: bytes, unpacked: bytes, left: _Allowance) -> Iterator[bytes]:
     """The objects of one object stream. Their numbers and offsets come before the first of them."""
     first = _FIRST.search(head)
     if first is None:

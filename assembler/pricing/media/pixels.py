@@ -31,28 +31,28 @@ def image_size(content: Window) -> tuple[str | None, Size | None]:
     return None, None
 
 
-def _number(content: Window, start: int, length: int, order: Literal["big", "little"]) -> int | None:
+def _read_number(content: Window, start: int, length: int, order: Literal["big", "little"]) -> int | None:
     taken = content.at(start, length)
     return int.from_bytes(taken, order) if len(taken) == length else None
 
 
-def _pair(content: Window, start: int, length: int, order: Literal["big", "little"]) -> Size | None:
+def _read_pair(content: Window, start: int, length: int, order: Literal["big", "little"]) -> Size | None:
     """Two numbers side by side: width, then height."""
-    width, height = _number(content, start, length, order), _number(content, start + length, length, order)
+    width, height = _read_number(content, start, length, order), _read_number(content, start + length, length, order)
     return None if width is None or height is None else (width, height)
 
 
-def _png(content: Window) -> Size | None:
-    return _pair(content, 16, 4, "big") if content.at(12, 4) == b"IHDR" else None
+def _measure_png(content: Window) -> Size | None:
+    return _read_pair(content, 16, 4, "big") if content.at(12, 4) == b"IHDR" else None
 
 
-def _gif(content: Window) -> Size | None:
-    return _pair(content, 6, 2, "little")
+def _measure_gif(content: Window) -> Size | None:
+    return _read_pair(content, 6, 2, "little")
 
 
-def _bmp(content: Window) -> Size | None:
-    if _number(content, 14, 4, "little") == 12:
-        return _pair(content, 18, 2, "little")
+def _measure_bmp(content: Window) -> Size | None:
+    if _read_number(content, 14, 4, "little") == 12:
+        return _read_pair(content, 18, 2, "little")
     taken = content.at(18, 8)
     if len(taken) < 8:
         return None
@@ -60,16 +60,20 @@ def _bmp(content: Window) -> Size | None:
     return abs(width), abs(height)  # a negative height means that rows run from the top
 
 
-def _webp(content: Window) -> Size | None:
+def _measure_webp(content: Window) -> Size | None:
     kind = content.at(12, 4)
-    if kind == b"VP8X" and (size := _pair(content, 24, 3, "little")) is not None:
+    if kind == b"VP8X" and (size := _read_pair(content, 24, 3, "little")) is not None:
         return size[0] + 1, size[1] + 1
-    if kind == b"VP8L" and content.at(20, 1) == b"\x2f" and (bits := _number(content, 21, 4, "little")) is not None:
+    if (
+        kind == b"VP8L"
+        and content.at(20, 1) == b"\x2f"
+        and (bits := _read_number(content, 21, 4, "little")) is not None
+    ):
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     if (
         kind == b"VP8 "
         and content.at(23, 3) == b"\x9d\x01\x2a"
-        and (size := _pair(content, 26, 2, "little")) is not None
+        and (size := _read_pair(content, 26, 2, "little")) is not None
     ):
         return size[0] & 0x3FFF, size[1] & 0x3FFF  # the two highest bits of each are a display scale
     return None
@@ -81,7 +85,7 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 """Markers without a length."""
 
 
-def _jpeg(content: Window) -> Size | None:
+def _measure_jpeg(content: Window) -> Size | None:
     place = 2
     for _ in range(_MOST_SEGMENTS):
         segment = content.at(place, 9)
@@ -101,12 +105,14 @@ def _jpeg(content: Window) -> Size | None:
     return None
 
 
-def _isobmff(content: Window) -> Size | None:
+def _measure_isobmff(content: Window) -> Size | None:
     """The largest `ispe` of the item properties. Smaller ones are thumbnails and tiles."""
     start, stop = inside(content, b"meta", 0, len(content))
     start, stop = inside(content, b"iprp", start + 4, stop)  # `meta` has version and flags before its boxes
     start, stop = inside(content, b"ipco", start, stop)
-    found = (_pair(content, begin + 4, 4, "big") for kind, begin, _ in boxes(content, start, stop) if kind == b"ispe")
+    found = (
+        _read_pair(content, begin + 4, 4, "big") for kind, begin, _ in boxes(content, start, stop) if kind == b"ispe"
+    )
     return max((size for size in found if size is not None), key=lambda size: size[0] * size[1], default=None)
 
 
@@ -114,11 +120,11 @@ _BRANDS_AVIF = (b"avif", b"avis")
 _BRANDS_HEIC = (b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1")
 
 _FORMATS: tuple[tuple[str, Callable[[bytes], bool], Callable[[Window], Size | None]], ...] = (
-    ("image/png", lambda head: head.startswith(b"\x89PNG\r\n\x1a\n"), _png),
-    ("image/jpeg", lambda head: head.startswith(b"\xff\xd8\xff"), _jpeg),
-    ("image/gif", lambda head: head.startswith((b"GIF87a", b"GIF89a")), _gif),
-    ("image/webp", lambda head: head[:4] == b"RIFF" and head[8:12] == b"WEBP", _webp),
-    ("image/bmp", lambda head: head.startswith(b"BM"), _bmp),
-    ("image/avif", lambda head: head[4:8] == b"ftyp" and head[8:12] in _BRANDS_AVIF, _isobmff),
-    ("image/heic", lambda head: head[4:8] == b"ftyp" and head[8:12] in _BRANDS_HEIC, _isobmff),
+    ("image/png", lambda head: head.startswith(b"\x89PNG\r\n\x1a\n"), _measure_png),
+    ("image/jpeg", lambda head: head.startswith(b"\xff\xd8\xff"), _measure_jpeg),
+    ("image/gif", lambda head: head.startswith((b"GIF87a", b"GIF89a")), _measure_gif),
+    ("image/webp", lambda head: head[:4] == b"RIFF" and head[8:12] == b"WEBP", _measure_webp),
+    ("image/bmp", lambda head: head.startswith(b"BM"), _measure_bmp),
+    ("image/avif", lambda head: head[4:8] == b"ftyp" and head[8:12] in _BRANDS_AVIF, _measure_isobmff),
+    ("image/heic", lambda head: head[4:8] == b"ftyp" and head[8:12] in _BRANDS_HEIC, _measure_isobmff),
 )

@@ -113,7 +113,7 @@ def find_content(raw: _Raw) -> Found:
     return Found(Source.UNKNOWN)
 
 
-def _address(address: object, mime: str | None = None) -> Found:
+def _read_address(address: object, mime: str | None = None) -> Found:
     """A URL, with its content if it is a data URL."""
     if not isinstance(address, str):
         return Found(Source.UNKNOWN, mime=mime)
@@ -126,53 +126,53 @@ def _address(address: object, mime: str | None = None) -> Found:
     return Found(Source.INLINE, Base64Text.of(body), named)
 
 
-def _data(data: object, mime: object) -> Found:
+def _read_data(data: object, mime: object) -> Found:
     """Base64 or bytes, or a URL in their place, recognised by its colon."""
     named = mime.lower() if isinstance(mime, str) else None
     if isinstance(data, str):
-        return _address(data, named) if ":" in data[:12] else Found(Source.INLINE, Base64Text.of(data), named)
+        return _read_address(data, named) if ":" in data[:12] else Found(Source.INLINE, Base64Text.of(data), named)
     if isinstance(data, bytes | bytearray | memoryview):
         return Found(Source.INLINE, PlainBytes(bytes(cast(bytes, data))), named)
     return Found(Source.UNKNOWN, mime=named)
 
 
-def _openai_url(raw: _Raw, inner: object) -> Found:
+def _read_openai_url(raw: _Raw, inner: object) -> Found:
     """`image_url`: an object with `url` (Chat Completions), or the URL itself (Responses, Mistral)."""
-    return _address(inner if isinstance(inner, str) else fields_in(inner).get("url"))
+    return _read_address(inner if isinstance(inner, str) else fields_in(inner).get("url"))
 
 
-def _url(raw: _Raw, inner: object) -> Found:
-    return _address(inner)
+def _read_url(raw: _Raw, inner: object) -> Found:
+    return _read_address(inner)
 
 
-def _stored(raw: _Raw, inner: object) -> Found:
+def _read_stored(raw: _Raw, inner: object) -> Found:
     return Found(Source.FILE)
 
 
-def _openai_audio(raw: _Raw, inner: object) -> Found:
+def _read_openai_audio(raw: _Raw, inner: object) -> Found:
     """OpenAI's object with data and format, or Mistral's base64 or URL."""
     if isinstance(inner, str):
-        return _data(inner, None)
+        return _read_data(inner, None)
     audio = fields_in(inner)
     form: object = audio.get("format")
-    return _data(audio.get("data"), f"audio/{form}" if isinstance(form, str) else None)
+    return _read_data(audio.get("data"), f"audio/{form}" if isinstance(form, str) else None)
 
 
-def _openai_file(raw: _Raw, inner: object) -> Found:
+def _read_openai_file(raw: _Raw, inner: object) -> Found:
     file = fields_in(inner)
-    return _file_data(file, file["file_data"]) if "file_data" in file else Found(Source.FILE)
+    return _read_file_data(file, file["file_data"]) if "file_data" in file else Found(Source.FILE)
 
 
-def _file_data(raw: _Raw, inner: object) -> Found:
+def _read_file_data(raw: _Raw, inner: object) -> Found:
     """OpenAI's `file_data`: a data URL, or base64 whose type only the file name tells. Gemini's is an object."""
     if not isinstance(inner, str | bytes):
-        return _gemini_file(raw, inner)
+        return _read_gemini_file(raw, inner)
     name: object = raw.get("filename")
     named = (mime for end, mime in _DOCUMENTS.items() if isinstance(name, str) and name.lower().endswith(end))
-    return _data(inner, next(named, None))
+    return _read_data(inner, next(named, None))
 
 
-def _source(raw: _Raw, inner: object) -> Found:
+def _read_source(raw: _Raw, inner: object) -> Found:
     """Anthropic's `source`, and Bedrock's inside `image`, `document` or `video`."""
     source = fields_in(inner)
     mime: object = source.get("media_type")
@@ -184,33 +184,33 @@ def _source(raw: _Raw, inner: object) -> Found:
         return Found(Source.TEXT, mime=named)
     for key in ("data", "bytes"):
         if key in source:
-            return _data(source[key], named)
+            return _read_data(source[key], named)
     if "url" in source:
-        return _address(source["url"], named)
+        return _read_address(source["url"], named)
     return Found(Source.FILE if "file_id" in source or "s3Location" in source else Source.UNKNOWN, mime=named)
 
 
-def _bedrock(raw: _Raw, inner: object) -> Found:
+def _read_bedrock(raw: _Raw, inner: object) -> Found:
     block = fields_in(inner)
     form: object = block.get("format")
-    found = _source(raw, block.get("source"))
+    found = _read_source(raw, block.get("source"))
     named = _BEDROCK_MIME.get(form) if isinstance(form, str) else None
     return attrs.evolve(found, mime=found.mime or named)
 
 
-def _gemini_inline(raw: _Raw, inner: object) -> Found:
+def _read_gemini_inline(raw: _Raw, inner: object) -> Found:
     blob = fields_in(inner)
-    return _data(blob.get("data"), blob.get("mime_type", blob.get("mimeType")))
+    return _read_data(blob.get("data"), blob.get("mime_type", blob.get("mimeType")))
 
 
-def _gemini_file(raw: _Raw, inner: object) -> Found:
+def _read_gemini_file(raw: _Raw, inner: object) -> Found:
     blob = fields_in(inner)
     mime: object = blob.get("mime_type", blob.get("mimeType"))
     return Found(Source.FILE, mime=mime if isinstance(mime, str) else None)
 
 
-def _mcp(raw: _Raw, inner: object) -> Found:
-    return _data(inner, raw.get("mimeType", raw.get("mime_type", raw.get("media_type"))))
+def _read_mcp(raw: _Raw, inner: object) -> Found:
+    return _read_data(inner, raw.get("mimeType", raw.get("mime_type", raw.get("media_type"))))
 
 
 _DOCUMENTS: Mapping[str, str] = {
@@ -232,24 +232,24 @@ _BEDROCK_MIME: Mapping[str, str] = {
 
 # Specific keys first: `source` and `data` are in the parts of several providers.
 _PLACES: tuple[tuple[str, Callable[[_Raw, object], Found]], ...] = (
-    ("image_url", _openai_url),
-    ("input_audio", _openai_audio),
-    ("audio_url", _openai_url),
-    ("video_url", _openai_url),
-    ("document_url", _url),
-    ("file_data", _file_data),
-    ("file_url", _url),
-    ("file", _openai_file),
-    ("inline_data", _gemini_inline),
-    ("inlineData", _gemini_inline),
-    ("fileData", _gemini_file),
-    ("source", _source),
-    ("image", _bedrock),
-    ("document", _bedrock),
-    ("video", _bedrock),
-    ("audio", _bedrock),
-    ("data", _mcp),
-    ("base64", _mcp),
-    ("url", _url),
-    ("file_id", _stored),
+    ("image_url", _read_openai_url),
+    ("input_audio", _read_openai_audio),
+    ("audio_url", _read_openai_url),
+    ("video_url", _read_openai_url),
+    ("document_url", _read_url),
+    ("file_data", _read_file_data),
+    ("file_url", _read_url),
+    ("file", _read_openai_file),
+    ("inline_data", _read_gemini_inline),
+    ("inlineData", _read_gemini_inline),
+    ("fileData", _read_gemini_file),
+    ("source", _read_source),
+    ("image", _read_bedrock),
+    ("document", _read_bedrock),
+    ("video", _read_bedrock),
+    ("audio", _read_bedrock),
+    ("data", _read_mcp),
+    ("base64", _read_mcp),
+    ("url", _read_url),
+    ("file_id", _read_stored),
 )

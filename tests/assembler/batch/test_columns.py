@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ContextLengthError, ConversationError
 from assembler.batch import BatchAssembler, BatchError, Columns, OnError, Raise, Record, Skip, assemble_batch
-from assembler.batch.columns import meant as meant_value
+from assembler.batch.columns import drop_missing
 from assembler.batch.lines import answer
 from tests.assembler.batch.made import base, for_a_model, priced_by_a_tokenizer
 from tests.assembler.drawn import histories
@@ -193,12 +193,12 @@ def test_keys_of_another_row_do_not_enter_a_message() -> None:
     ]  # fmt: skip
     assemble = BatchAssembler(base())
     assert assemble({"messages": [stored]}) == assemble({"messages": [meant]})
-    assert meant_value(stored) == meant
+    assert drop_missing(stored) == meant
 
 
 def test_a_null_among_a_models_own_words_stays() -> None:
     part = {"type": "tool_use", "id": "c", "name": "f", "input": {"a": None}, "text": None}
-    assert meant_value([part]) == [{k: v for k, v in part.items() if k != "text"}]
+    assert drop_missing([part]) == [{k: v for k, v in part.items() if k != "text"}]
 
 
 # ── other processes

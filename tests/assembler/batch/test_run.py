@@ -427,7 +427,7 @@ def test_while_one_worker_is_slow_few_chunks_are_in_memory() -> None:
     quick.send, quick.answer = send, answer  # type: ignore[method-assign]
     given_back: list[bytes] = []
     try:
-        for lines in workers._shared_out([quick, slow], bundles()):  # type: ignore[list-item]
+        for lines in workers._share_out([quick, slow], bundles()):  # type: ignore[list-item]
             assert taken - len(given_back) <= most
             given_back += lines
             if len(given_back) == most:
