@@ -36,11 +36,13 @@ class ControlTexts:
 
     def spelled(self, text: str) -> Iterator[re.Match[str]]:
         """The control tokens that the text contains literally, in order."""
-        return _pattern(self.tokens).finditer(text) if self.tokens else iter(())
+        return _compile_pattern(self.tokens).finditer(text) if self.tokens else iter(())
 
     def uncovers(self, text: str) -> bool:
         """Whether the text contains a control token after normalisation."""
-        return self._normalise is not None and _pattern(self._uncovered).search(self._normalise(text)) is not None
+        return (
+            self._normalise is not None and _compile_pattern(self._uncovered).search(self._normalise(text)) is not None
+        )
 
     def broken(self, text: str) -> str:
         """Put a blank inside every control token, so that it stays text. A text without one is unchanged.
@@ -53,10 +55,12 @@ class ControlTexts:
                 if self._normalise is None or not self.uncovers(text):
                     return text
                 text = self._normalise(text)
-            text = _pattern(self.tokens | self._uncovered).sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+            text = _compile_pattern(self.tokens | self._uncovered).sub(
+                lambda found: f"{found[0][0]} {found[0][1:]}", text
+            )
         raise PromptError("a text contains control tokens of the tokenizer that blanks do not break up: remove them")
 
 
 @lru_cache(maxsize=16)
-def _pattern(tokens: frozenset[str]) -> re.Pattern[str]:
+def _compile_pattern(tokens: frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, sorted(tokens, key=lambda token: (-len(token), token)))))

@@ -29,8 +29,8 @@ _BARRED = re.compile("<[|\uff5c][^<>]+[|\uff5c]>")
 def knows(tokenizer: object, marker: str) -> bool:
     """Whether the marker is a token of this tokenizer, in any place. Small places are searched first."""
     small = (*_SPECIAL, *_ADDED, *_DECODERS)
-    return any(marker in _strings(_place(tokenizer, place)) for place in small) or any(
-        _holds(vocabulary, marker) for vocabulary in _vocabularies(tokenizer)
+    return any(marker in _list_strings(_read_place(tokenizer, place)) for place in small) or any(
+        _has_token(vocabulary, marker) for vocabulary in _find_vocabularies(tokenizer)
     )
 
 
@@ -40,21 +40,24 @@ def control_tokens(tokenizer: object) -> frozenset[str]:
     These are special tokens in any place, added tokens in brackets, and, for a tokenizer without a list of added ones,
     tokens of its vocabulary with the form `<|…|>`.
     """
-    found = {token for name in _SPECIAL for token in _strings(_unnamed(_place(tokenizer, name)))}
+    found = {token for name in _SPECIAL for token in _list_strings(_drop_names(_read_place(tokenizer, name)))}
     found.update(
-        token for place in _ADDED for token in _strings(_place(tokenizer, place)) if _BRACKETED.fullmatch(token)
+        token
+        for place in _ADDED
+        for token in _list_strings(_read_place(tokenizer, place))
+        if _BRACKETED.fullmatch(token)
     )
-    decoders = [place for name in _DECODERS if (place := _place(tokenizer, name)) is not None]
+    decoders = [place for name in _DECODERS if (place := _read_place(tokenizer, name)) is not None]
     for place in decoders:
         entries = cast("Mapping[object, object]", place).values() if isinstance(place, Mapping) else ()
         found.update(
             token
             for entry in entries
-            for token in _strings(entry)
+            for token in _list_strings(entry)
             if _is_marked(entry, "special") or _BRACKETED.fullmatch(token)
         )
     if not decoders:
-        vocabularies = _vocabularies(tokenizer)
+        vocabularies = _find_vocabularies(tokenizer)
         found.update(
             token for one in vocabularies for token in one if isinstance(token, str) and _BARRED.fullmatch(token)
         )
@@ -79,27 +82,27 @@ def read_normaliser(tokenizer: object) -> tuple[Normalise, frozenset[str]] | Non
     marked = {
         token
         for name in _DECODERS
-        if isinstance(place := _place(tokenizer, name), Mapping)
+        if isinstance(place := _read_place(tokenizer, name), Mapping)
         for entry in cast("Mapping[object, object]", place).values()
         if _is_marked(entry, "normalized")
-        for token in _strings(entry)
+        for token in _list_strings(entry)
     } & tokens
     return found, tokens.union(plain for token in marked if (plain := found(token).strip()))
 
 
-def _vocabularies(tokenizer: object) -> Iterator[Mapping[object, object]]:
+def _find_vocabularies(tokenizer: object) -> Iterator[Mapping[object, object]]:
     for name in _VOCABULARY:
-        place = _place(tokenizer, name)
+        place = _read_place(tokenizer, name)
         if isinstance(place, Mapping):
             yield cast("Mapping[object, object]", place)
 
 
-def _unnamed(place: object) -> object:
+def _drop_names(place: object) -> object:
     """The tokens of a special tokens map, without their names (`eos_token`)."""
     return list(cast("Mapping[object, object]", place).values()) if isinstance(place, Mapping) else place
 
 
-def _place(tokenizer: object, name: str) -> object:
+def _read_place(tokenizer: object, name: str) -> object:
     try:
         place = getattr(tokenizer, name, None)
         return cast("Callable[[], object]", place)() if callable(place) and name.startswith("get_") else place
@@ -110,35 +113,35 @@ def _place(tokenizer: object, name: str) -> object:
 def _is_marked(entry: object, name: str) -> bool:
     try:
         return getattr(entry, name, False) is True
-    except Exception:  # as in `_place`
+    except Exception:  # as in `_read_place`
         return False
 
 
-def _holds(vocabulary: Mapping[object, object], marker: str) -> bool:
+def _has_token(vocabulary: Mapping[object, object], marker: str) -> bool:
     try:
         return marker in vocabulary
-    except Exception:  # as in `_place`
+    except Exception:  # as in `_read_place`
         return False
 
 
-def _strings(place: object) -> list[str]:
+def _list_strings(place: object) -> list[str]:
     """The texts of a place as exact `str`, which no method of a subclass can falsify."""
     found: list[str] = []
     with contextlib.suppress(Exception):  # malformed: a value that raises, or that holds itself
-        for text in _held(place):
+        for text in _walk_strings(place):
             found.append(text)  # noqa: PERF402 - what was found before the failure counts
     return found
 
 
-def _held(place: object) -> Iterator[str]:
+def _walk_strings(place: object) -> Iterator[str]:
     if isinstance(place, str):
         yield str.__str__(place)
     elif isinstance(place, Mapping):
         for key, value in cast("Mapping[object, object]", place).items():
-            yield from _held(key)
-            yield from _held(value)
+            yield from _walk_strings(key)
+            yield from _walk_strings(value)
     elif isinstance(place, list | tuple | AbstractSet):
         for item in cast("list[object]", place):
-            yield from _held(item)
+            yield from _walk_strings(item)
     elif isinstance(content := getattr(place, "content", None), str):  # an AddedToken
         yield str.__str__(content)

@@ -25,7 +25,7 @@ def without_comments(text: str) -> Prompt:
     Headlines of Markdown are such lines too, so do not use it on a Markdown file. A `Prompt` keeps its name and source.
     Raises PromptError if `text` is not a text, and for a rendered prompt, in which a line may come from a value.
     """
-    return _with_text(text, _COMMENT.sub("", _template(text)))
+    return _replace_text(text, _COMMENT.sub("", _read_template(text)))
 
 
 def with_tags(text: str) -> Prompt:
@@ -35,13 +35,13 @@ def with_tags(text: str) -> Prompt:
     f-string variable, Jinja's `{{ question }}` is wrapped. A variable inside its own tag is not changed. O(characters).
     Raises PromptError as `without_comments` does.
     """
-    plain = _template(text)
+    plain = _read_template(text)
     placeholders = any(found[1] for found in _PLACEHOLDER.finditer(plain))
     pattern = _VARIABLE if placeholders else _EXPRESSION
-    return _with_text(text, pattern.sub(lambda found: _tagged(found, plain), plain))
+    return _replace_text(text, pattern.sub(lambda found: _add_tags(found, plain), plain))
 
 
-def _tagged(found: re.Match[str], text: str) -> str:
+def _add_tags(found: re.Match[str], text: str) -> str:
     name = found[1]
     if name is None:
         return found[0]
@@ -50,12 +50,12 @@ def _tagged(found: re.Match[str], text: str) -> str:
     return found[0] if inside else f"<{name}> {found[0]} </{name}>"
 
 
-def _template(text: str) -> str:
+def _read_template(text: str) -> str:
     must_be("text", text, (str,), "the text of a template (str)", PromptError)
     if isinstance(text, Prompt) and text.values:
         raise PromptError("this prompt was rendered already: prepare the template, before its values are filled in")
     return str.__str__(text)
 
 
-def _with_text(text: str, changed: str) -> Prompt:
+def _replace_text(text: str, changed: str) -> Prompt:
     return Prompt(changed, name=text.name, source=text.source) if isinstance(text, Prompt) else Prompt(changed)

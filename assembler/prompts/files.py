@@ -57,7 +57,7 @@ def read_prompt(path: str | os.PathLike[str], *, max_bytes: int = MAX_PROMPT_BYT
     return _read(os.fspath(path), shown=os.fspath(path), flags=_READ, max_bytes=max_bytes)
 
 
-def _directory(root: str | os.PathLike[str]) -> Path:
+def _find_directory(root: str | os.PathLike[str]) -> Path:
     must_be("prompt library", root, (str, os.PathLike), "a path (str or Path)", PromptError)
     try:
         resolved = Path(root).resolve(strict=True)
@@ -70,7 +70,7 @@ def _directory(root: str | os.PathLike[str]) -> Path:
     return resolved
 
 
-def _whole_number(_owner: object, field: attrs.Attribute[int], value: object) -> None:
+def _must_be_whole_number(_owner: object, field: attrs.Attribute[int], value: object) -> None:
     as_whole_number(value, field.name)
 
 
@@ -82,19 +82,19 @@ class PromptLibrary:
     it; the last step of the path is opened without following a link.
     """
 
-    root: Path = attrs.field(converter=_directory)
-    max_bytes: int = attrs.field(default=MAX_PROMPT_BYTES, kw_only=True, validator=_whole_number)
+    root: Path = attrs.field(converter=_find_directory)
+    max_bytes: int = attrs.field(default=MAX_PROMPT_BYTES, kw_only=True, validator=_must_be_whole_number)
 
     def read(self, name: str) -> Prompt:
         """Read the prompt of this name as `read_prompt` does. Its `name` is the name, and its `source` the path.
 
         Raises PromptError for a name that leads out of the library, and PromptNotFoundError for a missing prompt.
         """
-        path = self._resolved(_confined(name))
+        path = self._resolve_path(_refuse_escape(name))
         prompt = _read(str(path), shown=name, flags=_READ | _NO_LINK, max_bytes=self.max_bytes)
         return Prompt(prompt, name=name, source=str(path))
 
-    def _resolved(self, name: str) -> Path:
+    def _resolve_path(self, name: str) -> Path:
         problem = ""
         try:
             path = (self.root / name).resolve(strict=True)
@@ -103,25 +103,27 @@ class PromptLibrary:
         except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, no permission
             path, problem = None, "cannot be resolved"
         if problem:
-            raise _refusal(name, problem)
+            raise _make_refusal(name, problem)
         if path is None:
             raise PromptNotFoundError(f"prompt {_shorten(name)} does not exist in the library", name=name)
         if not path.is_relative_to(self.root):
-            raise _refusal(name, "leads out of the library")
+            raise _make_refusal(name, "leads out of the library")
         return path
 
 
-def _confined(name: object) -> str:
+def _refuse_escape(name: object) -> str:
     """The name if it has only plain steps downwards. Raises PromptError otherwise."""
     if not isinstance(name, str):
         raise PromptError(f"a prompt's name is a str, got {type(name).__name__}")
     if not name.isprintable() or "\\" in name or ":" in name:
-        raise _refusal(name, "holds a backslash, a colon or a character that does not print")
+        raise _make_refusal(name, "holds a backslash, a colon or a character that does not print")
     for step in name.split("/"):
         if step in ("", ".", "..") or step != step.rstrip(". "):
-            raise _refusal(name, "is not a plain relative name: no empty step, '.', '..', or step that ends in one")
+            raise _make_refusal(
+                name, "is not a plain relative name: no empty step, '.', '..', or step that ends in one"
+            )
         if step.partition(".")[0].rstrip().lower() in _DEVICES:
-            raise _refusal(name, "is the name of a device")
+            raise _make_refusal(name, "is the name of a device")
     return name
 
 
@@ -134,7 +136,7 @@ def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
             if not stat.S_ISREG(status.st_mode):
                 problem = "is not a regular file"
             elif status.st_size <= max_bytes:
-                content = b"".join(_pieces(file, max_bytes))  # it may have grown since
+                content = b"".join(_read_pieces(file, max_bytes))  # it may have grown since
             if not problem and max(status.st_size, len(content)) > max_bytes:
                 problem = f"has more than {max_bytes} bytes: shorten it or raise max_bytes"
     except FileNotFoundError:
@@ -144,21 +146,21 @@ def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
     if missing:
         raise PromptNotFoundError(f"prompt file {_shorten(shown)} does not exist: correct the path", name=shown)
     if not problem:
-        text, offset = _decoded(content)
+        text, offset = _decode_content(content)
         if offset is None:
             return Prompt(text, source=path)
         problem = f"is not UTF-8 at byte {offset}: save it as UTF-8"
-    raise _refusal(shown, problem)
+    raise _make_refusal(shown, problem)
 
 
-def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
+def _read_pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
     """The file's content, but little more than `most` bytes, which shows that it is too large."""
     while most >= 0 and (piece := file.read(min(most + 1, _PIECE))):
         most -= len(piece)
         yield piece
 
 
-def _decoded(content: bytes) -> tuple[str, int | None]:
+def _decode_content(content: bytes) -> tuple[str, int | None]:
     """The text without a leading byte order mark, and None; or the offset of the first wrong byte."""
     text = content.removeprefix(codecs.BOM_UTF8)
     try:
@@ -171,5 +173,5 @@ def _shorten(name: str) -> str:
     return repr(name if len(name) <= _SHOWN else name[:_SHOWN] + "…")
 
 
-def _refusal(name: str, problem: str) -> PromptError:
+def _make_refusal(name: str, problem: str) -> PromptError:
     return PromptError(f"prompt {_shorten(name)} {problem}", name=name)

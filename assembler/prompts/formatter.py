@@ -81,12 +81,12 @@ class PromptFormatter:
         return self._apply_base_template
 
     def _apply_instructor_template(self, prompt: str) -> tuple[str, str]:
-        text = self._cleaned(Marked.of(prompt))
+        text = self._clean_text(Marked.of(prompt))
         self._refuse_control(text, place="the prompt", tokens=(INSTRUCTION, INSTRUCTION_END))
         return f"{INSTRUCTION} {text.text} {INSTRUCTION_END}", INSTRUCTION_END
 
     def _apply_chat_template(self, prompt: str) -> tuple[str, str]:
-        messages = self._messages(Marked.of(prompt))
+        messages = self._list_messages(Marked.of(prompt))
         if not messages:
             raise PromptError("the prompt has no text for a chat template: give it a question")
         for index, (role, content) in enumerate(messages):
@@ -109,47 +109,47 @@ class PromptFormatter:
         return formatted, ASSISTANT
 
     def _apply_base_template(self, prompt: str) -> tuple[str, str]:
-        text = self._cleaned(Marked.of(prompt))
+        text = self._clean_text(Marked.of(prompt))
         self._refuse_control_of_values(text)
         return text.text, text.text[-TAIL:]
 
     def _tuplize_tagged_prompt(self, text: str) -> list[RoleMessage]:
-        messages = self._messages(Marked.of(text))
+        messages = self._list_messages(Marked.of(text))
         return [RoleMessage(role=role, content=content.text) for role, content in messages]
 
     def _strip_tags(self, text: str) -> str:
-        return without_markers(Marked.of(text), self._tags).text
+        return without_markers(Marked.of(text), self._supported_tags).text
 
     def _strip_html(self, text: str) -> str:
         return text_of(Marked.of(text)).text
 
     @property
-    def _tags(self) -> frozenset[str]:
+    def _supported_tags(self) -> frozenset[str]:
         return frozenset(SUPPORTED_INPUT_VARIABLES) | {tag.lower() for tag in self.tag_roles}
 
-    def _messages(self, marked: Marked) -> list[tuple[str, Marked]]:
+    def _list_messages(self, marked: Marked) -> list[tuple[str, Marked]]:
         """Roles and stripped texts in the prompt's order, without empty ones."""
         turns: list[tuple[str, Marked]] = []
-        for section in sections(marked, self._tags):
+        for section in sections(marked, self._supported_tags):
             if section.tag in HISTORIES:
                 turns += expand_history(section.content)
             else:
                 turns.append((self.tag_roles.get(section.tag or "", "system"), section.content))
-        cleaned = [(role, self._cleaned(content).strip()) for role, content in turns]
+        cleaned = [(role, self._clean_text(content).strip()) for role, content in turns]
         return [(role, content) for role, content in cleaned if content.text]
 
-    def _cleaned(self, marked: Marked) -> Marked:
-        marked = without_markers(marked, self._tags)
+    def _clean_text(self, marked: Marked) -> Marked:
+        marked = without_markers(marked, self._supported_tags)
         # Unescaping can create a marker.
-        return without_markers(text_of(marked), self._tags) if self.strip_html else marked
+        return without_markers(text_of(marked), self._supported_tags) if self.strip_html else marked
 
     def _refuse_control(self, marked: Marked, *, place: str, tokens: tuple[str, ...] = ()) -> None:
         control = ControlTexts.of(self.tokenizer, also=tokens)
         for found in control.spelled(marked.text):
             whose = "a value" if VALUE in marked.mask[found.start() : found.end()] else "the prompt"
-            raise _refusal(place, f"the control token {found[0]} at character {found.start()}, from {whose}")
+            raise _make_refusal(place, f"the control token {found[0]} at character {found.start()}, from {whose}")
         if control.uncovers(marked.text):
-            raise _refusal(place, "a control token in letters that the tokenizer's normaliser makes plain")
+            raise _make_refusal(place, "a control token in letters that the tokenizer's normaliser makes plain")
 
     def _refuse_control_of_values(self, marked: Marked) -> None:
         """Refuse control tokens that are partly in a value, for a prompt whose author may write control tokens."""
@@ -157,15 +157,15 @@ class PromptFormatter:
         for found in control.spelled(marked.text):
             if VALUE in marked.mask[found.start() : found.end()]:
                 what = f"the control token {found[0]} at character {found.start()}, from a value"
-                raise _refusal("the prompt", what)
+                raise _make_refusal("the prompt", what)
         values = _VALUES.finditer(marked.mask)
         if any(control.uncovers(marked.text[value.start() : value.end()]) for value in values):
-            raise _refusal("a value", "a control token in letters that the tokenizer's normaliser makes plain")
+            raise _make_refusal("a value", "a control token in letters that the tokenizer's normaliser makes plain")
 
 
 _VALUES = re.compile(b"\\x01+")
 """Matches the parts of a mask (`Marked`) that values wrote."""
 
 
-def _refusal(place: str, what: str) -> PromptError:
+def _make_refusal(place: str, what: str) -> PromptError:
     return PromptError(f"{place} holds {what}: the model would read it as its own; remove or respell it")

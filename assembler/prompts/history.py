@@ -88,9 +88,9 @@ def expand_history(block: Marked) -> list[tuple[str, Marked]]:
     Text before the first label is the user's: text without a known speaker gets no higher role.
     """
     block = block.strip()
-    if (messages := _json_messages(block)) is not None:
+    if (messages := _read_json_messages(block)) is not None:
         return messages
-    opened = list(_labels(block))
+    opened = list(_find_labels(block))
     if any(label.owned for label in opened):
         opened = [label for label in opened if label.owned]
     else:
@@ -111,7 +111,7 @@ class _Label:
     owned: bool
 
 
-def _labels(block: Marked) -> Iterable[_Label]:
+def _find_labels(block: Marked) -> Iterable[_Label]:
     start = 0
     while True:
         for speaker, role in DEVELOPER_SPEAKERS.items():
@@ -124,7 +124,7 @@ def _labels(block: Marked) -> Iterable[_Label]:
         start = newline + 1
 
 
-def _json_messages(block: Marked) -> list[tuple[str, Marked]] | None:
+def _read_json_messages(block: Marked) -> list[tuple[str, Marked]] | None:
     if not block.text.startswith("["):
         return None
     try:

@@ -23,10 +23,10 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}+(?![0-9])|#[xX][0-9a-fA-F]{1,6}+(?![0-9a-
 
 def text_of(marked: Marked) -> Marked:
     """The text without tags and comments, with entities decoded once. O(characters)."""
-    return _unescaped(marked.keep(_prose(marked.text)))
+    return _decode_entities(marked.keep(_find_prose(marked.text)))
 
 
-def _prose(text: str) -> Iterator[tuple[int, int]]:
+def _find_prose(text: str) -> Iterator[tuple[int, int]]:
     kept = 0
     comments = True
     start = text.find("<")
@@ -47,7 +47,7 @@ def _prose(text: str) -> Iterator[tuple[int, int]]:
     yield kept, len(text)
 
 
-def _unescaped(marked: Marked) -> Marked:
+def _decode_entities(marked: Marked) -> Marked:
     texts: list[str] = []
     masks: list[bytes] = []
     kept = 0

@@ -57,7 +57,7 @@ class JinjaTemplate:
         pieces: list[str] = []
         problem, line, compiled, failure = "", None, None, PromptError
         try:
-            compiled = _compiled(self.source)
+            compiled = _compile_source(self.source)
             left = max_characters
             for piece in compiled.root_render_func(compiled.new_context({**values, ALLOWANCE: allowance})):
                 pieces.append(piece)
@@ -67,10 +67,10 @@ class JinjaTemplate:
                         f"prints more than max_characters ({max_characters}): shorten the values or raise it"
                     )
         except Exception as error:  # a template can raise anything, and the text may quote a value
-            problem, line = _described(error), _line(error.__traceback__, compiled)
+            problem, line = _describe_error(error), _find_line(error.__traceback__, compiled)
             failure = PromptTooLongError if isinstance(error, OversizeError) else PromptError
         if problem:
-            raise _failure(template, line, problem, failure)
+            raise _make_failure(template, line, problem, failure)
         return join_traced(pieces)
 
 
@@ -81,24 +81,24 @@ def jinja_template(source: str, *, template: str) -> JinjaTemplate:
     optional: frozenset[str] = frozenset()
     try:
         tree = environment().parse(source)
-        optional = _guarded(tree)
-        required = _undeclared(tree)
+        optional = _check_tree(tree)
+        required = _find_undeclared(tree)
     except _NotOfferedError as refused:
         problem, line = str(refused), refused.line
     except Exception as error:  # deep nesting raises RecursionError, MemoryError or SyntaxError
-        problem, line = _described(error), getattr(error, "lineno", None)
+        problem, line = _describe_error(error), getattr(error, "lineno", None)
     if problem:
-        raise _failure(template, line, problem)
+        raise _make_failure(template, line, problem)
     return JinjaTemplate(source, required - optional, optional & required)
 
 
 @lru_cache(maxsize=COMPILED)
-def _compiled(source: str) -> Template:
+def _compile_source(source: str) -> Template:
     from jinja2 import Template
 
     env = environment()
     tree = env.parse(source)
-    _metered(tree)
+    _meter_tree(tree)
     tree.set_environment(env)
     return Template.from_code(env, env.compile(tree), env.make_globals(None))
 
@@ -111,7 +111,7 @@ class _NotOfferedError(Exception):
         super().__init__(problem)
 
 
-def _guarded(tree: nodes.Template) -> frozenset[str]:
+def _check_tree(tree: nodes.Template) -> frozenset[str]:
     """Check the whole tree, without recursion. Returns the optional variables."""
     from jinja2 import nodes
 
@@ -138,7 +138,7 @@ def _guarded(tree: nodes.Template) -> frozenset[str]:
     return frozenset(optional)
 
 
-def _undeclared(tree: nodes.Template) -> frozenset[str]:
+def _find_undeclared(tree: nodes.Template) -> frozenset[str]:
     from jinja2.meta import TrackingCodeGenerator
 
     tracker = TrackingCodeGenerator(environment())
@@ -147,7 +147,7 @@ def _undeclared(tree: nodes.Template) -> frozenset[str]:
     return frozenset(tracker.undeclared_identifiers)
 
 
-def _metered(tree: nodes.Template) -> None:
+def _meter_tree(tree: nodes.Template) -> None:
     """Make every loop and every `~` spend the allowance, by passing their operands through counting filters."""
     from jinja2 import nodes
 
@@ -160,7 +160,7 @@ def _metered(tree: nodes.Template) -> None:
         concat.nodes = [through(CONCAT, nodes.List(concat.nodes, lineno=concat.lineno))]
 
 
-def _described(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Describe an error without quoting the template or its values, as Jinja's own text may."""
     if isinstance(error, ExceededError):
         return str(error)
@@ -168,7 +168,7 @@ def _described(error: Exception) -> str:
     return f"{kind}: {_EXPLAINED.get(kind, 'its text is withheld, since it may quote a value')}"
 
 
-def _line(traceback: TracebackType | None, compiled: Template | None) -> int | None:
+def _find_line(traceback: TracebackType | None, compiled: Template | None) -> int | None:
     if compiled is None:
         return None
     line, line_of = None, compiled.get_corresponding_lineno
@@ -179,6 +179,8 @@ def _line(traceback: TracebackType | None, compiled: Template | None) -> int | N
     return line
 
 
-def _failure(template: str, line: int | None, problem: str, failure: type[PromptError] = PromptError) -> PromptError:
+def _make_failure(
+    template: str, line: int | None, problem: str, failure: type[PromptError] = PromptError
+) -> PromptError:
     place = f"template {template!r}" + ("" if line is None else f", line {line}")
     return failure(f"{place}: {problem}", name=template, line=line)

@@ -69,14 +69,14 @@ def environment() -> ImmutableSandboxedEnvironment:
             return f"environment.owned({super()._output_const_repr(group)})"
 
     for kind in ("List", "Tuple", "Dict"):
-        setattr(Writer, f"visit_{kind}", _paying(getattr(CodeGenerator, f"visit_{kind}")))
+        setattr(Writer, f"visit_{kind}", _pay_when_made(getattr(CodeGenerator, f"visit_{kind}")))
 
     class Sandbox(ImmutableSandboxedEnvironment):
         code_generator_class = Writer
         intercepted_binops = frozenset(OPERATORS)
         concat = staticmethod(join_traced)
         owned = staticmethod(owned)
-        weighed = staticmethod(_weighed)
+        weighed = staticmethod(_pay_for_nested)
 
         def wrap_str_format(self, value: Any) -> None:
             return None
@@ -91,10 +91,10 @@ def environment() -> ImmutableSandboxedEnvironment:
         def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
             allowance_of(context).step(1)
             if getattr(called, "catch_varargs", False) or getattr(called, "catch_kwargs", False):
-                _weighed(context, [*args, *kwargs.values()])  # a macro makes a list of its arguments
+                _pay_for_nested(context, [*args, *kwargs.values()])  # a macro makes a list of its arguments
             owner, name = getattr(called, "__self__", None), getattr(called, "__name__", "")
             if isinstance(owner, str) and name in SEARCHING:
-                _searched(context, owner, args[0] if args else kwargs.get("sep"))
+                _pay_for_search(context, owner, args[0] if args else kwargs.get("sep"))
             if isinstance(owner, str) and name in BOUNDED:
                 return BOUNDED[name](context, *((args[0], owner) if name == "join" else (owner, *args)), **kwargs)
             return super().call(context, called, *args, **kwargs)
@@ -107,17 +107,17 @@ def environment() -> ImmutableSandboxedEnvironment:
         autoescape=False,
         keep_trailing_newline=True,
         optimized=False,
-        finalize=_passed(_print_value),
+        finalize=_pass_context(_print_value),
         cache_size=0,
     )
     sandbox.globals = {"range": sandbox.globals["range"], "namespace": Namespace}
     sandbox.filters = {name: BUILT_IN[name] for name in FILTERS}
-    sandbox.filters |= {name: _passed(function) for name, function in (BOUNDED | INTERNAL).items()}
+    sandbox.filters |= {name: _pass_context(function) for name, function in (BOUNDED | INTERNAL).items()}
     sandbox.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
     return sandbox
 
 
-def _paying(visit: Callable[[Any, Any, Frame], None]) -> Callable[[Any, Any, Frame], None]:
+def _pay_when_made(visit: Callable[[Any, Any, Frame], None]) -> Callable[[Any, Any, Frame], None]:
     """Generate code that spends the cost of a template's list, tuple or dict when it is made."""
 
     def paying(writer: Any, node: Any, frame: Frame) -> None:
@@ -138,13 +138,13 @@ def allowance_of(context: Context) -> Allowance:
     return allowance
 
 
-def _passed(function: Callable[..., Any]) -> Callable[..., Any]:
+def _pass_context(function: Callable[..., Any]) -> Callable[..., Any]:
     from jinja2 import pass_context
 
     return pass_context(function)
 
 
-def _weighed(context: Context, items: Container) -> Container:
+def _pay_for_nested(context: Context, items: Container) -> Container:
     """Spend the cost of the nested lists in a template's list, tuple or dict: a shared list counts each time."""
     held: Iterable[object] = items.values() if isinstance(items, dict) else items
     lists: list[object] = [item for item in held if isinstance(item, list | tuple | dict)]
@@ -190,7 +190,7 @@ def _indent(context: Context, text: object, width: int | str = 4, first: object 
     return do_indent(whole, width, bool(first), bool(blank))
 
 
-def _steps(context: Context, iterable: Iterable[object]) -> Collection[object]:
+def _pay_for_steps(context: Context, iterable: Iterable[object]) -> Collection[object]:
     items = iterable if isinstance(iterable, Collection) else list(iterable)
     allowance_of(context).step(len(items))
     return items
@@ -199,14 +199,14 @@ def _steps(context: Context, iterable: Iterable[object]) -> Collection[object]:
 def _round(_: Context, number: float, precision: int = 0, method: Any = "common") -> float:
     from jinja2.filters import do_round
 
-    _narrow(precision)
+    _refuse_width(precision)
     return do_round(number, precision, method)
 
 
 def _tojson(context: Context, value: object, indent: int | None = None) -> str:
     from jinja2.filters import do_tojson
 
-    _narrow(indent or 0)
+    _refuse_width(indent or 0)
     return str(do_tojson(context.eval_ctx, value, indent))
 
 
@@ -218,7 +218,7 @@ def _escape(context: Context, value: object) -> str:
 
 def _trim(context: Context, value: object, chars: str | None = None) -> str:
     text = str(value)
-    _searched(context, text, chars)
+    _pay_for_search(context, text, chars)
     return text.strip(chars)
 
 
@@ -237,13 +237,13 @@ def _sum(context: Context, items: Iterable[Any], attribute: str | int | None = N
     return sum(values, start)
 
 
-def _searched(context: Context, text: str, wanted: object) -> None:
+def _pay_for_search(context: Context, text: str, wanted: object) -> None:
     """Spend the cost of a search from the right, or of each character in a set: the product of both lengths."""
     if isinstance(wanted, str):
         allowance_of(context).step(len(text) * len(wanted) // COMPARED)
 
 
-def _narrow(width: int) -> None:
+def _refuse_width(width: int) -> None:
     if width > WIDEST:
         raise ExceededError(f"asks for a width or precision above {WIDEST}")
 
@@ -264,4 +264,4 @@ BOUNDED: dict[str, Callable[..., Any]] = {
     "round": _round,
     "tojson": _tojson,
 }
-INTERNAL: dict[str, Callable[..., Any]] = {STEPS: _steps, CONCAT: _concat}
+INTERNAL: dict[str, Callable[..., Any]] = {STEPS: _pay_for_steps, CONCAT: _concat}

@@ -94,7 +94,7 @@ def without_markers(marked: Marked, tags: Set[str]) -> Marked:
     position = 0
     while (end := marked.text.find(">", position)) != -1:
         _push(kept, position, end + 1)
-        tail = _tail(marked, kept, reach)
+        tail = _keep_tail(marked, kept, reach)
         opening = tail.text.rfind("<")
         name = tail.text[opening + 1 : -1].lower().removeprefix("/")
         if opening != -1 and name in tags and tail.is_owned(opening, len(tail.text)):
@@ -120,7 +120,7 @@ def _pop(kept: list[tuple[int, int]], characters: int) -> None:
         characters -= stop - start
 
 
-def _tail(marked: Marked, kept: list[tuple[int, int]], characters: int) -> Marked:
+def _keep_tail(marked: Marked, kept: list[tuple[int, int]], characters: int) -> Marked:
     ranges: list[tuple[int, int]] = []
     for start, stop in reversed(kept):
         ranges.append((max(start, stop - characters), stop))

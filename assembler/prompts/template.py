@@ -67,7 +67,7 @@ class ValidatedPromptTemplate:
             )
         source = str.__str__(self.prompt_template)
         given = self.template_format
-        style: object = _style_of(source, template=self.name) if given is None else given
+        style: object = _find_style(source, template=self.name) if given is None else given
         if not isinstance(style, str) or style not in ("f-string", "jinja2"):
             shown = repr(style) if isinstance(style, str) else f"a {type(style).__name__}"
             raise PromptError(
@@ -140,7 +140,7 @@ _TOKENS = re.compile(
 )
 
 
-def _style_of(source: str, *, template: str) -> Style:
+def _find_style(source: str, *, template: str) -> Style:
     """The format of a template. O(characters). Raises PromptError if it has both."""
     placeholder = spaced = named = False
     for token in _TOKENS.finditer(source):

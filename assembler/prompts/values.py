@@ -29,7 +29,7 @@ def plain_values(values: Mapping[str, object], *, template: str) -> dict[str, Pl
 
     Raises PromptError for anything that is not str, int, float, bool, None or a list, tuple or dict of those.
     """
-    return {name: _plain_variable(name, value, template) for name, value in values.items()}
+    return {name: _read_variable(name, value, template) for name, value in values.items()}
 
 
 def plain_or_text(value: object) -> PlainValue:
@@ -44,7 +44,7 @@ def plain_or_text(value: object) -> PlainValue:
     raise PromptError(f"fields of a document: one {problem}")
 
 
-def _plain_variable(name: str, value: object, template: str) -> PlainValue:
+def _read_variable(name: str, value: object, template: str) -> PlainValue:
     try:
         plain = _Copier().copy(value, MAX_DEPTH)
     except _RefusedValueError as refused:
@@ -81,24 +81,24 @@ class _Copier:
             return float.__float__(value)
         if depth == 0:
             raise _RefusedValueError(f"is nested deeper than {MAX_DEPTH}, or contains itself: flatten it")
-        return self._container(value, depth)
+        return self._copy_container(value, depth)
 
-    def _container(self, value: object, depth: int) -> PlainValue:
+    def _copy_container(self, value: object, depth: int) -> PlainValue:
         if isinstance(value, dict):
             pairs = cast("Iterable[tuple[object, object]]", dict.items(value))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-            return {self._key(key): self.copy(item, depth - 1) for key, item in pairs}
+            return {self._copy_key(key): self.copy(item, depth - 1) for key, item in pairs}
         if isinstance(value, list):
             return [self.copy(item, depth - 1) for item in cast("Iterable[object]", list.__iter__(value))]  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         if isinstance(value, tuple):
             return tuple(self.copy(item, depth - 1) for item in cast("Iterable[object]", tuple.__iter__(value)))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-        return self._other(value)
+        return self._convert_other(value)
 
-    def _other(self, value: object) -> PlainValue:
+    def _convert_other(self, value: object) -> PlainValue:
         raise _RefusedValueError(
             f"holds a {type(value).__name__}: pass plain data (str, int, float, bool, None, list, tuple, dict)"
         )
 
-    def _key(self, key: object) -> PlainValue:
+    def _copy_key(self, key: object) -> PlainValue:
         if key is None or isinstance(key, str | int | float):
             return self.copy(key, 0)
         raise _RefusedValueError(f"has a {type(key).__name__} as a key: use str, int, float, bool or None")
@@ -107,9 +107,9 @@ class _Copier:
 class _Printer(_Copier):
     """Writes what is no plain data as text."""
 
-    def _other(self, value: object) -> PlainValue:
+    def _convert_other(self, value: object) -> PlainValue:
         with OfTheCaller("fields of a document", PromptError):
             return str.__str__(str(value))
 
-    def _key(self, key: object) -> PlainValue:
-        return self.copy(key, 0) if key is None or isinstance(key, str | int | float) else self._other(key)
+    def _copy_key(self, key: object) -> PlainValue:
+        return self.copy(key, 0) if key is None or isinstance(key, str | int | float) else self._convert_other(key)

@@ -100,22 +100,22 @@ def citation_report(answer: object, prompt: Cited) -> CitationReport:
     markers = parse_citations(read.text, shown)
     quoted = list(quote_spans(read.text))
     spans = sentence_spans(read.text, [(one.start, one.end) for one in markers], quoted)
-    citations = _by_sentence(spans, [(one.start, one) for one in markers])
+    citations = _group_by_sentence(spans, [(one.start, one) for one in markers])
     if read.passages:
         numbers = numbers_in(prompt) if isinstance(prompt, Context) else Numbers(0, texts.keys())
         for passage, citation in numbers.cited(read.passages):
-            for at in _sentences_of(passage, spans):
+            for at in _find_sentences(passage, spans):
                 citations.setdefault(at, []).append(citation)
-    quotes = _by_sentence(spans, [(span[0], span) for span in quoted])
+    quotes = _group_by_sentence(spans, [(span[0], span) for span in quoted])
     search = _Search(read.text, texts)
     sentences = tuple(
-        _sentence(span, citations.get(at, []), quotes.get(at, []), search) for at, span in enumerate(spans)
+        _make_sentence(span, citations.get(at, []), quotes.get(at, []), search) for at, span in enumerate(spans)
     )
     cited = {number for sentence in sentences for number in sentence.sources}
     return CitationReport(sentences, tuple(number for number in texts if number not in cited))
 
 
-def _sentences_of(passage: Passage, spans: Sequence[Span]) -> list[int]:
+def _find_sentences(passage: Passage, spans: Sequence[Span]) -> list[int]:
     """The sentences that a passage is a part of, or the one before it if it is in none."""
     first = max(bisect_right(spans, passage.start, key=itemgetter(0)) - 1, 0)
     last = bisect_left(spans, passage.end, lo=first, key=itemgetter(0))
@@ -153,13 +153,13 @@ class _Search:
         return self.known[key]
 
 
-def _sentence(span: Span, citations: Sequence[Citation], quotes: Sequence[Span], search: _Search) -> Sentence:
+def _make_sentence(span: Span, citations: Sequence[Citation], quotes: Sequence[Span], search: _Search) -> Sentence:
     sentence = Sentence(*span, citations=tuple(citations))
     cited = sentence.sources or tuple(search.texts)
-    return attrs.evolve(sentence, quotes=tuple(_quote(quote, cited, search) for quote in quotes))
+    return attrs.evolve(sentence, quotes=tuple(_check_quote(quote, cited, search) for quote in quotes))
 
 
-def _quote(span: Span, cited: Sequence[int], search: _Search) -> Quote:
+def _check_quote(span: Span, cited: Sequence[int], search: _Search) -> Quote:
     text = search.answer[slice(*span)]
     confirmed = search.among(text, cited)
     if confirmed:
@@ -168,7 +168,7 @@ def _quote(span: Span, cited: Sequence[int], search: _Search) -> Quote:
     return Quote(*span, confirmed=(), elsewhere=others)
 
 
-def _by_sentence(spans: Sequence[Span], items: Iterable[tuple[int, _T]]) -> dict[int, list[_T]]:
+def _group_by_sentence(spans: Sequence[Span], items: Iterable[tuple[int, _T]]) -> dict[int, list[_T]]:
     """Group the items by the sentence in which they begin. One before the first sentence belongs to the first."""
     starts = [start for start, _ in spans]
     grouped: dict[int, list[_T]] = {}

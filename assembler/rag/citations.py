@@ -74,7 +74,7 @@ def parse_citations(answer: str, issued: Collection[int] | None = None) -> list[
     if isinstance(issued, str) or not isinstance(cast(object, issued), Collection | None):
         raise PromptError(wrong("issued", "the numbers of the sources, or None", issued))
     code = [span.span() for span in _CODE.finditer(answer)] if "`" in answer else []
-    found = [one for brackets in _BRACKETS for one in _markers(answer, brackets, issued, code)]
+    found = [one for brackets in _BRACKETS for one in _find_markers(answer, brackets, issued, code)]
     found.sort(key=lambda one: one.start)
     apart: list[Citation] = []
     for one in found:
@@ -83,19 +83,19 @@ def parse_citations(answer: str, issued: Collection[int] | None = None) -> list[
     return apart
 
 
-def _markers(
+def _find_markers(
     answer: str, brackets: re.Pattern[str], issued: Collection[int] | None, code: Sequence[tuple[int, int]]
 ) -> Iterator[Citation]:
     for bracket in brackets.finditer(answer):
         inside = bracket[1].lstrip().translate(_DIGITS)
         if _OURS.match(inside):
-            citation = _citation(bracket.start(), bracket.end(), inside, issued)
+            citation = _make_citation(bracket.start(), bracket.end(), inside, issued)
             # Round brackets may also hold prose: "(source: Reuters)".
             if bracket[0][0] not in _ROUND or citation.sources or citation.unknown:
                 yield citation
-        elif bracket[0][0] not in _ROUND and _BARE.fullmatch(inside) and not _within(bracket.start(), code):
+        elif bracket[0][0] not in _ROUND and _BARE.fullmatch(inside) and not _is_within(bracket.start(), code):
             numbers = re.split("[:\u2020]", inside, maxsplit=1)[0].strip().removeprefix("^")
-            citation = _citation(bracket.start(), bracket.end(), numbers, issued)
+            citation = _make_citation(bracket.start(), bracket.end(), numbers, issued)
             if _cites(citation, issued):
                 yield citation
 
@@ -108,17 +108,17 @@ def _cites(bare: Citation, issued: Collection[int] | None) -> bool:
     return bool(numbers) and all(0 < number < YEARS for number in numbers)
 
 
-def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+def _is_within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
     at = bisect_right(spans, (place, sys.maxsize)) - 1
     return at >= 0 and place < spans[at][1]
 
 
-def _citation(start: int, end: int, inside: str, issued: Collection[int] | None) -> Citation:
+def _make_citation(start: int, end: int, inside: str, issued: Collection[int] | None) -> Citation:
     sources: dict[int, None] = {}
     unknown: dict[int, None] = {}
     unread = 0
-    for item in _items(inside):
-        numbers = _numbers(item)
+    for item in _split_items(inside):
+        numbers = _read_numbers(item)
         if not numbers:
             unread += 1
         for number in numbers:
@@ -127,7 +127,7 @@ def _citation(start: int, end: int, inside: str, issued: Collection[int] | None)
     return Citation(start, end, tuple(sources), tuple(unknown), unread)
 
 
-def _items(inside: str) -> list[str]:
+def _split_items(inside: str) -> list[str]:
     """Split a marker at commas, but not inside a label after a colon."""
     items: list[str] = []
     for named in _NEXT.split(inside):
@@ -137,7 +137,7 @@ def _items(inside: str) -> list[str]:
     return [" ".join(item.split()) for item in items]
 
 
-def _numbers(item: str) -> range:
+def _read_numbers(item: str) -> range:
     match = _ITEM.fullmatch(item)
     if match is None:
         return range(0)

@@ -91,7 +91,7 @@ class ContextOptimizer:
         space = _SourcesAlone(as_whole_number(context_budget, "context_budget"), self._counter)
         rendered = self.strategy.choose(Regions(documents=tuple(documents)), space)
         mine = {id(document): result for document, result in zip(documents, given, strict=True)}
-        return [mine[id(source)] if id(source) in mine else _as_result(source) for source in rendered.sources]
+        return [mine[id(source)] if id(source) in mine else _make_result(source) for source in rendered.sources]
 
     def get_optimization_stats(
         self, original_results: Sequence[object], optimized_results: Sequence[object]
@@ -99,7 +99,7 @@ class ContextOptimizer:
         """How many results and tokens were removed. A result costs its block without the number."""
         original_results = listed(original_results, "original_results")
         optimized_results = listed(optimized_results, "optimized_results")
-        before, after = self._tokens(original_results), self._tokens(optimized_results)
+        before, after = self._count_tokens(original_results), self._count_tokens(optimized_results)
         removed = len(original_results) - len(optimized_results)
         return OptimizationStats(
             original_count=len(original_results),
@@ -112,7 +112,7 @@ class ContextOptimizer:
             token_reduction_rate=percentage(before - after, before),
         )
 
-    def _tokens(self, results: Sequence[object]) -> Tokens:
+    def _count_tokens(self, results: Sequence[object]) -> Tokens:
         return sum(self._counter(self.strategy.layout.body(as_document(result))) for result in read_results(results))
 
 
@@ -128,7 +128,7 @@ def percentage(part: float, whole_: float) -> float:
     return round(100 * part / whole_, 2) if whole_ > 0 else 0.0
 
 
-def _as_result(document: Document) -> RetrievalResult:
+def _make_result(document: Document) -> RetrievalResult:
     page = of(document, "page_number")
     return RetrievalResult(
         document.text,

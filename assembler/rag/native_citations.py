@@ -60,7 +60,7 @@ def read_answer(answer: object) -> ReadAnswer:
         return ReadAnswer("".join(part for part in message.parts if isinstance(part, str)))
     texts, passages, length = list[str](), list[Passage](), 0
     for item in listed:
-        said, places = _said(item)
+        said, places = _read_block(item)
         if places:
             start = length + len(said) - len(said.lstrip())
             passages.append(Passage(start, start + len(said.strip()), places))
@@ -69,7 +69,7 @@ def read_answer(answer: object) -> ReadAnswer:
     return ReadAnswer("".join(texts), tuple(passages))
 
 
-def _said(item: object) -> tuple[str, tuple[int, ...]]:
+def _read_block(item: object) -> tuple[str, tuple[int, ...]]:
     """The text of a block of an answer, and the places that it cites."""
     if isinstance(item, str):
         return item, ()
@@ -78,16 +78,16 @@ def _said(item: object) -> tuple[str, tuple[int, ...]]:
     if cited is not None:
         said = "".join(str(fields_in(part).get("text", "")) for part in items_of(cited.get("content")))
         found = [fields_in(each, "location", "searchResultLocation") for each in items_of(cited.get("citations"))]
-        return said, _places([each.get("searchResultIndex") for each in found])
+        return said, _list_places([each.get("searchResultIndex") for each in found])
     text: object = fields.get("text")
     if not isinstance(text, str) or fields.get("type", "text") not in ("text", "output_text"):
         return "", ()
     given = [fields_in(each) for each in items_of(fields.get("citations"))]
     ours = [each for each in given if each.get("type") == "search_result_location"]
-    return text, _places([each.get("search_result_index") for each in ours])
+    return text, _list_places([each.get("search_result_index") for each in ours])
 
 
-def _places(given: list[object]) -> tuple[int, ...]:
+def _list_places(given: list[object]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(place for place in given if isinstance(place, int)))
 
 
@@ -121,7 +121,7 @@ def blocks_of(context: Context[Any]) -> tuple[SourceBlock, ...]:
 
 def numbers_in(context: Context[Any]) -> Numbers:
     """The places of the sources among the blocks of a request. O(request)."""
-    found = [_named(block) for block in _blocks(request_to_read(context.inside))]
+    found = [_identify_block(block) for block in _find_blocks(request_to_read(context.inside))]
     sent = [(block.source, block.title, block.text) for block in blocks_of(context)]
     if not sent:
         return Numbers(0, (), len(found))
@@ -131,7 +131,7 @@ def numbers_in(context: Context[Any]) -> Numbers:
     return Numbers(first, range(1, len(sent) + 1), len(found))
 
 
-def _blocks(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _find_blocks(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The fields of every block for a source, in order, those in tool results too."""
     for message in items_of(request.get("messages")):
         for item in items_of(fields_in(message).get("content")):
@@ -144,6 +144,6 @@ def _blocks(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                     yield inner
 
 
-def _named(block: Mapping[str, Any]) -> tuple[object, object, str]:
+def _identify_block(block: Mapping[str, Any]) -> tuple[object, object, str]:
     text = "".join(str(fields_in(part).get("text", "")) for part in items_of(block.get("content")))
     return block.get("source"), block.get("title"), text

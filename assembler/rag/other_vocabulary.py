@@ -62,15 +62,15 @@ class _Pricer:
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         counted, own = self.counted.fixed(pieces, head, tools), self.own.fixed(pieces, head, tools)
         return FixedPrices(
-            pieces=tuple(map(_both, counted.pieces, own.pieces)),
-            head=tuple(map(_both, counted.head, own.head)),
-            tools=tuple(map(_both, counted.tools, own.tools)),
-            tooling=_both(counted.tooling, own.tooling),
-            framing=_both(counted.framing, own.framing),
+            pieces=tuple(map(_combine_counts, counted.pieces, own.pieces)),
+            head=tuple(map(_combine_counts, counted.head, own.head)),
+            tools=tuple(map(_combine_counts, counted.tools, own.tools)),
+            tooling=_combine_counts(counted.tooling, own.tooling),
+            framing=_combine_counts(counted.framing, own.framing),
         )
 
     def message(self, message: Message) -> Count:
-        return _both(self.counted.message(message), self.own.message(message))
+        return _combine_counts(self.counted.message(message), self.own.message(message))
 
     def options(self, layout: Layout) -> Count | Difference:
         return self.counted.options(layout)
@@ -84,20 +84,20 @@ class _MostTokens:
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         return FixedPrices(
-            pieces=tuple(self._most([piece.text]) for piece in pieces), head=tuple(map(self.message, head))
+            pieces=tuple(self._count_most([piece.text]) for piece in pieces), head=tuple(map(self.message, head))
         )
 
     def message(self, message: Message) -> Count:
-        return self._most([part for part in message.parts if isinstance(part, str)])
+        return self._count_most([part for part in message.parts if isinstance(part, str)])
 
     def options(self, layout: Layout) -> Count:
         return Count(0)
 
-    def _most(self, texts: Sequence[str]) -> Count:
+    def _count_most(self, texts: Sequence[str]) -> Count:
         counters: list[TokenCounter] = [self.count, claude_counter(_NEWEST_CLAUDE)]
         counters += map(shared_vocabulary, _VOCABULARIES)
         return Count(max(sum(map(count, texts)) for count in counters), Grade.ESTIMATED)
 
 
-def _both(counted: Count, own: Count) -> Count:
+def _combine_counts(counted: Count, own: Count) -> Count:
     return Count(counted.tokens, Grade.ESTIMATED, upper=max(counted.upper, own.upper))

@@ -126,7 +126,7 @@ class PromptBuilder:
         parts = self.token_budget_manager.calculate_budget(query, system)
         if parts["budget_exceeded"]:
             _LOG.warning("Query too long, reducing context budget")
-        strategy = self.context_optimizer.strategy if optimize_context else self._everything()
+        strategy = self.context_optimizer.strategy if optimize_context else self._keep_everything()
         strategy = attrs.evolve(strategy, template=self._template)
         warn_without_embeddings(strategy, documents)
         regions = Regions(system or None, documents=documents, provenance=provenance(system))
@@ -135,9 +135,9 @@ class PromptBuilder:
         began = time.perf_counter()
         plan = make_plan(draft, Settings.of(manager.budget_for(query), manager.dialect, Refuse(), strategy))
         took = time.perf_counter() - began
-        components = _components(plan, query)
+        components = _make_components(plan, query)
         asked = {"optimize_context": optimize_context, "context_budget": parts["context_budget"]}
-        self._log(plan, components, asked, took)
+        self._log_build(plan, components, asked, took)
         return components
 
     @staticmethod
@@ -148,7 +148,7 @@ class PromptBuilder:
         text = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
         return text if len(text) <= most else text[: max(most - 1, 0)] + "…" * (most > 0)
 
-    def _everything(self) -> CitedSources:
+    def _keep_everything(self) -> CitedSources:
         return CitedSources(
             duplicates=(),
             selection=Everything(),
@@ -157,7 +157,7 @@ class PromptBuilder:
             placement=Placement.QUESTION,
         )
 
-    def _log(self, plan: Planned, components: PromptComponents, asked: Mapping[str, Any], took: float) -> None:
+    def _log_build(self, plan: Planned, components: PromptComponents, asked: Mapping[str, Any], took: float) -> None:
         original = len(plan.draft.regions.documents)
         omitted = plan.measured.rendered.omitted
         repeats = sum(1 for one in omitted if one.reason.startswith(REPEATS))
@@ -179,7 +179,7 @@ class PromptBuilder:
         _LOG.info("prompt built", extra=record)
 
 
-def _components(plan: Planned, query: str) -> PromptComponents:
+def _make_components(plan: Planned, query: str) -> PromptComponents:
     emit(plan)
     assembled = context_of(plan)
     rendered = plan.measured.rendered
@@ -193,14 +193,14 @@ def _components(plan: Planned, query: str) -> PromptComponents:
         query=query,
         source_count=len(rendered.sources),
         total_tokens=assembled.count.tokens,
-        context_tokens=_cost(context, blocks, plan.settings),
+        context_tokens=_count_context(context, blocks, plan.settings),
         source_mapping=mapping_of(rendered.sources),
         assembled=assembled,
         sources=rendered.sources,
     )
 
 
-def _cost(context: str, blocks: Sequence[tuple[str, Count]], settings: Settings) -> Tokens:
+def _count_context(context: str, blocks: Sequence[tuple[str, Count]], settings: Settings) -> Tokens:
     """The cost of the context alone. If counts add up, only the last block, now at the end, is counted again."""
     count = counter_for(settings.budget)
     if not blocks or not adds_at_seams(count):

@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 _A_MAPPING = Is((Mapping, type(None)), "a mapping (dict) or None", PromptError)
 
 
-def _a_vector(_owner: object, _field: attrs.Attribute[Any], value: Any) -> None:
+def _must_be_vector(_owner: object, _field: attrs.Attribute[Any], value: Any) -> None:
     given: object = value
     if isinstance(given, str | bytes | Mapping):
         raise PromptError(wrong("embedding", "a list of numbers or None", value))
@@ -35,7 +35,7 @@ class RetrievalResult:
     document_filename: str | None = None
     section_title: str | None = None
     page_number: int | str | None = None
-    embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False, validator=_a_vector)
+    embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False, validator=_must_be_vector)
     metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False, validator=_A_MAPPING)
 
 
@@ -89,11 +89,11 @@ def _read_any(result: object, place: int) -> RetrievalResult:
     given: object = result
     if isinstance(given, tuple) and len(cast("tuple[object, ...]", given)) == _PAIR:
         item, score = cast("tuple[object, object]", result)
-        return attrs.evolve(_read_any(item, place), score=_score(score, place))
+        return attrs.evolve(_read_any(item, place), score=_read_score(score, place))
     node = value_in(result, "node")
-    if node is not None and _content(node) is not None:
-        return attrs.evolve(_read_any(node, place), score=_score(value_in(result, "score"), place))
-    text = _content(result)
+    if node is not None and _read_content(node) is not None:
+        return attrs.evolve(_read_any(node, place), score=_read_score(value_in(result, "score"), place))
+    text = _read_content(result)
     if text is None:
         raise PromptError(
             f"retrieval result {place} ({type(result).__name__}) has no text; "
@@ -101,11 +101,11 @@ def _read_any(result: object, place: int) -> RetrievalResult:
         )
     metadata = value_in(result, "metadata")
     extra: Mapping[str, Any] = cast("Mapping[str, Any]", metadata) if isinstance(metadata, Mapping) else {}
-    found = {name: _first(result, extra, names) for name, names in _NAMES.items() if name != "content"}
-    texts = {name: _text(found[name], f"{name} of retrieval result {place}") for name in _TEXTS}
+    found = {name: _find_first(result, extra, names) for name, names in _NAMES.items() if name != "content"}
+    texts = {name: _read_text(found[name], f"{name} of retrieval result {place}") for name in _TEXTS}
     return RetrievalResult(
         content=checked_text(text, field=f"retrieval result {place}"),
-        score=_score(found["score"], place),
+        score=_read_score(found["score"], place),
         page_number=found["page_number"] if isinstance(found["page_number"], int | str) else None,
         embedding=found["embedding"],
         metadata=extra or None,
@@ -113,7 +113,7 @@ def _read_any(result: object, place: int) -> RetrievalResult:
     )
 
 
-def _content(item: object) -> str | None:
+def _read_content(item: object) -> str | None:
     """The text, which LlamaIndex's nodes have in `get_content()`."""
     if isinstance(item, str):
         return item
@@ -124,7 +124,7 @@ def _content(item: object) -> str | None:
     return next((text for name in _NAMES["content"] if isinstance(text := value_in(item, name), str)), None)
 
 
-def _first(item: object, metadata: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def _find_first(item: object, metadata: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     if isinstance(item, str):
         return None
     own = (value_in(item, name) for name in names)
@@ -132,7 +132,7 @@ def _first(item: object, metadata: Mapping[str, Any], names: tuple[str, ...]) ->
     return next((value for value in values if value is not None and not callable(value)), None)
 
 
-def _score(value: object, place: int) -> float:
+def _read_score(value: object, place: int) -> float:
     if value is None:
         return 0.0
     with contextlib.suppress(TypeError, ValueError, OverflowError):  # their text may quote the value
@@ -142,7 +142,7 @@ def _score(value: object, place: int) -> float:
     )
 
 
-def _text(value: object, field: str) -> str | None:
+def _read_text(value: object, field: str) -> str | None:
     try:
         return None if value is None else str(value)
     except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists

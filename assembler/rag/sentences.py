@@ -28,8 +28,8 @@ def sentence_spans(answer: str, markers: Sequence[Span], quotes: Sequence[Span] 
     """
     spans: list[Span] = []
     start = 0
-    for end in [*_ends(answer, markers, quotes), len(answer)]:
-        begin = _skipped(_BLANK, answer, start, end)
+    for end in [*_find_ends(answer, markers, quotes), len(answer)]:
+        begin = _skip_blank(_BLANK, answer, start, end)
         stop = begin + len(answer[begin:end].rstrip())
         if _LETTER.search(answer, begin, stop):
             spans.append((begin, stop))
@@ -37,7 +37,7 @@ def sentence_spans(answer: str, markers: Sequence[Span], quotes: Sequence[Span] 
     return spans
 
 
-def _ends(answer: str, markers: Sequence[Span], quotes: Sequence[Span]) -> Iterator[int]:
+def _find_ends(answer: str, markers: Sequence[Span], quotes: Sequence[Span]) -> Iterator[int]:
     """The end of each sentence: after its last mark, and after the markers that follow it."""
     marker = quote = 0
     for mark in _ENDS.finditer(answer):
@@ -45,37 +45,37 @@ def _ends(answer: str, markers: Sequence[Span], quotes: Sequence[Span]) -> Itera
             marker += 1
         while quote < len(quotes) and quotes[quote][1] < mark.end():
             quote += 1
-        if _inside(mark.start(), markers, marker) or _inside(mark.start(), quotes, quote):
+        if _is_inside(mark.start(), markers, marker) or _is_inside(mark.start(), quotes, quote):
             continue
         if mark[0].startswith("\n"):
             yield mark.end()
             continue
-        end = _past_markers(answer, mark.end(), markers, marker)
-        if not _small_letter_follows(answer, end):
+        end = _skip_markers(answer, mark.end(), markers, marker)
+        if not _is_followed_by_small_letter(answer, end):
             yield end
         elif end > mark.end():  # the markers are the subject of what follows: "[Source 2] says …"
             yield mark.end()
 
 
-def _inside(place: int, spans: Sequence[Span], at: int) -> bool:
+def _is_inside(place: int, spans: Sequence[Span], at: int) -> bool:
     return at < len(spans) and spans[at][0] <= place
 
 
-def _past_markers(answer: str, end: int, markers: Sequence[Span], at: int) -> int:
+def _skip_markers(answer: str, end: int, markers: Sequence[Span], at: int) -> int:
     """The end of the markers that follow on the same line, separated by white space."""
-    while at < len(markers) and markers[at][0] == _skipped(_SAME_LINE, answer, end):
+    while at < len(markers) and markers[at][0] == _skip_blank(_SAME_LINE, answer, end):
         end = markers[at][1]
         at += 1
     return end
 
 
-def _skipped(blank: re.Pattern[str], answer: str, at: int, end: int = sys.maxsize) -> int:
+def _skip_blank(blank: re.Pattern[str], answer: str, at: int, end: int = sys.maxsize) -> int:
     found = blank.match(answer, at, end)
     return found.end() if found else at
 
 
-def _small_letter_follows(answer: str, at: int) -> bool:
-    place = _skipped(_BLANK, answer, at)
+def _is_followed_by_small_letter(answer: str, at: int) -> bool:
+    place = _skip_blank(_BLANK, answer, at)
     return answer[place : place + 1].islower()
 
 

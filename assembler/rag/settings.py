@@ -20,11 +20,11 @@ TEMPERATURE = 0.1
 """The source system's own defaults."""
 
 
-def _in_whole_tokens(_owner: object, field: attrs.Attribute[Tokens], value: object) -> None:
+def _must_be_whole_tokens(_owner: object, field: attrs.Attribute[Tokens], value: object) -> None:
     whole_tokens(value, field.name)
 
 
-def _warm(_owner: object, field: attrs.Attribute[float], value: object) -> None:
+def _must_be_temperature(_owner: object, field: attrs.Attribute[float], value: object) -> None:
     must_be(field.name, value, (int, float), "a number, 0 or more")
     if not 0 <= cast(float, value) < math.inf:
         raise BudgetError(f"{field.name} is {value}: a number, 0 or more, is expected")
@@ -35,9 +35,9 @@ class Settings:
     """The model, its window, the reserve for the answer, and the temperature, which is only passed through."""
 
     generation_model: str = attrs.field(default=MODEL, validator=A_TEXT)
-    model_max_tokens: Tokens = attrs.field(default=MODEL_MAX_TOKENS, validator=_in_whole_tokens)
-    max_output_tokens: Tokens = attrs.field(default=MAX_OUTPUT_TOKENS, validator=_in_whole_tokens)
-    temperature: float = attrs.field(default=TEMPERATURE, validator=_warm)
+    model_max_tokens: Tokens = attrs.field(default=MODEL_MAX_TOKENS, validator=_must_be_whole_tokens)
+    max_output_tokens: Tokens = attrs.field(default=MAX_OUTPUT_TOKENS, validator=_must_be_whole_tokens)
+    temperature: float = attrs.field(default=TEMPERATURE, validator=_must_be_temperature)
 
 
 def settings_from(environment: Mapping[str, str] | None = None) -> Settings:
@@ -45,13 +45,13 @@ def settings_from(environment: Mapping[str, str] | None = None) -> Settings:
     given = os.environ if environment is None else environment
     return Settings(
         generation_model=given.get("GENERATION_MODEL", "").strip() or MODEL,
-        model_max_tokens=_tokens(given, "MODEL_MAX_TOKENS", MODEL_MAX_TOKENS),
-        max_output_tokens=_tokens(given, "MAX_OUTPUT_TOKENS", MAX_OUTPUT_TOKENS),
-        temperature=_temperature(given.get("TEMPERATURE", "").strip()),
+        model_max_tokens=_read_tokens(given, "MODEL_MAX_TOKENS", MODEL_MAX_TOKENS),
+        max_output_tokens=_read_tokens(given, "MAX_OUTPUT_TOKENS", MAX_OUTPUT_TOKENS),
+        temperature=_read_temperature(given.get("TEMPERATURE", "").strip()),
     )
 
 
-def _tokens(given: Mapping[str, str], name: str, default: Tokens) -> Tokens:
+def _read_tokens(given: Mapping[str, str], name: str, default: Tokens) -> Tokens:
     text = given.get(name, "").strip()
     if not text:
         return default
@@ -61,7 +61,7 @@ def _tokens(given: Mapping[str, str], name: str, default: Tokens) -> Tokens:
     return int(digits)
 
 
-def _temperature(text: str) -> float:
+def _read_temperature(text: str) -> float:
     try:
         number = float(text) if text else TEMPERATURE
     except ValueError:

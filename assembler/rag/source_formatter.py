@@ -82,9 +82,9 @@ class SourceFormatter:
         """Write the sources, numbered from 1, with rules between. Raises PromptError for lists of unequal length."""
         contents = listed(contents, "contents")
         count = len(contents)
-        filenames = _column(document_filenames, "document_filenames", count)
-        titles = _column(section_titles, "section_titles", count)
-        pages: Sequence[int | str | None] = _column(page_numbers, "page_numbers", count)
+        filenames = _complete_column(document_filenames, "document_filenames", count)
+        titles = _complete_column(section_titles, "section_titles", count)
+        pages: Sequence[int | str | None] = _complete_column(page_numbers, "page_numbers", count)
         blocks = (
             SourceFormatter.format_source(at + 1, contents[at], filenames[at], titles[at], pages[at])
             for at in range(count)
@@ -110,10 +110,10 @@ class SourceFormatter:
 
 def mapping_of(documents: Sequence[Document]) -> SourceMapping:
     """The chunk of each source number."""
-    return {number: _entry(document) for number, document in enumerate(documents, 1)}
+    return {number: _make_entry(document) for number, document in enumerate(documents, 1)}
 
 
-def _entry(document: Document) -> SourceEntry:
+def _make_entry(document: Document) -> SourceEntry:
     entry = SourceEntry(
         chunk_id=of(document, "chunk_id"), document_id=of(document, "document_id"), page=of(document, "page_number")
     )
@@ -125,7 +125,7 @@ def _entry(document: Document) -> SourceEntry:
     return entry
 
 
-def _column(values: Sequence[_T | None] | None, name: str, count: int) -> Sequence[_T | None]:
+def _complete_column(values: Sequence[_T | None] | None, name: str, count: int) -> Sequence[_T | None]:
     if values is None:
         return [None] * count
     values = listed(values, name)

@@ -88,17 +88,17 @@ def document(
     numbers of `embedding` are checked when they are compared.
     """
     word: object = type.value if isinstance(type, Enum) else type
-    kind = _carried(word, field=f"{place}.type")
+    kind = _check_text(word, field=f"{place}.type")
     if not kind:
         raise MarkupError(f"{place}.type: expected a word such as 'rag' or 'entity', got ''", field=f"{place}.type")
     return Document(
-        text=_carried(text, field=f"{place}.text"),
+        text=_check_text(text, field=f"{place}.text"),
         type=kind,
-        trusted=_flag(trusted, field=f"{place}.trusted"),
-        source=None if source is None else _carried(source, field=f"{place}.source"),
-        score=_number(score, field=f"{place}.score"),
-        embedding=_vector(embedding, field=f"{place}.embedding"),
-        metadata=_mapping(metadata, field=f"{place}.metadata"),
+        trusted=_read_flag(trusted, field=f"{place}.trusted"),
+        source=None if source is None else _check_text(source, field=f"{place}.source"),
+        score=_read_score(score, field=f"{place}.score"),
+        embedding=_read_vector(embedding, field=f"{place}.embedding"),
+        metadata=_read_mapping(metadata, field=f"{place}.metadata"),
         provenance=provenance(text),
     )
 
@@ -111,7 +111,7 @@ def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str |
     return document(text, type=type, trusted=trusted, source=source).tag()
 
 
-def _carried(value: object, *, field: str) -> str:
+def _check_text(value: object, *, field: str) -> str:
     text = checked_text(value, field=field)
     if bad := _NOT_XML.search(text):
         raise MarkupError(
@@ -123,13 +123,13 @@ def _carried(value: object, *, field: str) -> str:
     return text
 
 
-def _flag(value: object, *, field: str) -> bool:
+def _read_flag(value: object, *, field: str) -> bool:
     if value is True or value is False:
         return value
     raise MarkupError(f"{field}: expected True or False, got {type(value).__name__}", field=field)
 
 
-def _number(value: object, *, field: str) -> float | None:
+def _read_score(value: object, *, field: str) -> float | None:
     """A score: an int or a float unchanged, any other number as a float."""
     if value is None:
         return None
@@ -146,7 +146,7 @@ def _number(value: object, *, field: str) -> float | None:
     return value if isinstance(value, int | float) else number
 
 
-def _vector(value: object, *, field: str) -> Sequence[float] | None:
+def _read_vector(value: object, *, field: str) -> Sequence[float] | None:
     if value is None:
         return None
     given: object = value
@@ -158,7 +158,7 @@ def _vector(value: object, *, field: str) -> Sequence[float] | None:
     return cast("Sequence[float]", value)
 
 
-def _mapping(value: object, *, field: str) -> Mapping[str, Any] | None:
+def _read_mapping(value: object, *, field: str) -> Mapping[str, Any] | None:
     if value is None or type(value) is dict:
         return cast("dict[str, Any] | None", value)
     if not isinstance(value, Mapping):

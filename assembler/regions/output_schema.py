@@ -40,14 +40,14 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
     if name is not None:
         must_be("output schema: name", cast(object, name), (str,), "a text (str) or None", ToolError)
     if is_model(given):
-        schema = rewrite_schema(model_schema(given, given.__name__), _closed)
-        return _finished(schema, name or given.__name__)
+        schema = rewrite_schema(model_schema(given, given.__name__), _close_schema)
+        return _make_output_schema(schema, name or given.__name__)
     if isinstance(given, Mapping):
         with OfTheCaller("output schema", ToolError):
             schema = cast("Schema", plain(cast("Mapping[str, object]", given), tool=name, path=("schema",)))
         refuse_unlisted(schema, tool=name or "answer")
         title: object = schema.get("title")
-        return _finished(schema, name or (title if isinstance(title, str) and _is_legal(title) else "answer"))
+        return _make_output_schema(schema, name or (title if isinstance(title, str) and _is_legal(title) else "answer"))
     kind = (
         f"the class {given.__name__}; pass pydantic.TypeAdapter(cls).json_schema()" if isinstance(given, type) else ""
     )
@@ -62,7 +62,7 @@ def written_by_the_sdk(model: Any) -> OutputSchema:
     class without a schema.
     """
     name = str(getattr(model, "__name__", "answer"))
-    return OutputSchema(name, rewrite_schema({**json_schema_of(model)}, _closed), strict=True)
+    return OutputSchema(name, rewrite_schema({**json_schema_of(model)}, _close_schema), strict=True)
 
 
 def json_schema_of(answer: Any) -> Mapping[str, Any]:
@@ -78,7 +78,7 @@ def json_schema_of(answer: Any) -> Mapping[str, Any]:
     raise problem
 
 
-def _finished(schema: Schema, name: str) -> OutputSchema:
+def _make_output_schema(schema: Schema, name: str) -> OutputSchema:
     if not isinstance(cast(object, name), str) or not _is_legal(name):
         raise ToolError("output schema: its name is at most 64 letters, digits, '_' and '-'; pass another name=…")
     description = schema.pop("description", None) if isinstance(schema.get("description"), str) else None
@@ -89,7 +89,7 @@ def _is_legal(name: str) -> bool:
     return _LEGAL_NAME.fullmatch(name) is not None
 
 
-def _closed(schema: Schema, _key: str | None) -> Schema:
+def _close_schema(schema: Schema, _key: str | None) -> Schema:
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return schema

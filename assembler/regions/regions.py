@@ -74,7 +74,7 @@ class Regions(Value):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By position. With field names, the pickle would depend on whether equal texts are one object.
-        return _rebuilt, tuple(getattr(self, field.name) for field in attrs.fields(Regions) if field.init)
+        return _rebuild, tuple(getattr(self, field.name) for field in attrs.fields(Regions) if field.init)
 
     @property
     def opening(self) -> str:
@@ -82,6 +82,6 @@ class Regions(Value):
         return "instruction" if self.provenance is None else f"instruction ({self.provenance})"
 
 
-def _rebuilt(*values: Any) -> Regions:
+def _rebuild(*values: Any) -> Regions:
     names = (field.name for field in attrs.fields(Regions) if field.init)
     return Regions(**dict(zip(names, values, strict=True)))

@@ -43,7 +43,7 @@ _FOUND_BY_SERVER = frozenset({"tool_search_tool_result", "tool_search_output"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
-def _at_least_one(_owner: object, field: attrs.Attribute[int], value: int) -> None:
+def _must_be_at_least_one(_owner: object, field: attrs.Attribute[int], value: int) -> None:
     if as_whole_number(value, field.name) < 1:
         raise ToolError(f"{field.name} is {value}: a search finds at least one tool", tool=None)
 
@@ -58,10 +58,12 @@ class ToolSearch:
     """
 
     tools: tuple[Tool, ...] = attrs.field(converter=read_tools, repr=False)
-    most: int = attrs.field(default=5, kw_only=True, validator=_at_least_one)
+    most: int = attrs.field(default=5, kw_only=True, validator=_must_be_at_least_one)
     name: str = attrs.field(default="search_tools", kw_only=True)
-    _words: tuple[frozenset[str], ...] = attrs.field(
-        default=attrs.Factory(lambda self: tuple(map(_words_of, self.tools)), takes_self=True), init=False, repr=False
+    _list_words: tuple[frozenset[str], ...] = attrs.field(
+        default=attrs.Factory(lambda self: tuple(map(_list_words_of_tool, self.tools)), takes_self=True),
+        init=False,
+        repr=False,
     )
 
     @property
@@ -77,15 +79,15 @@ class ToolSearch:
     def __call__(self, query: str) -> list[dict[str, Any]]:
         """The definitions that fit the query best; none if they share no word with it."""
         must_be("query", cast(object, query), (str,), "a text (str)", tool_error)
-        asked = frozenset(_words(query))
-        having = Counter(word for words in self._words for word in words & asked)
+        asked = frozenset(_list_words(query))
+        having = Counter(word for words in self._list_words for word in words & asked)
         worth = {word: math.log(1 + len(self.tools) / times) for word, times in having.items()}
-        scores = [sum(worth[word] for word in words & asked) for words in self._words]
+        scores = [sum(worth[word] for word in words & asked) for words in self._list_words]
         best = sorted((place for place, score in enumerate(scores) if score), key=lambda place: -scores[place])
-        return [_neutral(self.tools[place]) for place in best[: self.most]]
+        return [_write_neutral(self.tools[place]) for place in best[: self.most]]
 
 
-def _amount(_owner: object, field: attrs.Attribute[Tokens | float], value: object) -> None:
+def _must_be_amount(_owner: object, field: attrs.Attribute[Tokens | float], value: object) -> None:
     share(value, field.name) if isinstance(value, float) else whole_tokens(value, field.name)
 
 
@@ -98,7 +100,7 @@ class Defer:
     provider searches; for an API that cannot, it raises `ToolError`. O(messages) a build.
     """
 
-    threshold: Tokens | float = attrs.field(converter=as_number, validator=_amount)
+    threshold: Tokens | float = attrs.field(converter=as_number, validator=_must_be_amount)
     search: ToolSearch | None = attrs.field(
         default=None, validator=Is((ToolSearch, type(None)), "ToolSearch(tools) or None", tool_error)
     )
@@ -119,7 +121,7 @@ class Defer:
         Raises `ToolError` if there is neither a search of the caller's nor one of the server's.
         """
         own = None if self.search is None else self.search.name
-        staying = _needed(tools, messages, own) | {choice}
+        staying = _find_needed(tools, messages, own) | {choice}
         unsent = frozenset(tool.name for tool in tools if tool.api is None and tool.name not in staying | {own})
         if not unsent:
             return tuple(tools), unsent
@@ -133,7 +135,7 @@ class Defer:
         return (*marked, *(() if searching else (read_tool({**server.definition()}),))), unsent
 
 
-def _needed(tools: Sequence[Tool], messages: Iterable[Message], search: str | None) -> set[str | None]:
+def _find_needed(tools: Sequence[Tool], messages: Iterable[Message], search: str | None) -> set[str | None]:
     """The names of the tools that the history calls or that a search in it found."""
     called: set[str | None] = set()
     searches: set[str | None] = set()
@@ -159,14 +161,16 @@ def deferred_fields(tool: Tool) -> tuple[dict[str, Any], dict[str, Any]]:
     return fields, {"type": "object", "properties": {}, **tool.parameters}
 
 
-def _neutral(tool: Tool) -> dict[str, Any]:
+def _write_neutral(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
 
 
-def _words_of(tool: Tool) -> frozenset[str]:
-    return frozenset(_words(f"{tool.name} {tool.description} {' '.join(fields_in(tool.parameters, 'properties'))}"))
+def _list_words_of_tool(tool: Tool) -> frozenset[str]:
+    return frozenset(
+        _list_words(f"{tool.name} {tool.description} {' '.join(fields_in(tool.parameters, 'properties'))}")
+    )
 
 
-def _words(text: str) -> Iterator[str]:
+def _list_words(text: str) -> Iterator[str]:
     """The words of a text and of the names in it, in lower case and without a plural s."""
     return (word.casefold().removesuffix("s") or "s" for word in _WORD.findall(text))

@@ -37,42 +37,42 @@ def read_definition(tool: object) -> tuple[Reading, ...] | None:
             if (own := read_own(definition)) is not None:
                 return own
     hosted = read_hosted(definition)
-    return (_flat(definition) if hosted is None else hosted,)
+    return (_read_flat(definition) if hosted is None else hosted,)
 
 
-def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
+def _read_nested(definition: Definition, word: str) -> tuple[Reading, ...]:
     """Read `{"type": "function", "function": {…}}` or `{"toolSpec": {…}}`. Keys beside the inner dict are extra too."""
     inner = definition[word]
     if not isinstance(inner, Mapping):
         raise tool_error(f"{word} holds {kind_of(inner)}, not a dict")
-    reading = _flat(cast("Definition", inner))
+    reading = _read_flat(cast("Definition", inner))
     others = {key: value for key, value in definition.items() if key not in {word, "type"} and value is not None}
     if twice := sorted(shown(key) for key in others.keys() & reading.extra.keys()):
         raise tool_error(f"{twice[0]} is given twice, inside and beside {word}", tool=reading.name)
     return (Reading(reading.name, reading.description, reading.parameters, {**reading.extra, **others}),)
 
 
-def _declared(definition: Definition, word: str) -> tuple[Reading, ...]:
+def _read_declarations(definition: Definition, word: str) -> tuple[Reading, ...]:
     """Read Gemini's list of declarations, and Google's own tools beside it."""
     declarations = definition[word]
     if not isinstance(declarations, list | tuple):
         raise tool_error(f"{word} holds {kind_of(declarations)}, not a list")
     others = {key: value for key, value in definition.items() if key != word and value is not None}
     hosted = (read_hosted({key: value}) for key, value in others.items())
-    declared = tuple(_declaration(each) for each in cast("list[object]", declarations))
+    declared = tuple(_read_declaration(each) for each in cast("list[object]", declarations))
     return (*declared, *(reading for reading in hosted if reading is not None))
 
 
-def _declaration(declaration: object) -> Reading:
+def _read_declaration(declaration: object) -> Reading:
     if not isinstance(declaration, Mapping):
         raise tool_error(f"a function declaration is {kind_of(declaration)}, not a dict")
-    return _flat(cast("Definition", declaration))
+    return _read_flat(cast("Definition", declaration))
 
 
-def _flat(definition: Definition) -> Reading:
+def _read_flat(definition: Definition) -> Reading:
     name = definition.get("name")
     if name is None:
-        raise tool_error(f"a definition without a name (its keys: {_keys(definition)})")
+        raise tool_error(f"a definition without a name (its keys: {_name_keys(definition)})")
     given = [word for word in SCHEMA_WORDS if definition.get(word) is not None]
     if len(given) > 1:
         raise tool_error(f"two schemas, {given[0]} and {given[1]}; keep one", tool=name)
@@ -80,10 +80,10 @@ def _flat(definition: Definition) -> Reading:
     extra = {
         key: value for key, value in definition.items() if key not in read and (key, value) != ("type", "function")
     }
-    return Reading(name, definition.get("description"), _schema(definition, given), extra)
+    return Reading(name, definition.get("description"), _find_schema(definition, given), extra)
 
 
-def _schema(definition: Definition, given: list[str]) -> object:
+def _find_schema(definition: Definition, given: list[str]) -> object:
     schema = definition[given[0]] if given else None
     if not isinstance(schema, Mapping):
         return schema
@@ -91,7 +91,7 @@ def _schema(definition: Definition, given: list[str]) -> object:
     return words["json"] if [*words] == ["json"] else words  # Bedrock's inputSchema is a one-of with one member
 
 
-def _keys(definition: Mapping[Any, object]) -> str:
+def _name_keys(definition: Mapping[Any, object]) -> str:
     # Five are enough to recognise it by.
     return ", ".join(shown(key) for key in list(definition)[:5]) or "none"
 
@@ -102,8 +102,8 @@ _OF_DIALECTS: Mapping[str, Callable[[Definition], tuple[Reading, ...] | None]] =
 )
 
 _WRAPPED: dict[str, Callable[[Definition, str], tuple[Reading, ...]]] = {
-    "function": _nested,  # OpenAI Chat, Mistral
-    "toolSpec": _nested,
-    "function_declarations": _declared,
-    "functionDeclarations": _declared,
+    "function": _read_nested,  # OpenAI Chat, Mistral
+    "toolSpec": _read_nested,
+    "function_declarations": _read_declarations,
+    "functionDeclarations": _read_declarations,
 }

@@ -32,13 +32,13 @@ def read_docstring(docstring: str | None) -> Documented:
     text = (docstring or "").strip()
     if "\n" not in text:
         return Documented(text, {})
-    sections = _sections(text)
-    parameters = {item.name: " ".join(item.description.split()) for item in _items(sections)}
-    prose = "\n\n".join(_prose(sections))
+    sections = _split_sections(text)
+    parameters = {item.name: " ".join(item.description.split()) for item in _find_items(sections)}
+    prose = "\n\n".join(_find_prose(sections))
     return Documented(prose if prose or parameters else text, parameters)
 
 
-def _sections(text: str) -> list[Any]:
+def _split_sections(text: str) -> list[Any]:
     import griffe
 
     # Its warnings would put lines of the docstring into logs.
@@ -50,13 +50,13 @@ def _sections(text: str) -> list[Any]:
     return griffe.parse_auto(docstring, per_style_options=quiet)
 
 
-def _items(sections: list[Any]) -> Iterator[Any]:
+def _find_items(sections: list[Any]) -> Iterator[Any]:
     for section in sections:
         if section.kind.value in {"parameters", "other parameters"}:
             yield from section.value
 
 
-def _prose(sections: list[Any]) -> Iterator[str]:
+def _find_prose(sections: list[Any]) -> Iterator[str]:
     for section in sections:
         if section.kind.value == "text":
             yield section.value.strip()

@@ -60,17 +60,17 @@ def arguments_schema(function: Function, tool: str | None, described: Mapping[st
     """
     from pydantic import TypeAdapter
 
-    asked = _parameters(function, tool)
-    annotations = {name: _annotation(function, each, tool) for name, each in asked.items()}
-    adapters = {name: _adapter(name, each, tool) for name, each in annotations.items()}
+    asked = _find_parameters(function, tool)
+    annotations = {name: _resolve_annotation(function, each, tool) for name, each in asked.items()}
+    adapters = {name: _make_adapter(name, each, tool) for name, each in annotations.items()}
     try:
         schemas, shared = TypeAdapter.json_schemas([(name, "validation", each) for name, each in adapters.items()])
     except Exception as cause:
-        raise _without_schema(_culprit(adapters), cause, tool) from cause
+        raise _make_schema_error(_find_culprit(adapters), cause, tool) from cause
     properties = {
-        name: _description(annotations[name], described.get(name))
+        name: _find_description(annotations[name], described.get(name))
         | dict(schemas[name, "validation"])
-        | _default(parameter.default, adapters[name])
+        | _write_default(parameter.default, adapters[name])
         for name, parameter in asked.items()
     }
     schema: Schema = {"type": "object", "properties": properties}
@@ -80,7 +80,7 @@ def arguments_schema(function: Function, tool: str | None, described: Mapping[st
     return rewrite_schema(cast("Schema", plain(schema | shared, tool=tool, path=("parameters",))), without_made_up)
 
 
-def _parameters(function: Function, tool: str | None) -> dict[str, inspect.Parameter]:
+def _find_parameters(function: Function, tool: str | None) -> dict[str, inspect.Parameter]:
     """The parameters that the model is to fill, in order."""
     try:
         parameters = inspect.signature(function).parameters
@@ -99,7 +99,7 @@ def _parameters(function: Function, tool: str | None) -> dict[str, inspect.Param
     return asked
 
 
-def _annotation(function: Function, parameter: inspect.Parameter, tool: str | None) -> Any:
+def _resolve_annotation(function: Function, parameter: inspect.Parameter, tool: str | None) -> Any:
     """The annotation of a parameter, with names in quotes resolved in the function's module."""
     if parameter.annotation is _NONE:
         return Any
@@ -116,16 +116,16 @@ def _annotation(function: Function, parameter: inspect.Parameter, tool: str | No
     return Annotated[found, parameter.default] if _is_field(parameter.default) else found
 
 
-def _adapter(name: str, annotation: Any, tool: str | None) -> TypeAdapter[Any]:
+def _make_adapter(name: str, annotation: Any, tool: str | None) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     try:
         return TypeAdapter(annotation)
     except Exception as cause:
-        raise _without_schema(name, cause, tool) from cause
+        raise _make_schema_error(name, cause, tool) from cause
 
 
-def _culprit(adapters: Mapping[str, TypeAdapter[Any]]) -> str:
+def _find_culprit(adapters: Mapping[str, TypeAdapter[Any]]) -> str:
     """The parameter whose schema cannot be written. Only for errors: writing schemas one by one is slower."""
     for name, adapter in adapters.items():
         try:
@@ -135,18 +135,18 @@ def _culprit(adapters: Mapping[str, TypeAdapter[Any]]) -> str:
     return ", ".join(adapters)
 
 
-def _without_schema(name: str, cause: Exception, tool: str | None) -> ToolError:
+def _make_schema_error(name: str, cause: Exception, tool: str | None) -> ToolError:
     return tool_error(f"parameter {name}: its annotation has no JSON schema ({type(cause).__name__})", tool=tool)
 
 
-def _description(annotation: Any, docstring: str | None) -> Schema:
+def _find_description(annotation: Any, docstring: str | None) -> Schema:
     """The description in the annotation, as in `Annotated[int, "how many"]`, else the docstring's."""
     texts = (each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, str))
     text = next(texts, docstring)
     return {"description": text} if text else {}
 
 
-def _default(default: object, adapter: TypeAdapter[Any]) -> Schema:
+def _write_default(default: object, adapter: TypeAdapter[Any]) -> Schema:
     """The default as JSON; nothing if JSON cannot express it, and the parameter is optional anyway."""
     if default is _NONE or _is_field(default):
         return {}

@@ -46,15 +46,15 @@ def read_hosted(definition: _Definition) -> Reading | None:
     """A provider's own tool by its type or its key; None for a function or anything else. O(keys)."""
     kind = definition.get("type")
     if isinstance(kind, str):
-        return None if kind == "function" or _has_schema(definition, kind) else _typed(definition, kind)
+        return None if kind == "function" or _has_schema(definition, kind) else _read_typed(definition, kind)
     if kind is not None or "name" in definition:
         return None
     if (system := fields_of(definition.get("systemTool"))) is not None:
-        return _named_tool(system.get("name"), "systemTool", "bedrock")
+        return _read_named(system.get("name"), "systemTool", "bedrock")
     key = next((key for key in definition if snake(key) in OF_GEMINI), None)
     if key is not None:
-        return _named_tool(snake(key), key, "gemini")
-    return _named_tool(snake(next(iter(definition))), "tool", KEYED) if _is_keyed(definition) else None
+        return _read_named(snake(key), key, "gemini")
+    return _read_named(snake(next(iter(definition))), "tool", KEYED) if _is_keyed(definition) else None
 
 
 def _is_keyed(definition: _Definition) -> bool:
@@ -67,7 +67,7 @@ def _is_keyed(definition: _Definition) -> bool:
 _OF_FUNCTIONS = frozenset(["parameters", "input_schema", "inputSchema", "properties", "schema"])
 
 
-def _typed(definition: _Definition, kind: str) -> Reading:
+def _read_typed(definition: _Definition, kind: str) -> Reading:
     if NAME.fullmatch(kind) is None:
         raise tool_error(f"its type is a text of {len(kind)} characters, which no API has", tool=definition.get("name"))
     nested = fields_of(definition.get("custom")) if kind == "custom" else None
@@ -80,10 +80,10 @@ def _typed(definition: _Definition, kind: str) -> Reading:
         api = "mistral"
     else:
         api = "anthropic" if _OF_ANTHROPIC.fullmatch(kind) else NEUTRAL
-    return _named_tool(label if isinstance(label, str) and NAME.fullmatch(label) else kind, kind, api)
+    return _read_named(label if isinstance(label, str) and NAME.fullmatch(label) else kind, kind, api)
 
 
-def _named_tool(name: object, kind: str, api: str) -> Reading:
+def _read_named(name: object, kind: str, api: str) -> Reading:
     legal = re.sub(r"[^a-zA-Z0-9_-]", "_", name if isinstance(name, str) and name else kind)[:64] or "tool"
     return Reading(legal, None, None, api=api)
 

@@ -25,7 +25,7 @@ Reader: TypeAlias = Callable[[object], tuple[Reading, ...] | None]
 
 
 @functools.cache
-def _readers() -> tuple[Reader, ...]:
+def _load_readers() -> tuple[Reader, ...]:
     """Every kind of tool. The first reader that recognises the object reads it."""
     from assembler.regions.tools import kinds  # an assembler without tools loads none
 
@@ -49,9 +49,9 @@ def read_tools(tools: object) -> tuple[Tool, ...]:
 
 def _read_all(tools: object) -> tuple[Tool, ...]:
     read: dict[str, tuple[int, Tool]] = {}
-    for index, raw in enumerate(_listed(tools)):
-        if (point := _point_in(raw)) is not None:
-            _end_with(read, point, index)
+    for index, raw in enumerate(_as_list(tools)):
+        if (point := _find_cache_point(raw)) is not None:
+            _attach_cache_point(read, point, index)
             continue
         for tool in _read_at(raw, index):
             first, _ = read.setdefault(tool.name, (index, tool))
@@ -65,12 +65,12 @@ def _read_all(tools: object) -> tuple[Tool, ...]:
 _POINT = "cachePoint"
 
 
-def _point_in(raw: object) -> object:
+def _find_cache_point(raw: object) -> object:
     fields = fields_of(raw)
     return None if fields is None or len(fields) != 1 else fields.get(_POINT)
 
 
-def _end_with(read: dict[str, tuple[int, Tool]], point: object, place: int) -> None:
+def _attach_cache_point(read: dict[str, tuple[int, Tool]], point: object, place: int) -> None:
     """Attach a cache point to the last tool that was read."""
     if not read:
         cure = "put it after the tools that it covers"
@@ -88,10 +88,10 @@ def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:
     if choice is None or (isinstance(choice, str) and choice in known):
         return choice
     expected = f"choice: expected {', '.join(_CHOICES)} or the name of one of the tools"
-    raise tool_error(f"{expected}, got {shown(choice)!r}{_suggestion(choice, known)}")
+    raise tool_error(f"{expected}, got {shown(choice)!r}{_suggest_choice(choice, known)}")
 
 
-def _suggestion(choice: object, known: Sequence[str]) -> str:
+def _suggest_choice(choice: object, known: Sequence[str]) -> str:
     """The choice that was probably meant, as a question; empty if none is near."""
     import difflib  # most choices are right
 
@@ -106,14 +106,14 @@ _CHOICES = ("auto", "required", "none")
 
 def read_tool(tool: object) -> Tool:
     """Read an object as one tool. Raises `ToolError` if it cannot be read or holds several."""
-    tools = _all_in(tool)
+    tools = _read_tools(tool)
     if len(tools) != 1:
         raise tool_error(f"this {type(tool).__name__} holds {len(tools)} tools; use read_tools")
     return tools[0]
 
 
-def _all_in(raw: object) -> tuple[Tool, ...]:
-    for reader in _readers():
+def _read_tools(raw: object) -> tuple[Tool, ...]:
+    for reader in _load_readers():
         readings = reader(raw)
         if readings is not None:
             tools = tuple(finish_tool(reading, raw) for reading in readings)
@@ -121,9 +121,11 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
                 return tools
             fields = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else dump_model(raw))
             if all(tool.api is None for tool in tools):
-                whole = _copied(fields, tools[0]) if tools else None  # what holds n tools is copied once, not n times
+                whole = (
+                    _copy_definition(fields, tools[0]) if tools else None
+                )  # what holds n tools is copied once, not n times
                 return tuple(attrs.evolve(tool, seen=whole) for tool in tools)
-            return tuple(attrs.evolve(tool, seen=_copied(fields, tool)) for tool in tools)
+            return tuple(attrs.evolve(tool, seen=_copy_definition(fields, tool)) for tool in tools)
     kind = (
         f"the class {shown(raw.__name__)}"
         if isinstance(raw, type)
@@ -136,7 +138,7 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
     )
 
 
-def _copied(raw: Mapping[str, object], tool: Tool) -> object:
+def _copy_definition(raw: Mapping[str, object], tool: Tool) -> object:
     """A copy of the caller's definition. A provider's own tool must be plain JSON."""
     try:
         fields = plain_data(raw, filled_dump)
@@ -148,12 +150,12 @@ def _copied(raw: Mapping[str, object], tool: Tool) -> object:
 
 def _read_at(raw: object, index: int) -> tuple[Tool, ...]:
     try:
-        return _all_in(raw)
+        return _read_tools(raw)
     except ToolError as error:
         raise ToolError(f"tools[{index}]: {error}", tool=error.tool) from error.__cause__
 
 
-def _listed(tools: object) -> Iterable[object]:
+def _as_list(tools: object) -> Iterable[object]:
     """The list, or a single tool in a list. An iterable object that is not a list is a tool, as pydantic models are."""
     if tools is None:
         return ()

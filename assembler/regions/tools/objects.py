@@ -39,26 +39,26 @@ def read_object(tool: object) -> tuple[Reading, ...] | None:
     """
     if isinstance(tool, Mapping) or (is_model(tool) and not _is_langchain_class(tool)):
         return None
-    return _stated(tool) or _dumped(tool) or _inner_readings(tool)
+    return _read_attributes(tool) or _read_dump(tool) or _read_inner(tool)
 
 
-def _stated(tool: object) -> tuple[Reading, ...] | None:
-    name = _attribute(tool, "name")
-    schemas = [value for word in SCHEMA_ATTRIBUTES if (value := _attribute(tool, word)) is not _MISSING]
+def _read_attributes(tool: object) -> tuple[Reading, ...] | None:
+    name = _read_attribute(tool, "name")
+    schemas = [value for word in SCHEMA_ATTRIBUTES if (value := _read_attribute(tool, word)) is not _MISSING]
     if _is_langchain_class(tool) and (name is _MISSING or schemas in ([], [None])):
         raise tool_error(
-            f"the class {shown(_class_of(tool).__name__)} gets its schema when it is made; pass an instance"
+            f"the class {shown(_find_class(tool).__name__)} gets its schema when it is made; pass an instance"
         )
     if name is _MISSING or not schemas:
         return None
-    description = _attribute(tool, "description")
+    description = _read_attribute(tool, "description")
     if description is _MISSING:
-        description = own_docstring(_class_of(tool))
+        description = own_docstring(_find_class(tool))
     schema = next((each for each in schemas if each is not None), None)
-    return (Reading(name, description, _parameters(schema, name, description), _extra(tool)),)
+    return (Reading(name, description, _find_parameters(schema, name, description), _read_extra(tool)),)
 
 
-def _parameters(schema: object, name: object, description: object) -> object:
+def _find_parameters(schema: object, name: object, description: object) -> object:
     if is_model(schema):
         written = model_schema(schema, name if isinstance(name, str) else None)
         if written.get("description") == description:
@@ -67,23 +67,25 @@ def _parameters(schema: object, name: object, description: object) -> object:
     return dump_model(schema) if callable(getattr(schema, "model_dump", None)) else schema
 
 
-def _extra(tool: object) -> dict[str, Any]:
+def _read_extra(tool: object) -> dict[str, Any]:
     """The further fields that LangChain (`extras`) and OpenAI Agents (`strict_json_schema`) send."""
-    strict = {"strict": True} if _attribute(tool, "strict_json_schema") is True else {}
-    return strict | dict(fields_in(_attribute(tool, "extras")))
+    strict = {"strict": True} if _read_attribute(tool, "strict_json_schema") is True else {}
+    return strict | dict(fields_in(_read_attribute(tool, "extras")))
 
 
-def _dumped(tool: object) -> tuple[Reading, ...] | None:
+def _read_dump(tool: object) -> tuple[Reading, ...] | None:
     """Read Gemini and MCP objects, and a provider's own tools, from their dumps."""
     if isinstance(tool, type):
         return None
     dumps = callable(getattr(tool, "model_dump", None))
-    typed = isinstance(_attribute(tool, "type"), str) or _attribute(tool, "function_declarations") is not _MISSING
+    typed = (
+        isinstance(_read_attribute(tool, "type"), str) or _read_attribute(tool, "function_declarations") is not _MISSING
+    )
     if dumps and typed:
         return read_definition(dump_model(tool))
-    if all(_attribute(tool, word) is _MISSING for word in MCP_SCHEMA):
+    if all(_read_attribute(tool, word) is _MISSING for word in MCP_SCHEMA):
         return None
-    fields = dump_model(tool) if dumps else {word: _attribute(tool, word) for word in MCP_WIRE}
+    fields = dump_model(tool) if dumps else {word: _read_attribute(tool, word) for word in MCP_WIRE}
     return read_definition({word: fields[word] for word in MCP_WIRE if fields.get(word, _MISSING) is not _MISSING})
 
 
@@ -93,30 +95,32 @@ def dump_model(model: Any) -> dict[str, object]:
     return cast("dict[str, object]", model.model_dump(by_alias=True, exclude_none=True))
 
 
-def _inner_readings(tool: object) -> tuple[Reading, ...] | None:
+def _read_inner(tool: object) -> tuple[Reading, ...] | None:
     for word in HOLDERS:
-        inner = _attribute(tool, word)
+        inner = _read_attribute(tool, word)
         if isinstance(inner, Mapping):
             if any(key in inner for key in SCHEMA_WORDS):
                 return read_definition(cast("Mapping[str, object]", inner))
-        elif inner is not _MISSING and (reading := _stated(inner)) is not None:
+        elif inner is not _MISSING and (reading := _read_attributes(inner)) is not None:
             return reading
     return None
 
 
-def _attribute(tool: object, word: str) -> object:
+def _read_attribute(tool: object, word: str) -> object:
     """The attribute of an instance or a class; `_MISSING` for a method, or for a property of a class."""
-    fields: Mapping[str, Any] = getattr(_class_of(tool), "model_fields", {})
+    fields: Mapping[str, Any] = getattr(_find_class(tool), "model_fields", {})
     if isinstance(tool, type) and word in fields:
         return _MISSING if fields[word].is_required() else fields[word].default
     try:
         value: object = getattr(tool, word, _MISSING)
     except Exception as cause:
-        raise tool_error(f"a {_class_of(tool).__name__} raised {type(cause).__name__} when asked for {word}") from cause
+        raise tool_error(
+            f"a {_find_class(tool).__name__} raised {type(cause).__name__} when asked for {word}"
+        ) from cause
     return _MISSING if inspect.isroutine(value) or isinstance(value, property) else value
 
 
-def _class_of(tool: object) -> type:
+def _find_class(tool: object) -> type:
     return tool if isinstance(tool, type) else type(tool)
 
 

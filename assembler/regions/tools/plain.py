@@ -50,52 +50,52 @@ class _Copy:
             case None | bool():
                 return value
             case str():
-                return self._text(value, path)
+                return self._copy_text(value, path)
             case int():
-                return self._integer(int.__int__(value), path)
+                return self._copy_integer(int.__int__(value), path)
             case float():
                 if not math.isfinite(value):
-                    raise self._at(path, "NaN and infinity are not JSON")
+                    raise self._make_error(path, "NaN and infinity are not JSON")
                 return float.__float__(value)
             case Mapping() | list() | tuple():
-                return self._inside(cast("Container", value), path)
+                return self._copy_container(cast("Container", value), path)
             case _:
-                raise self._at(path, f"a {type(value).__name__} is not JSON")
+                raise self._make_error(path, f"a {type(value).__name__} is not JSON")
 
-    def _inside(self, value: Container, path: Path) -> JSON:
+    def _copy_container(self, value: Container, path: Path) -> JSON:
         if id(value) in self.around:
-            raise self._at(path, "circular: the schema holds itself; use $ref for recursion")
+            raise self._make_error(path, "circular: the schema holds itself; use $ref for recursion")
         if len(self.around) >= MAX_DEPTH:
             raise tool_error(f"schema too deep: more than {MAX_DEPTH} levels; use $defs and $ref", tool=self.tool)
         self.around.add(id(value))
         try:
-            return self._object(value, path) if isinstance(value, Mapping) else self._array(value, path)
+            return self._copy_object(value, path) if isinstance(value, Mapping) else self._copy_array(value, path)
         finally:
             self.around.discard(id(value))
 
-    def _object(self, value: Mapping[object, object], path: Path) -> JSON:
+    def _copy_object(self, value: Mapping[object, object], path: Path) -> JSON:
         result: dict[str, JSON] = {}
         for key, item in value.items():
             if not isinstance(key, str):
-                raise self._at(path, f"a key is a {type(key).__name__}; JSON keys are strings")
-            result[self._text(key, (*path, key))] = self.of(item, (*path, key))
+                raise self._make_error(path, f"a key is a {type(key).__name__}; JSON keys are strings")
+            result[self._copy_text(key, (*path, key))] = self.of(item, (*path, key))
         return result
 
-    def _array(self, value: Sequence[object], path: Path) -> JSON:
+    def _copy_array(self, value: Sequence[object], path: Path) -> JSON:
         return [self.of(item, (*path, index)) for index, item in enumerate(value)]
 
-    def _text(self, value: str, path: Path) -> str:
+    def _copy_text(self, value: str, path: Path) -> str:
         text = str.__str__(value)
         if (start := lone_surrogate(text)) is not None:
-            raise self._at(path, f"a lone surrogate at character {start} is not UTF-8")
+            raise self._make_error(path, f"a lone surrogate at character {start} is not UTF-8")
         return text
 
-    def _integer(self, value: int, path: Path) -> int:
+    def _copy_integer(self, value: int, path: Path) -> int:
         if not -_INTEGER_BOUND < value < _INTEGER_BOUND:
-            raise self._at(path, f"an integer of more than {MAX_DIGITS} digits is not portable JSON")
+            raise self._make_error(path, f"an integer of more than {MAX_DIGITS} digits is not portable JSON")
         return value
 
-    def _at(self, path: Path, problem: str) -> Exception:
+    def _make_error(self, path: Path, problem: str) -> Exception:
         return tool_error(f"{spell_path(path)}: {problem}" if path else problem, tool=self.tool)
 
 

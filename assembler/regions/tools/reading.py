@@ -38,7 +38,7 @@ def finish_tool(reading: Reading, raw: object) -> Tool:
     return Tool(
         name=name,
         description=description,
-        parameters=_parameters(reading.parameters, name),
+        parameters=_check_parameters(reading.parameters, name),
         raw=raw,
         extra=cast("dict[str, Any]", plain(reading.extra, tool=name)),
         api=reading.api,
@@ -55,7 +55,7 @@ def legal_name(name: object) -> str:
     return str.__str__(name)
 
 
-def _parameters(given: object, name: str) -> Schema:
+def _check_parameters(given: object, name: str) -> Schema:
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -25,10 +25,10 @@ def rewrite_schema(schema: Schema, change: Callable[[Schema, str | None], Schema
     `change` also gets the key of its schema (a property, a definition), or None. Values that only look like schemas
     (`default`, `enum`, `const`, `examples`) are never changed.
     """
-    return {word: _below(word, value, change) for word, value in change(schema, key).items()}
+    return {word: _rewrite_below(word, value, change) for word, value in change(schema, key).items()}
 
 
-def _below(word: str, value: Any, change: Callable[[Schema, str | None], Schema]) -> Any:
+def _rewrite_below(word: str, value: Any, change: Callable[[Schema, str | None], Schema]) -> Any:
     def below(each: Any, key: str | None = None) -> Any:
         # true and false are schemas too
         return rewrite_schema(cast("Schema", each), change, key) if isinstance(each, dict) else each
@@ -46,14 +46,14 @@ def without_made_up(schema: Schema, key: str | None) -> Schema:
     A default that is a set is sorted, because its order would differ in the next process.
     """
     title = schema.get("title")
-    if isinstance(title, str) and key is not None and _derived(title, key):
+    if isinstance(title, str) and key is not None and _is_derived_title(title, key):
         schema = {word: value for word, value in schema.items() if word != "title"}
     if schema.get("uniqueItems") is True and isinstance(schema.get("default"), list):
         schema = {**schema, "default": sorted(schema["default"], key=lambda item: json.dumps(item, sort_keys=True))}
     return schema
 
 
-def _derived(title: str, key: str) -> bool:
+def _is_derived_title(title: str, key: str) -> bool:
     # pydantic.json_schema.GenerateJsonSchema: fields use `get_title_from_name`, classes their name, and `$defs` keys
     # the name made legal for a reference, after the module if two classes share it.
     in_reference = re.sub(r"[^a-zA-Z0-9.\-_]", "_", title)
