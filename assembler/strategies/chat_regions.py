@@ -54,8 +54,8 @@ class ChatRegions(Value):
         if self.reminder and regions.documents:
             opening.append(self.reminder)
         texts = [Piece("instruction", regions.opening, SEPARATOR.join(opening))] if opening else []
-        texts += _documents(regions)
-        return Rendered((*_followed(texts[:-1]), *texts[-1:]), sources=regions.documents)
+        texts += _lay_out_documents(regions)
+        return Rendered((*_follow_by_separators(texts[:-1]), *texts[-1:]), sources=regions.documents)
 
     @property
     def needs(self) -> Needs:
@@ -69,18 +69,18 @@ class ChatRegions(Value):
         reminder = [Piece("instruction", "reminder", self.reminder)] if self.reminder else []
         return Rendered(
             instruction_pieces(regions),
-            around=Around(tuple(_followed([*reminder, *_documents(regions)]))),
+            around=Around(tuple(_follow_by_separators([*reminder, *_lay_out_documents(regions)]))),
             sources=regions.documents,
         )
 
 
-def _documents(regions: Regions) -> list[Piece]:
+def _lay_out_documents(regions: Regions) -> list[Piece]:
     return [
         Piece("knowledge", document_name(document, place), document.tag())
         for place, document in enumerate(regions.documents)
     ]
 
 
-def _followed(pieces: Sequence[Piece]) -> list[Piece]:
+def _follow_by_separators(pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces, each with a separator after it."""
     return [attrs.evolve(piece, text=piece.text + SEPARATOR) for piece in pieces]

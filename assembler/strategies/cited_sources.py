@@ -59,7 +59,7 @@ _CITING = re.compile(r"[\[(\u3010\uff3b\uff08]\s*+sources?\s*+#?[0-9]", re.IGNOR
 """A citation in an answer, in any spelling that `assembler.rag.citations` reads except the bare number."""
 
 
-def _rules(_owner: object, _field: object, value: object) -> None:
+def _must_be_rules(_owner: object, _field: object, value: object) -> None:
     if isinstance(value, str) or not iterates(value):
         raise BudgetError(wrong("CitedSources: duplicates", "a list of rules such as SameText()", value))
     for place, rule in enumerate(cast("Iterable[object]", value)):
@@ -67,12 +67,12 @@ def _rules(_owner: object, _field: object, value: object) -> None:
             raise BudgetError(wrong(f"CitedSources: duplicates[{place}]", "a rule such as SameText()", rule))
 
 
-def _weights(_owner: object, _field: object, value: object) -> None:
+def _must_be_weights(_owner: object, _field: object, value: object) -> None:
     if not isinstance(value, Mapping) and not callable(value):
         raise BudgetError(wrong("CitedSources: reliability", "a mapping from sources to weights, or a function", value))
 
 
-def _a_place(owner: CitedSources, field: attrs.Attribute[Placement], value: Placement) -> None:
+def _must_be_place(owner: CitedSources, field: attrs.Attribute[Placement], value: Placement) -> None:
     A_PLACEMENT(owner, field, value)
     if value is Placement.SYSTEM and isinstance(owner.layout, BlockLayout):
         kind = type(owner.layout).__name__
@@ -82,7 +82,7 @@ def _a_place(owner: CitedSources, field: attrs.Attribute[Placement], value: Plac
         )
 
 
-def _whole(_owner: object, field: attrs.Attribute[int | None], value: int | None) -> None:
+def _must_be_whole(_owner: object, field: attrs.Attribute[int | None], value: int | None) -> None:
     if value is not None:
         whole_tokens(value, field.name)
 
@@ -111,22 +111,26 @@ class CitedSources:
     the selection fills them again, as long as that only adds sources.
     """
 
-    duplicates: Sequence[Duplicates] = attrs.field(default=(SameText(), SimilarVectors()), validator=_rules)
+    duplicates: Sequence[Duplicates] = attrs.field(default=(SameText(), SimilarVectors()), validator=_must_be_rules)
     selection: Selection = attrs.field(default=_GREEDY, validator=Does("pick", "a selection such as Greedy()"))
     order: Order | ReadingOrder = attrs.field(default=Order.EDGES_FIRST, validator=an_order)
     merging: MergeNeighbours | None = attrs.field(
         default=None, validator=Is((MergeNeighbours, type(None)), "MergeNeighbours() or None")
     )
-    reliability: Reliability = attrs.field(default=_EQUALLY, validator=_weights)
-    per_document: int | None = attrs.field(default=None, converter=attrs.converters.optional(as_int), validator=_whole)
-    max_tokens: Tokens | None = attrs.field(default=None, converter=attrs.converters.optional(as_int), validator=_whole)
+    reliability: Reliability = attrs.field(default=_EQUALLY, validator=_must_be_weights)
+    per_document: int | None = attrs.field(
+        default=None, converter=attrs.converters.optional(as_int), validator=_must_be_whole
+    )
+    max_tokens: Tokens | None = attrs.field(
+        default=None, converter=attrs.converters.optional(as_int), validator=_must_be_whole
+    )
     layout: SourceLayout = attrs.field(default=_PLAIN, validator=Does("body", "a layout such as PlainSources()"))
     template: QuestionTemplate = attrs.field(default=SINGLE_HOP, validator=A_TEMPLATE)
-    placement: Placement = attrs.field(default=Placement.SYSTEM, validator=_a_place)
+    placement: Placement = attrs.field(default=Placement.SYSTEM, validator=_must_be_place)
     compress: Callable[[str], str] | None = attrs.field(
         default=None, validator=attrs.validators.optional(Does("__call__", "a function from text to text, or None"))
     )
-    top_k: int | None = attrs.field(default=None, converter=attrs.converters.optional(as_int), validator=_whole)
+    top_k: int | None = attrs.field(default=None, converter=attrs.converters.optional(as_int), validator=_must_be_whole)
 
     @property
     def needs(self) -> Needs:
@@ -140,12 +144,12 @@ class CitedSources:
     def render(self, regions: Regions) -> Rendered:
         """Put every document as a source into the system text, in the order given."""
         given = [Source(document, place, 0.0) for place, document in enumerate(regions.documents)]
-        return self._in_system(regions, given or None)
+        return self._place_in_system(regions, given or None)
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """Choose the sources that fit and lay them out. O(n log n), plus counting, duplicates and the selection."""
         writer = writer_for(space, self.layout)
-        sources, gone = self._distinct(ranked_sources(regions.documents, self.reliability), writer)
+        sources, gone = self._drop_duplicates(ranked_sources(regions.documents, self.reliability), writer)
         candidates = writer.candidates(sources)
         may = list(range(len(sources)))
         if self.per_document is not None:
@@ -153,10 +157,10 @@ class CitedSources:
         allowed = may[: self.top_k]
 
         def lay_out(chosen: Sequence[Source]) -> Rendered:
-            return self._laid(regions, chosen, writer)
+            return self._lay_out_chosen(regions, chosen, writer)
 
         shelf = Shelf(sources, candidates, allowed, self.selection, writer, lay_out)
-        tokens_left = self._tokens_left(regions, sources, writer)
+        tokens_left = self._find_tokens_left(regions, sources, writer)
         if tokens_left is None:
             chosen, rendered = allowed, shelf.laid(allowed)
         else:
@@ -166,12 +170,12 @@ class CitedSources:
             if self.merging is not None:
                 chosen, rendered = shelf.refilled(tokens_left, chosen, rendered)
             if len(chosen) < len(allowed):
-                whole = self._left_around(regions, shelf.sources, writer)
+                whole = self._find_left_around(regions, shelf.sources, writer)
                 chosen, rendered = shelf.completed(whole, self.max_tokens, chosen, rendered)
             if allowed and not chosen and self._asks_nothing(writer):  # such a message is only sent with a source
                 chosen, rendered = shelf.cheapest()
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
-        return attrs.evolve(rendered, omitted=(*gone, *_left_out(sources, candidates, reasons, chosen)))
+        return attrs.evolve(rendered, omitted=(*gone, *_list_omitted(sources, candidates, reasons, chosen)))
 
     def notes(self, rendered: Rendered, answers: Iterable[str]) -> tuple[str, ...]:
         """Notes on numbers in earlier answers that may now mean other sources, and on sources sent as text that the
@@ -189,7 +193,7 @@ class CitedSources:
             notes.append(f"{note}: take the markers out of old answers, or keep their sources in the system text")
         return tuple(notes)
 
-    def _distinct(self, sources: list[Source], writer: SourceWriter) -> tuple[list[Source], list[Omitted]]:
+    def _drop_duplicates(self, sources: list[Source], writer: SourceWriter) -> tuple[list[Source], list[Omitted]]:
         blank = [source for source in sources if not writer.can_write(source.document.text)]
         omitted = [Omitted(name_of(source), None, BLANK) for source in blank]
         sources = [source for source in sources if source not in blank] if blank else sources
@@ -206,61 +210,61 @@ class CitedSources:
         at_question = self.placement is Placement.QUESTION and writer.blocks(()) is not None
         return at_question and not (writer.space.question or "").strip()
 
-    def _left_around(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
+    def _find_left_around(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
         """The tokens left for the prices of sources, besides what stands around them."""
-        frame = self._placed(regions, writer.frame(sources), writer)
+        frame = self._place_sources(regions, writer.frame(sources), writer)
         left = writer.space.left(frame)
         return None if left is None else left + writer.cost(frame)
 
-    def _tokens_left(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
-        limits = (self._left_around(regions, sources, writer), self.max_tokens)
+    def _find_tokens_left(self, regions: Regions, sources: Sequence[Source], writer: SourceWriter) -> Tokens | None:
+        limits = (self._find_left_around(regions, sources, writer), self.max_tokens)
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def _laid(self, regions: Regions, chosen: Sequence[Source], writer: SourceWriter) -> Rendered:
+    def _lay_out_chosen(self, regions: Regions, chosen: Sequence[Source], writer: SourceWriter) -> Rendered:
         """Lay out the chosen sources in order. Neighbours are merged, unless the result would not fit."""
         if self.merging is not None:
-            merged = self._placed(regions, order_sources(self.merging.merge(chosen), self.order) or None, writer)
+            merged = self._place_sources(regions, order_sources(self.merging.merge(chosen), self.order) or None, writer)
             if (left := writer.space.left(merged)) is None or left >= 0:
                 return merged
-        return self._placed(regions, order_sources(chosen, self.order) or None, writer)
+        return self._place_sources(regions, order_sources(chosen, self.order) or None, writer)
 
-    def _placed(self, regions: Regions, sources: Sequence[Source] | None, writer: SourceWriter) -> Rendered:
+    def _place_sources(self, regions: Regions, sources: Sequence[Source] | None, writer: SourceWriter) -> Rendered:
         """Lay out the sources with the words around them in their place. None leaves out these words too."""
         if self.placement is Placement.SYSTEM or writer.space.question is None:
-            return self._in_system(regions, sources)
+            return self._place_in_system(regions, sources)
         if (blocks := writer.blocks(sources or ())) is not None:
             around = Around(blocks=blocks) if blocks else None
-            return Rendered(instruction_pieces(regions), around=around, sources=_documents(sources))
-        lay = self._at_question if self.placement is Placement.QUESTION else self._at_result
+            return Rendered(instruction_pieces(regions), around=around, sources=_list_documents(sources))
+        lay = self._place_at_question if self.placement is Placement.QUESTION else self._place_at_result
         return lay(regions, sources)
 
-    def _in_system(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
+    def _place_in_system(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
         pieces = [*instruction_pieces(regions)]
         if sources is not None:
             pieces = [attrs.evolve(piece, text=piece.text + SEPARATOR) for piece in pieces]
             opening, end = Piece("knowledge", _OPENING, SOURCES), Piece("knowledge", _END, END)
             pieces += [opening, *pieces_of(self.layout, sources), end]
-        return Rendered(tuple(pieces), sources=_documents(sources))
+        return Rendered(tuple(pieces), sources=_list_documents(sources))
 
-    def _at_question(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
+    def _place_at_question(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
         words = self.template
         opening = Piece("knowledge", _OPENING, words.unsourced if sources is None else words.opening)
         before = (opening, *pieces_of(self.layout, sources or ()), Piece("knowledge", _BEFORE, words.question))
         after = (Piece("knowledge", _AFTER, words.closing),) if words.closing else ()
-        return Rendered(instruction_pieces(regions), around=Around(before, after), sources=_documents(sources))
+        return Rendered(instruction_pieces(regions), around=Around(before, after), sources=_list_documents(sources))
 
-    def _at_result(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
+    def _place_at_result(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
         if sources is None:
             return Rendered(instruction_pieces(regions))
         ends = Piece("knowledge", _END, END + SEPARATOR)
         return Rendered(
             instruction_pieces(regions),
             around=Around((Piece("knowledge", _OPENING, SOURCES), *pieces_of(self.layout, sources), ends)),
-            sources=_documents(sources),
+            sources=_list_documents(sources),
         )
 
 
-def _left_out(
+def _list_omitted(
     sources: Sequence[Source], candidates: Sequence[Candidate], reasons: Mapping[int, str], chosen: Sequence[int]
 ) -> list[Omitted]:
     kept = set(chosen)
@@ -271,5 +275,5 @@ def _left_out(
     ]
 
 
-def _documents(sources: Sequence[Source] | None) -> tuple[Document, ...]:
+def _list_documents(sources: Sequence[Source] | None) -> tuple[Document, ...]:
     return tuple(source.document for source in sources or ())

@@ -29,7 +29,7 @@ UNFITTING = "does not fit"
 UNPRINTED = "not printed by the template"
 
 
-def _as_template(given: ValidatedPromptTemplate | str) -> ValidatedPromptTemplate:
+def _read_template(given: ValidatedPromptTemplate | str) -> ValidatedPromptTemplate:
     if isinstance(given, ValidatedPromptTemplate):
         return given
     if not isinstance(cast(object, given), str):
@@ -37,7 +37,7 @@ def _as_template(given: ValidatedPromptTemplate | str) -> ValidatedPromptTemplat
     return ValidatedPromptTemplate((given.name if isinstance(given, Prompt) else None) or "prompt", given)
 
 
-def _template_of(strategy: FittedTemplate) -> ValidatedPromptTemplate:
+def _find_template(strategy: FittedTemplate) -> ValidatedPromptTemplate:
     return cast(ValidatedPromptTemplate, strategy.template)  # the converter made one of a text
 
 
@@ -68,7 +68,7 @@ class FittedTemplate:
     for whatever fails in the template, with the line.
     """
 
-    template: ValidatedPromptTemplate | str = attrs.field(converter=_as_template)
+    template: ValidatedPromptTemplate | str = attrs.field(converter=_read_template)
     question: str = attrs.field(default="question", validator=A_TEXT)
     documents: str = attrs.field(default="documents", validator=A_TEXT)
     order: Order | ReadingOrder = attrs.field(default=Order.SCORE, validator=an_order)
@@ -77,7 +77,7 @@ class FittedTemplate:
     )
 
     def __attrs_post_init__(self) -> None:
-        template = _template_of(self)
+        template = _find_template(self)
         name = template.name
         if not _uses(template, self.documents) or self.documents == self.question:
             raise PromptError(
@@ -102,14 +102,14 @@ class FittedTemplate:
 
     def render(self, regions: Regions) -> Rendered:
         """Put the prompt with every document that the template prints, and no question, into the system text."""
-        return self._laid(_Prompts(self, regions, None), ranked_sources(regions.documents, {}), {})
+        return self._lay_out_chosen(_Prompts(self, regions, None), ranked_sources(regions.documents, {}), {})
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """Keep the best documents with which the whole rendering fits."""
         prompts = _Prompts(self, regions, space.question)
         ranked = ranked_sources(regions.documents, {})
         if space.left(prompts.laid_out(())) is None:
-            return self._laid(prompts, ranked, {})
+            return self._lay_out_chosen(prompts, ranked, {})
 
         def left(chosen: Sequence[Source]) -> Tokens | None:
             try:
@@ -117,21 +117,25 @@ class FittedTemplate:
             except PromptTooLongError:
                 return None
 
-        chosen, costs = _best_that_fit(ranked, left)
+        chosen, costs = _choose_best_that_fit(ranked, left)
         if not chosen and prompts.asks_nothing:  # an empty message cannot be sent, so what it needs is a document
-            chosen = _cheapest(ranked, left)
-        return self._laid(prompts, chosen, {source: cost for source, cost in costs.items() if source not in chosen})
+            chosen = _choose_cheapest(ranked, left)
+        return self._lay_out_chosen(
+            prompts, chosen, {source: cost for source, cost in costs.items() if source not in chosen}
+        )
 
-    def _laid(self, prompts: _Prompts, chosen: Sequence[Source], unfitting: dict[Source, Tokens | None]) -> Rendered:
+    def _lay_out_chosen(
+        self, prompts: _Prompts, chosen: Sequence[Source], unfitting: dict[Source, Tokens | None]
+    ) -> Rendered:
         printed, unprinted = prompts.printed(chosen)
         omitted = [
-            *(Omitted(_name(source), cost, UNFITTING) for source, cost in unfitting.items()),
-            *(Omitted(_name(source), 0, UNPRINTED) for source in unprinted),
+            *(Omitted(_name_source(source), cost, UNFITTING) for source, cost in unfitting.items()),
+            *(Omitted(_name_source(source), 0, UNPRINTED) for source in unprinted),
         ]
         return attrs.evolve(prompts.laid_out(printed), omitted=tuple(omitted))
 
 
-def _best_that_fit(
+def _choose_best_that_fit(
     ranked: Sequence[Source], left: Callable[[Sequence[Source]], Tokens | None]
 ) -> tuple[list[Source], dict[Source, Tokens | None]]:
     """The sources to send, and the others with what each would add to the cost.
@@ -161,7 +165,7 @@ def _best_that_fit(
     return chosen, {source: costs[source] for source in ranked if source in gone}
 
 
-def _cheapest(ranked: Sequence[Source], left: Callable[[Sequence[Source]], Tokens | None]) -> list[Source]:
+def _choose_cheapest(ranked: Sequence[Source], left: Callable[[Sequence[Source]], Tokens | None]) -> list[Source]:
     """The source with which most tokens are left; an empty list if the template can print none."""
     after = {source: left([source]) for source in ranked}
     known = [source for source in ranked if after[source] is not None]
@@ -179,21 +183,21 @@ class _Prompts:
     _bare: Prompt = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._bare = self._rendered(())
+        self._bare = self._render_ordered(())
 
     @property
     def asks_nothing(self) -> bool:
         """Whether the message of the question is blank without documents."""
-        return self._question_in(self._bare) is not None and not self._bare.text.strip()
+        return self._find_question(self._bare) is not None and not self._bare.text.strip()
 
     def laid_out(self, chosen: Sequence[Source]) -> Rendered:
         """The rendering in the message of the question, if it prints the question; else in the system text."""
         ordered = order_sources(chosen, self.strategy.order)
-        prompt = self._rendered(ordered) if ordered else self._bare
-        documents = [Titled(_name(source), source.document.text) for source in ordered]
+        prompt = self._render_ordered(ordered) if ordered else self._bare
+        documents = [Titled(_name_source(source), source.document.text) for source in ordered]
         words = " ".join(f"template {prompt.name}".split())
         sources = tuple(source.document for source in ordered)
-        place = self._question_in(prompt)
+        place = self._find_question(prompt)
         text, bare = prompt.text, self._bare.text
         own = instruction_pieces(self.regions)
         if place is None:
@@ -202,7 +206,7 @@ class _Prompts:
             pieces = join_where_counts_do_not_add([*own, *cut_prompt(text, bare, documents, words)])
             return Rendered(tuple(pieces), sources=sources)
         start, stop = place
-        here, there = self._question_in(self._bare) or (len(bare), len(bare))
+        here, there = self._find_question(self._bare) or (len(bare), len(bare))
         before = cut_prompt(text[:start], bare[:here], documents, words)
         after = cut_prompt(text[stop:], bare[there:], documents, words)
         around = Around(tuple(before), tuple(after)) if before or after else None
@@ -214,35 +218,35 @@ class _Prompts:
         A document that is found in the prompt is printed. For each other one the prompt is rendered without it.
         """
         kept, ordered = [*chosen], order_sources(chosen, self.strategy.order)
-        prompt = self._rendered(ordered)
+        prompt = self._render_ordered(ordered)
         missing = {ordered[at] for at in not_found(prompt.text, [source.document.text for source in ordered])}
         unprinted: list[Source] = []
         for source in reversed([source for source in chosen if source in missing]):
             fewer = [each for each in kept if each is not source]
-            if self._rendered(order_sources(fewer, self.strategy.order)) == prompt:
+            if self._render_ordered(order_sources(fewer, self.strategy.order)) == prompt:
                 kept = fewer
                 unprinted.insert(0, source)
         return kept, unprinted
 
-    def _rendered(self, ordered: Sequence[Source]) -> Prompt:
-        values = {self.strategy.documents: self._written(ordered)}
+    def _render_ordered(self, ordered: Sequence[Source]) -> Prompt:
+        values = {self.strategy.documents: self._write_sources(ordered)}
         if self._asks:
             values[self.strategy.question] = self.question or ""
-        return self._template.format(**values)
+        return self._own_template.format(**values)
 
-    def _written(self, ordered: Sequence[Source]) -> object:
-        each = [self._fields_of(source) for source in ordered]
+    def _write_sources(self, ordered: Sequence[Source]) -> object:
+        each = [self._list_fields_of(source) for source in ordered]
         if self._is_jinja:
             return each
         return SEPARATOR.join(checked_text(one, field="fields of a document") for one in each)
 
-    def _fields_of(self, source: Source) -> object:
+    def _list_fields_of(self, source: Source) -> object:
         if source not in self._values:
-            write = self.strategy.fields or (_fields if self._is_jinja else _text)
+            write = self.strategy.fields or (_list_fields if self._is_jinja else _find_text)
             self._values[source] = plain_or_text(write(source.document))
         return self._values[source]
 
-    def _question_in(self, prompt: Prompt) -> tuple[int, int] | None:
+    def _find_question(self, prompt: Prompt) -> tuple[int, int] | None:
         """Where the prompt has the question as a value, the last time on its own if there is such a place."""
         question, text = self.question, prompt.text
         if question is None or not self._asks:
@@ -253,23 +257,23 @@ class _Prompts:
         return None if start is None else (start, start + len(question))
 
     @property
-    def _template(self) -> ValidatedPromptTemplate:
-        return _template_of(self.strategy)
+    def _own_template(self) -> ValidatedPromptTemplate:
+        return _find_template(self.strategy)
 
     @property
     def _is_jinja(self) -> bool:
-        return self._template.template_format == "jinja2"
+        return self._own_template.template_format == "jinja2"
 
     @property
     def _asks(self) -> bool:
-        return _uses(self._template, self.strategy.question)
+        return _uses(self._own_template, self.strategy.question)
 
 
-def _text(document: Document) -> str:
+def _find_text(document: Document) -> str:
     return document.text
 
 
-def _fields(document: Document) -> dict[str, object]:
+def _list_fields(document: Document) -> dict[str, object]:
     """What a Jinja template can print of a document: its metadata, and its own fields, which come first."""
     own = {"source": document.source, "score": document.score}
     known = {name: value for name, value in own.items() if value is not None}
@@ -277,5 +281,5 @@ def _fields(document: Document) -> dict[str, object]:
     return {**own, **(document.metadata or {}), **known, **always}
 
 
-def _name(source: Source) -> str:
+def _name_source(source: Source) -> str:
     return document_name(source.document, source.place)

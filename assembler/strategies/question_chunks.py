@@ -44,18 +44,18 @@ class QuestionChunks:
 
     def render(self, regions: Regions) -> Rendered:
         """Put every chunk into the system text, without a question."""
-        return _in_system(regions, _ended(_lines(regions.documents)), regions.documents)
+        return _place_in_system(regions, _add_ending(_write_lines(regions.documents)), regions.documents)
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """Keep the first chunks, up to the first that does not fit."""
         documents = regions.documents
-        lines, lay = _lines(documents), _in_system if space.question is None else _at_question
+        lines, lay = _write_lines(documents), _place_in_system if space.question is None else _place_at_question
 
         def laid(count: int) -> Rendered:
-            return lay(regions, _ended(lines[:count]), documents[:count])
+            return lay(regions, _add_ending(lines[:count]), documents[:count])
 
         blank = [not document.text.strip() for document in documents]
-        kept = _first_that_fit(blank, lambda count: space.left(laid(count)))
+        kept = _count_first_that_fit(blank, lambda count: space.left(laid(count)))
         left_out = tuple(
             Omitted(document_name(document, place), None, _UNFITTING if place == kept else _LATER)
             for place, document in enumerate(documents[kept:], kept)
@@ -63,7 +63,7 @@ class QuestionChunks:
         return attrs.evolve(laid(kept), omitted=left_out)
 
 
-def _first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None]) -> int:
+def _count_first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None]) -> int:
     """The largest number of first chunks such that these, and any fewer of them, fit.
 
     `left_with(n)` is the tokens left with n chunks, None for no limit; `blank` says which chunks are only white space.
@@ -92,24 +92,24 @@ def _first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None
     return sure
 
 
-def _at_question(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Document]) -> Rendered:
+def _place_at_question(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Document]) -> Rendered:
     opening = Piece("instruction", "role line", f"{ROLE_LINE}\n{QUESTION_LINE}")
     header = Piece("instruction", "context header", f"\n{CONTEXT_HEADER}\n")
     return Rendered(instruction_pieces(regions), around=Around((opening,), (header, *lines)), sources=tuple(chunks))
 
 
-def _in_system(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Document]) -> Rendered:
+def _place_in_system(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Document]) -> Rendered:
     instruction = (Piece("instruction", regions.opening, f"{regions.instruction}\n"),) if regions.instruction else ()
     # One piece, because counts may not add between two chunks.
     prompt = f"{ROLE_LINE}\n{CONTEXT_HEADER}\n" + "".join(piece.text for piece in lines)
     return Rendered((*instruction, Piece("knowledge", "prompt", prompt)), sources=tuple(chunks))
 
 
-def _lines(chunks: Sequence[Document]) -> list[Piece]:
+def _write_lines(chunks: Sequence[Document]) -> list[Piece]:
     return [Piece("knowledge", document_name(chunk, place), f"{chunk.text}\n") for place, chunk in enumerate(chunks)]
 
 
-def _ended(lines: Sequence[Piece]) -> list[Piece]:
+def _add_ending(lines: Sequence[Piece]) -> list[Piece]:
     """The lines of the chunks, or the placeholder, and the ending line, which begins with the line break before it."""
     last = lines[-1] if lines else Piece("knowledge", "placeholder", f"{PLACEHOLDER}\n")
     last = attrs.evolve(last, text=last.text.removesuffix("\n"))

@@ -78,22 +78,22 @@ class Shelf:
         """The choice and its layout. If the whole costs more or less than the sum of its pieces, choose for fewer
         tokens or for more, but never for more than `max_tokens`.
         """
-        tried = self._tried(tokens_left)
+        tried = self._try_choice(tokens_left)
         picked, rendered, left = tried
         promised = self.cost(picked)
         if left >= 0:
-            return self._for_more(tokens_left, tried, max_tokens)
+            return self._choose_for_more(tokens_left, tried, max_tokens)
         if self.picked(promised - 1) == picked:  # it never leaves anything out
             return picked, rendered
         # At `high` it does not fit; at `low` it does, or nothing is picked. Goes down in growing steps, then bisects.
         high, low = promised, max(promised + left, -1)
-        best = self._tried(low)
+        best = self._try_choice(low)
         while best[2] < 0 and low >= 0:
             high, low = low, max(low - 2 * (high - low), -1)
-            best = self._tried(low)
-        return self._between(low, high, best)[:2]
+            best = self._try_choice(low)
+        return self._search_between(low, high, best)[:2]
 
-    def _for_more(self, tokens_left: Tokens, tried: _Tried, max_tokens: Tokens | None) -> Choice:
+    def _choose_for_more(self, tokens_left: Tokens, tried: _Tried, max_tokens: Tokens | None) -> Choice:
         """Choose again with the tokens that the whole costs less than its pieces, as long as that fits.
 
         A source that does not fit then is left out of the next choice: its price says too little of what it costs.
@@ -108,27 +108,27 @@ class Shelf:
             more = shelf.picked(high)
             if high <= low or more == picked:
                 break
-            tried = shelf._tried(high)
+            tried = shelf._try_choice(high)
             if tried[2] >= 0:
                 best, low = tried, high
                 continue
-            best = shelf._between(low, high, best)
+            best = shelf._search_between(low, high, best)
             beyond = next((at for at in more if at not in best[0]), None)
             shelf = attrs.evolve(shelf, allowed=[at for at in shelf.allowed if at != beyond])
         return best[:2]
 
-    def _between(self, low: Tokens, high: Tokens, best: _Tried) -> _Tried:
+    def _search_between(self, low: Tokens, high: Tokens, best: _Tried) -> _Tried:
         """The choice for the most tokens below `high` that fits. `best` is that for `low`."""
         while high - low > 1:
             middle = (low + high) // 2
-            tried = best if self.picked(middle) == best[0] else self._tried(middle)
+            tried = best if self.picked(middle) == best[0] else self._try_choice(middle)
             if tried[2] < 0:
                 high = middle
             else:
                 low, best = middle, tried
         return best
 
-    def _tried(self, tokens_left: Tokens) -> _Tried:
+    def _try_choice(self, tokens_left: Tokens) -> _Tried:
         picked = self.picked(tokens_left)
         rendered = self.laid(picked)
         return picked, rendered, self.writer.space.left(rendered) or 0

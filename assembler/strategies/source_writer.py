@@ -36,7 +36,7 @@ class SourceWriter:
 
     def candidates(self, sources: Sequence[Source]) -> list[Candidate]:
         """The sources for a selection, each with the price of its body."""
-        costs = self.space.price([self._body(source.document, "source") for source in sources])
+        costs = self.space.price([self._write_body(source.document, "source") for source in sources])
         return [
             Candidate(cost, source.score, source.origin, source.document.embedding)
             for cost, source in zip(costs, sources, strict=True)
@@ -48,14 +48,14 @@ class SourceWriter:
 
     def cost(self, rendered: Rendered) -> Tokens:
         """What the sources of a layout cost, each by itself, without the words around them."""
-        bodies = [self._body(document, "source") for document in rendered.sources]
+        bodies = [self._write_body(document, "source") for document in rendered.sources]
         return sum(self.space.price(bodies)) + sum(map(self.heading, range(1, len(bodies) + 1)))
 
     def frame(self, sources: Sequence[Source]) -> Sequence[Source]:
         """The sources without which it is unknown what stands around the others: none, as the words are known."""
         return ()
 
-    def _body(self, document: Document, name: str) -> Piece:
+    def _write_body(self, document: Document, name: str) -> Piece:
         return Piece("knowledge", name, self.layout.body(document))
 
 
@@ -73,13 +73,13 @@ class BlockWriter(SourceWriter):
 
     def blocks(self, sources: Iterable[Source]) -> tuple[SourceBlock, ...]:
         """A block for each source."""
-        return tuple([self._body(source.document, name_of(source)) for source in sources])
+        return tuple([self._write_body(source.document, name_of(source)) for source in sources])
 
     def frame(self, sources: Sequence[Source]) -> Sequence[Source]:
         """The first: with it the API adds a prompt on citations."""
         return sources[:1]
 
-    def _body(self, document: Document, name: str) -> SourceBlock:
+    def _write_body(self, document: Document, name: str) -> SourceBlock:
         origin, title = cast(BlockLayout, self.layout).named(document)
         return SourceBlock("knowledge", name, document.text, origin, title)
 

@@ -48,12 +48,12 @@ def split(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead] = FAR) ->
     if len(group) > max((look_ahead.requests for look_ahead in look_aheads), default=0):
         yield from _split_by_size(group, sizes)
         return
-    while document := _saves_most(group, sizes, look_aheads):
+    while document := _find_most_saving(group, sizes, look_aheads):
         yield document, [request - {document} for request in group if document in request]
         group = [request for request in group if document not in request]
 
 
-def _saves_most(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) -> Identity | None:
+def _find_most_saving(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) -> Identity | None:
     """The document to put first, or None if no two requests share one."""
     counts = Counter(document for request in group for document in request)
     shared = [document for document, count in counts.items() if count > 1]
@@ -66,12 +66,12 @@ def _saves_most(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) ->
         behind = [request - {document} for request in group if document in request]
         rest = [request for request in group if document not in request]
         saved = (len(behind) - 1) * sizes[document]
-        return saved + _saved(behind, sizes, look_ahead.beyond) + _saved(rest, sizes, look_ahead.beyond)
+        return saved + _measure_saved(behind, sizes, look_ahead.beyond) + _measure_saved(rest, sizes, look_ahead.beyond)
 
     return max(found[: look_ahead.documents], key=saved_behind)
 
 
-def _saved(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) -> float:
+def _measure_saved(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead]) -> float:
     """What the tree of a group saves: all but one occurrence of each document at each of its places."""
     saved, unvisited = 0.0, [group]
     while unvisited:

@@ -22,7 +22,7 @@ ALIKE = 0.9
 """Two texts with a larger share of common characters, in order, are duplicates."""
 
 
-def _a_number(_owner: object, field: attrs.Attribute[float], value: object) -> None:
+def _must_be_number(_owner: object, field: attrs.Attribute[float], value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         shown = value if isinstance(value, float) else f"a {type(value).__name__}"
         raise PromptError(f"{field.name} is not a number ({shown}): pass a similarity, such as {SIMILAR}")
@@ -61,7 +61,7 @@ class SimilarVectors:
     the rest.
     """
 
-    threshold: float = attrs.field(default=SIMILAR, validator=_a_number)
+    threshold: float = attrs.field(default=SIMILAR, validator=_must_be_number)
 
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The best of similar sources stays. O(n · kept · dimensions), as one matrix product."""
@@ -80,7 +80,7 @@ class AlikeTexts:
     hundreds. Raises MissingExtraError without the extra `dedup`.
     """
 
-    threshold: float = attrs.field(default=ALIKE, validator=_a_number)
+    threshold: float = attrs.field(default=ALIKE, validator=_must_be_number)
 
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The best of similar texts stays."""

@@ -75,7 +75,7 @@ class _Ours:
     __slots__ = ("_initials", "_labels")
 
     def __init__(self, labels: tuple[str, ...]) -> None:
-        folded = ["".join(_folded(label))[:_REST] for label in labels]
+        folded = ["".join(_fold_line(label))[:_REST] for label in labels]
         self._labels = [(label.rstrip(":"), label.endswith(":")) for label in folded if label.rstrip(":")]
         self._initials = {*"s0123456789", *(label[0] for label, _ in self._labels)}
 
@@ -90,7 +90,7 @@ class _Ours:
             return False
         lead: list[str] = []
         rest = ""
-        for character in _folded(line):
+        for character in _fold_line(line):
             if rest or character.isalnum():
                 rest += character
                 if rest[0] not in self._initials:
@@ -101,16 +101,16 @@ class _Ours:
                 lead.append(character)
         if not rest:
             return [character for character in lead if character != "\\"] == ["-", "-", "-"]
-        return _heading(lead, rest) or self._label(rest)
+        return _is_heading(lead, rest) or self._is_label(rest)
 
-    def _label(self, rest: str) -> bool:
+    def _is_label(self, rest: str) -> bool:
         return any(
             rest.startswith(label) and (not colon or _COLON.match(rest, len(label)) is not None)
             for label, colon in self._labels
         )
 
 
-def _heading(lead: Sequence[str], rest: str) -> bool:
+def _is_heading(lead: Sequence[str], rest: str) -> bool:
     """Whether a line is a heading: in square brackets any `source`, or numbers; elsewhere a numbered source, or a
     number before a closing bracket.
     """
@@ -122,7 +122,7 @@ def _heading(lead: Sequence[str], rest: str) -> bool:
     return any((_WHOLE_HEADING.fullmatch(rest), _CLOSED_NUMBER.fullmatch(rest)))
 
 
-def _folded(line: str) -> Iterator[str]:
+def _fold_line(line: str) -> Iterator[str]:
     """The characters by which a line is compared, in order, computed as they are read."""
     for piece in _SEEN.finditer(line):
         if piece[0].isascii():

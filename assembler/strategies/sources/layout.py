@@ -37,7 +37,7 @@ class Headings(enum.Enum):
 _A_HEADINGS = Is((Headings,), "a member of Headings such as Headings.TRAIL")
 
 
-def _labels(given: Iterable[str]) -> tuple[str, ...]:
+def _read_labels(given: Iterable[str]) -> tuple[str, ...]:
     found: object = given
     if isinstance(found, str) or not iterates(found):
         raise BudgetError(wrong("labels", "a list of texts such as 'QUESTION:'", given))
@@ -75,7 +75,7 @@ class PlainSources:
     """
 
     headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
-    labels: tuple[str, ...] = attrs.field(default=LABELS, converter=_labels)
+    labels: tuple[str, ...] = attrs.field(default=LABELS, converter=_read_labels)
 
     def heading(self, number: int) -> str:
         """The number, after a rule if another source comes before."""
@@ -124,14 +124,18 @@ class NativeSources:
     def named(self, document: Document) -> tuple[str, str]:
         """Where the document is from, and the same with section and page."""
         kind = document.type.strip() or "source"
-        name, page = _line(document.source), _line(of(document, "page_number"))
+        name, page = _make_one_line(document.source), _make_one_line(of(document, "page_number"))
         title = " › ".join([place for place in (name, *section_trail(document)) if place]) or kind
         return (document.source or kind) if name else kind, f"{title}, page {page}" if page else title
 
 
 def origin_lines(document: Document, headings: Headings) -> str:
     """The document, section and page that are known, each in one line, whatever they hold."""
-    name, trail, page = _line(document.source), section_trail(document), _line(of(document, "page_number"))
+    name, trail, page = (
+        _make_one_line(document.source),
+        section_trail(document),
+        _make_one_line(of(document, "page_number")),
+    )
     if headings is Headings.TRAIL:
         places = [place for place in (name, *trail) if place]
         shown = " › ".join(places) + (f", page {page}" if page else "")
@@ -145,10 +149,10 @@ def section_trail(document: Document) -> list[str]:
     """The sections around a source, outermost first: `section_path`, else `section_title` alone."""
     path: object = of(document, "section_path")
     titles = list(cast("Sequence[object]", path)) if isinstance(path, list | tuple) else [of(document, "section_title")]
-    return [line for title in titles if (line := _line(title))]
+    return [line for title in titles if (line := _make_one_line(title))]
 
 
-def _line(value: object) -> str:
+def _make_one_line(value: object) -> str:
     if value is None:
         return ""
     try:

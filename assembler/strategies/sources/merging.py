@@ -48,19 +48,19 @@ class MergeNeighbours:
     def merge(self, sources: Sequence[Source]) -> list[Source]:
         """The sources in no particular order, each run of neighbours merged into one. O(characters)."""
         line = sorted(sources, key=lambda source: (str(source.origin), position(source.document), source.place))
-        return [self._joined(run) if len(run) > 1 else run[0] for run in runs(line, _follows)]
+        return [self._join_run(run) if len(run) > 1 else run[0] for run in runs(line, _follows)]
 
-    def _joined(self, run: Sequence[Source]) -> Source:
+    def _join_run(self, run: Sequence[Source]) -> Source:
         text = run[0].document.text
         for source in run[1:]:
             following = source.document.text
             shared = overlap(text[-len(following) :], following)
             text += following[shared:] if shared >= self.overlap else "\n" + following
         best = min(run, key=lambda source: (-source.score, source.place))
-        return Source(_united(run, text, best.document), best.place, best.score)
+        return Source(_unite_documents(run, text, best.document), best.place, best.score)
 
 
-def _united(run: Sequence[Source], text: str, best: Document) -> Document:
+def _unite_documents(run: Sequence[Source], text: str, best: Document) -> Document:
     first = run[0].document
     ids = [of(source.document, "chunk_id") for source in run]
     metadata = {**(first.metadata or {}), "chunk_ids": ids, "places": [source.place for source in run]}

@@ -54,7 +54,7 @@ def order_sources(sources: Sequence[Source], order: Order | ReadingOrder) -> lis
         return ranked
     ranked.sort(key=attrgetter("score"), reverse=True)  # stable, also in reverse: equal scores stay ordered by place
     if not isinstance(order, Order):
-        return _reordered(ranked, order)
+        return _reorder(ranked, order)
     if order is Order.SCORE:
         return ranked
     if order is Order.EDGES_FIRST:
@@ -67,7 +67,7 @@ def order_sources(sources: Sequence[Source], order: Order | ReadingOrder) -> lis
     return sorted(ranked, key=lambda source: (first[source.origin], position(source.document), source.place))
 
 
-def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
+def _reorder(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
     by_document: dict[int, list[Source]] = {}
     for source in reversed(ranked):
         by_document.setdefault(id(source.document), []).append(source)

@@ -37,9 +37,9 @@ def cut_prompt(text: str, bare: str, documents: Sequence[Titled], words: str) ->
     `bare` is the same text without documents, `words` the name of the template's own pieces. O(characters) of the text,
     and as many again for each document that is not found in it.
     """
-    before = _alike(text, bare)
-    after = min(_alike(text[::-1], bare[::-1]), len(text) - before, len(bare) - before)
-    start, stop = _seam_before(text, before), _seam_after(text, len(text) - after)
+    before = _count_alike(text, bare)
+    after = min(_count_alike(text[::-1], bare[::-1]), len(text) - before, len(bare) - before)
+    start, stop = _find_seam_before(text, before), _find_seam_after(text, len(text) - after)
     if before + after == len(text):
         start = stop = len(text)
     inner = _cut_documents(text, start, stop, documents)
@@ -51,7 +51,7 @@ def not_found(text: str, documents: Sequence[str]) -> list[int]:
     """The indexes of the documents that do not stand in a text one after another, as they are, escaped or shortened."""
     cursor, missing = 0, list[int]()
     for index, document in enumerate(documents):
-        at, length = _found(text, document, cursor, len(text))
+        at, length = _find_document(text, document, cursor, len(text))
         if at < 0:
             missing.append(index)
         else:
@@ -78,25 +78,25 @@ def _cut_documents(text: str, start: int, stop: int, documents: Sequence[Titled]
     cursor, names = start, list[str]()
     for document in documents:
         names.append(document.name)
-        at, length = _found(text, document.text, cursor, stop)
+        at, length = _find_document(text, document.text, cursor, stop)
         if at < 0:
             continue
         cursor = at + length
         if cuts and at < cuts[-1][1]:
             names = [*cuts.pop()[0], *names]
-        cuts.append((names, _seam_after(text, cursor)))
+        cuts.append((names, _find_seam_after(text, cursor)))
         names = []
     if not cuts:
-        return [Piece("knowledge", _named(names), text[start:stop])]
+        return [Piece("knowledge", _name_documents(names), text[start:stop])]
     cuts[-1] = ([*cuts[-1][0], *names], stop)
     edges = [start, *(cut for _, cut in cuts)]
     return [
-        Piece("knowledge", _named(names), text[edges[place] : edges[place + 1]])
+        Piece("knowledge", _name_documents(names), text[edges[place] : edges[place + 1]])
         for place, (names, _) in enumerate(cuts)
     ]
 
 
-def _found(text: str, document: str, start: int, stop: int) -> tuple[int, int]:
+def _find_document(text: str, document: str, start: int, stop: int) -> tuple[int, int]:
     """Where a document stands in a text, and the length that was found: all of it, or how it begins; -1 if neither.
 
     Blanks around it, and whether it was escaped, make no difference.
@@ -110,24 +110,24 @@ def _found(text: str, document: str, start: int, stop: int) -> tuple[int, int]:
     return -1, 0
 
 
-def _named(names: Sequence[str]) -> str:
+def _name_documents(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} documents"
 
 
-def _seam_before(text: str, place: int) -> int:
+def _find_seam_before(text: str, place: int) -> int:
     """The last place up to this one at which the text can be cut; 0 if there is none."""
     while (place := text.rfind("\n", 0, place) + 1) and not _SEAM.match(text, place - 1):
         place -= 1
     return place
 
 
-def _seam_after(text: str, place: int) -> int:
+def _find_seam_after(text: str, place: int) -> int:
     """The first place from this one on at which the text can be cut; its end if there is none."""
     found = _SEAM.search(text, max(place - 1, 0))
     return len(text) if found is None else found.end()
 
 
-def _alike(one: str, other: str) -> int:
+def _count_alike(one: str, other: str) -> int:
     """How many first characters two texts have in common. O(characters · log), in C."""
     alike, most = 0, min(len(one), len(other))
     while alike < most:

@@ -54,10 +54,12 @@ class Greedy:
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """Those that fit, best first."""
-        return _filled(candidates, range(len(candidates)), tokens_left, heading)
+        return _fill_greedily(candidates, range(len(candidates)), tokens_left, heading)
 
 
-def _filled(candidates: Sequence[Candidate], ranked: Sequence[int], tokens_left: Tokens, heading: Heading) -> list[int]:
+def _fill_greedily(
+    candidates: Sequence[Candidate], ranked: Sequence[int], tokens_left: Tokens, heading: Heading
+) -> list[int]:
     taken: list[int] = []
     next_heading = heading(1)
     for index in ranked:
@@ -85,8 +87,8 @@ class Best:
         greedy = Greedy().pick(candidates, tokens_left, heading)
         if len(greedy) == len(candidates) or tokens_left <= 0:
             return greedy
-        heading_cost = max(heading(number) for number in _numbers(len(candidates)))
-        scores = _summable([one.score for one in candidates])
+        heading_cost = max(heading(number) for number in _find_dearest_numbers(len(candidates)))
+        scores = _scale_scores([one.score for one in candidates])
         useful = [at for at, one in enumerate(candidates) if scores[at] > 0 and one.cost + heading_cost <= tokens_left]
         if len(useful) * tokens_left > self.cells:
             return greedy
@@ -94,9 +96,9 @@ class Best:
         chosen = [useful[at] for at in best_subset(costs, [scores[at] for at in useful], tokens_left)]
         rest = tokens_left - sum(candidates[at].cost for at in chosen) - sum(map(heading, range(1, len(chosen) + 1)))
         others = sorted(set(range(len(candidates))) - set(chosen))
-        more = _filled(candidates, others, rest, lambda number: heading(number + len(chosen)))
+        more = _fill_greedily(candidates, others, rest, lambda number: heading(number + len(chosen)))
         chosen = sorted([*chosen, *more])
-        return chosen if _worth(scores, chosen) >= _worth(scores, greedy) else greedy
+        return chosen if _add_up_scores(scores, chosen) >= _add_up_scores(scores, greedy) else greedy
 
 
 def best_subset(weights: Sequence[int], values: Sequence[float], capacity: int) -> list[int]:
@@ -127,7 +129,7 @@ def best_subset(weights: Sequence[int], values: Sequence[float], capacity: int) 
     return chosen
 
 
-def _numbers(count: int) -> set[int]:
+def _find_dearest_numbers(count: int) -> set[int]:
     """The numbers from 1 to `count` whose headings may cost most: the last with each number of digits, and the last."""
     return {min(10**digits - 1, count) for digits in range(1, len(str(count)) + 1)}
 
@@ -136,18 +138,18 @@ _MOST = 2.0**900
 """The largest score that is added as it is."""
 
 
-def _summable(scores: Sequence[float]) -> Sequence[float]:
+def _scale_scores(scores: Sequence[float]) -> Sequence[float]:
     """The scores, made smaller by the same factor if they are so large that their sum may be infinite."""
     return [score * 2.0**-100 for score in scores] if max(map(abs, scores)) > _MOST else scores
 
 
-def _worth(scores: Sequence[float], chosen: Sequence[int]) -> float:
+def _add_up_scores(scores: Sequence[float], chosen: Sequence[int]) -> float:
     import math
 
     return math.fsum(scores[at] for at in chosen)
 
 
-def _a_weight(owner: object, field: attrs.Attribute[float], value: object) -> None:
+def _must_be_weight(owner: object, field: attrs.Attribute[float], value: object) -> None:
     must_be(f"{type(owner).__name__}: {field.name}", value, (int, float), "a number from 0 to 1")
     if not 0 <= cast(float, value) <= 1:
         raise BudgetError(f"{type(owner).__name__}: {field.name} is {value}: a number from 0 to 1 is expected")
@@ -162,7 +164,7 @@ class Diverse:
     does not fit is passed over. One without an embedding is like no other. O(taken · n · dimensions).
     """
 
-    relevance: float = attrs.field(default=0.7, validator=_a_weight)
+    relevance: float = attrs.field(default=0.7, validator=_must_be_weight)
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """The chosen candidates, in the order in which they were taken."""

@@ -48,14 +48,14 @@ class PrefixTree:
             for key, document in named.items():
                 if key not in sizes:
                     sizes[key] = size(document.text)
-        return cls(_grown(requests, sizes))
+        return cls(_grow_branches(requests, sizes))
 
     def __call__(self, documents: Sequence[Document], /) -> list[Document]:
         """The documents in the order of the tree. O(n · branches) for n documents of one request."""
         by_identity: dict[Identity, list[Document]] = {}
         for document in documents:
             by_identity.setdefault(identity(document), []).append(document)
-        shared = list(self._path(by_identity))
+        shared = list(self._walk_path(by_identity))
         rest = sorted(by_identity.keys() - set(shared))
         return [document for key in (*shared, *rest) for document in by_identity[key]]
 
@@ -64,34 +64,34 @@ class PrefixTree:
 
         For caches of bounded size (vLLM, SGLang) and for those that forget within minutes.
         """
-        places = [(self._ranks(documents), place) for place, documents in enumerate(batch)]
+        places = [(self._find_ranks(documents), place) for place, documents in enumerate(batch)]
         return [place for _, place in sorted(places)]
 
-    def _path(self, keys: Iterable[Identity]) -> Iterator[Identity]:
+    def _walk_path(self, keys: Iterable[Identity]) -> Iterator[Identity]:
         """The documents that the tree knows in this combination, in its order."""
         left, branches = set(keys), self._nodes[0]
-        while found := _both(left, branches):
+        while found := _find_shared(left, branches):
             first = min(found, key=lambda key: branches[key][0])
             yield first
             left.remove(first)
             branches = self._nodes[branches[first][1]]
 
-    def _ranks(self, documents: Sequence[Document]) -> list[int]:
+    def _find_ranks(self, documents: Sequence[Document]) -> list[int]:
         ranks, node = list[int](), 0
-        for key in self._path(map(identity, documents)):
+        for key in self._walk_path(map(identity, documents)):
             rank, node = self._nodes[node][key]
             ranks.append(rank)
         return ranks
 
 
-def _both(keys: set[Identity], branches: _Branches) -> list[Identity]:
+def _find_shared(keys: set[Identity], branches: _Branches) -> list[Identity]:
     """The documents that are in both. O(the smaller)."""
     if len(branches) < len(keys):
         return [key for key in branches if key in keys]
     return [key for key in keys if key in branches]
 
 
-def _grown(requests: Group, sizes: Sizes) -> tuple[_Branches, ...]:
+def _grow_branches(requests: Group, sizes: Sizes) -> tuple[_Branches, ...]:
     nodes: list[dict[Identity, tuple[int, int]]] = [{}]
     unvisited = [(0, requests)]
     while unvisited:

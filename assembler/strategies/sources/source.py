@@ -26,7 +26,7 @@ class Source:
     @property
     def origin(self) -> object:
         """The same for all sources of one document: `document_id`, else the source's name, else the source itself."""
-        return _document_id(self.document) or self.document.source or self
+        return _read_document_id(self.document) or self.document.source or self
 
 
 Identity: TypeAlias = tuple[str, float, str]
@@ -35,11 +35,11 @@ Identity: TypeAlias = tuple[str, float, str]
 
 def identity(document: Document) -> Identity:
     """The identity of a document: the name of what it is a part of, its position there, and its text."""
-    name = _document_id(document) or document.source or ""
-    return _as_text(name), position(document), document.text
+    name = _read_document_id(document) or document.source or ""
+    return _write_name(name), position(document), document.text
 
 
-def _as_text(name: object) -> str:
+def _write_name(name: object) -> str:
     """A name as a text. Python writes an integer of more than 4,300 digits in base 16 alone."""
     try:
         return str(name)
@@ -63,7 +63,7 @@ def of(document: Document, key: str) -> Any:
     return None if document.metadata is None else document.metadata.get(key)
 
 
-def _document_id(document: Document) -> Hashable | None:
+def _read_document_id(document: Document) -> Hashable | None:
     """The `document_id` of a document, or None. An id that is a list, a dict or an array identifies nothing."""
     found = of(document, "document_id")
     return found if isinstance(found, Hashable) else None
@@ -77,24 +77,24 @@ def ranked_sources(documents: Sequence[Document], reliability: Reliability) -> l
     """
     plain = 1.0 if all(document.score is None for document in documents) else 0.0
     found = [
-        Source(document, place, _weighted(document, plain, reliability, place))
+        Source(document, place, _weigh_score(document, plain, reliability, place))
         for place, document in enumerate(documents)
     ]
     found.sort(key=lambda source: -source.score)  # stable: equal scores stay in the order given
     return found
 
 
-def _weighted(document: Document, plain: float, reliability: Reliability, place: int) -> float:
-    score = plain if document.score is None else _finite(document.score, "score", place)
+def _weigh_score(document: Document, plain: float, reliability: Reliability, place: int) -> float:
+    score = plain if document.score is None else _must_be_finite(document.score, "score", place)
     if not reliability:
         return score
     weight = reliability(document) if callable(reliability) else reliability.get(document.source or "", 1.0)
-    if _finite(weight, "reliability", place) < 0:
+    if _must_be_finite(weight, "reliability", place) < 0:
         raise PromptError(f"reliability of document {place} is below 0; use 0 to rank it last")
     return score * weight
 
 
-def _finite(value: object, name: str, place: int) -> float:
+def _must_be_finite(value: object, name: str, place: int) -> float:
     if type(value) is float and -math.inf < value < math.inf:
         return value
     try:

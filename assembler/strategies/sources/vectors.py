@@ -86,7 +86,7 @@ class _Search:
         known = list(self.kept)
         fresh: list[int] = []
         for row in range(stop - start):
-            like = self._like(row, start, known, fresh, earlier, within) if row in suspects else None
+            like = self._find_similar(row, start, known, fresh, earlier, within) if row in suspects else None
             if like is None:
                 fresh.append(row)
             else:
@@ -95,20 +95,20 @@ class _Search:
             self.rows[len(self.kept)] = self.rows[start + row]
             self.kept.append(start + row)
 
-    def _like(
+    def _find_similar(
         self, row: int, start: int, known: list[int], fresh: list[int], earlier: Matrix, within: Matrix
     ) -> int | None:
         """The first kept row to which this one is too similar, or None."""
         doubtful = self.threshold - self.max_error
         for at in np.flatnonzero(earlier[row] > doubtful):
-            if self._above(start + row, known[int(at)], float(earlier[row, at])):
+            if self._is_above(start + row, known[int(at)], float(earlier[row, at])):
                 return known[int(at)]
         for other in fresh:
-            if within[row, other] > doubtful and self._above(start + row, start + other, float(within[row, other])):
+            if within[row, other] > doubtful and self._is_above(start + row, start + other, float(within[row, other])):
                 return start + other
         return None
 
-    def _above(self, row: int, other: int, similarity: float) -> bool:
+    def _is_above(self, row: int, other: int, similarity: float) -> bool:
         if similarity > self.threshold + self.max_error:
             return True
         return is_above(self.vectors[self.places[row]], self.vectors[self.places[other]], self.threshold)
@@ -119,39 +119,39 @@ def is_above(one: Any, other: Any, threshold: float) -> bool:
     similarity = cosine(one, other)
     if abs(similarity - threshold) > (len(one) + _ROUNDED_ROWS) * _DOUBLE_ROUNDING:
         return similarity > threshold
-    a, b = ([Fraction(number) for number in _numbers(vector).tolist()] for vector in (one, other))
-    product, limit = _dot(a, b), Fraction(repr(float(threshold)))  # 0.3 means three tenths
-    return product * abs(product) > limit * abs(limit) * _dot(a, a) * _dot(b, b)
+    a, b = ([Fraction(number) for number in _read_numbers(vector).tolist()] for vector in (one, other))
+    product, limit = _multiply(a, b), Fraction(repr(float(threshold)))  # 0.3 means three tenths
+    return product * abs(product) > limit * abs(limit) * _multiply(a, a) * _multiply(b, b)
 
 
-def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+def _multiply(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
     return sum(map(operator.mul, a, b), Fraction())
 
 
 def cosine(one: Any, other: Any) -> float:
     """The cosine of two vectors in double precision."""
-    a, b = (vector / np.abs(vector).max() for vector in (_numbers(one), _numbers(other)))
+    a, b = (vector / np.abs(vector).max() for vector in (_read_numbers(one), _read_numbers(other)))
     return float(a @ b / (np.sqrt(a @ a) * np.sqrt(b @ b)))
 
 
-def _length(vector: Any) -> int:
+def _count_numbers(vector: Any) -> int:
     try:
         return len(vector)
     except TypeError:
-        raise _no_vector(vector) from None
+        raise _make_vector_error(vector) from None
 
 
-def _numbers(vector: Any) -> NDArray[np.float64]:
+def _read_numbers(vector: Any) -> NDArray[np.float64]:
     try:
         numbers = np.asarray(vector, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):  # not chained, because its text may quote the value
         numbers = None
     if numbers is None or numbers.ndim != 1:
-        raise _no_vector(vector)
+        raise _make_vector_error(vector)
     return numbers
 
 
-def _no_vector(vector: object) -> PromptError:
+def _make_vector_error(vector: object) -> PromptError:
     return PromptError(
         f"an embedding is not a list of numbers ({type(vector).__name__}); leave it out if there is none"
     )
@@ -162,14 +162,14 @@ def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
 
     Raises `PromptError` for a vector that is not a list of numbers.
     """
-    lengths = [_length(vector) for vector in vectors]
+    lengths = [_count_numbers(vector) for vector in vectors]
     width = Counter(lengths).most_common(1)[0][0] if lengths else 0
     places = [index for index, length in enumerate(lengths) if length == width and width]
     rows = np.empty((len(places), width), dtype=np.float32)
     filled: list[int] = []
     for index in places:
         # Scaled before it is squared, so that vectors of 1e30 or 1e-30 do not overflow or vanish.
-        vector = _numbers(vectors[index])
+        vector = _read_numbers(vectors[index])
         largest = float(np.abs(vector).max())
         if 0 < largest < float("inf"):
             scaled = vector / largest
@@ -195,7 +195,7 @@ class MarginalRelevance:
         self._similarity = np.zeros(len(candidates))
         self._penalty = 1 - relevance
         self._offered = np.zeros(len(candidates), dtype=bool)
-        self._order = self._by_worth()
+        self._order = self._walk_by_worth()
 
     def offer(self) -> int | None:
         """The next candidate's index; None once all were offered."""
@@ -204,7 +204,7 @@ class MarginalRelevance:
             self._offered[index] = True
         return index
 
-    def _by_worth(self) -> Iterator[int]:
+    def _walk_by_worth(self) -> Iterator[int]:
         """The candidates that were not offered, the best first."""
         worth = self._worth - self._penalty * self._similarity
         best_first = np.argsort(-worth, kind="stable")
@@ -216,4 +216,4 @@ class MarginalRelevance:
         if row is not None:
             near = self._rows @ self._rows[row]
             self._similarity[self._at_row] = np.maximum(self._similarity[self._at_row], near)
-            self._order = self._by_worth()
+            self._order = self._walk_by_worth()

@@ -185,13 +185,13 @@ def test_diversity_is_maximal_marginal_relevance(items: list[Any], room: int) ->
 def test_candidates_are_ranked_once_until_one_with_a_vector_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """They were ranked for each that was passed over: 32,000 candidates took half a minute."""
     ranked: list[int] = []
-    rank: Any = MarginalRelevance._by_worth
+    rank: Any = MarginalRelevance._walk_by_worth
 
     def counted(search: MarginalRelevance) -> Any:
         ranked.append(1)
         return rank(search)
 
-    monkeypatch.setattr(MarginalRelevance, "_by_worth", counted)
+    monkeypatch.setattr(MarginalRelevance, "_walk_by_worth", counted)
     too_large = [Candidate(1_000, 0.5, vector=(1.0, float(n))) for n in range(50)]
     assert Diverse().pick([*too_large, *(Candidate(1, 0.4) for _ in range(50))], 100, one_each) != []
     assert len(ranked) == 1
