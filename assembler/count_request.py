@@ -47,10 +47,10 @@ def count_request(
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request) + step)
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
     with OfTheCaller("request", ConversationError):
-        return _counted(request, dialect, model, counter, held)
+        return _count_body(request, dialect, model, counter, held)
 
 
-def _counted(
+def _count_body(
     request: Mapping[str, Any],
     dialect: Dialect | str | None,
     model: str | None,
@@ -61,7 +61,7 @@ def _counted(
     resolved, server_tokens = dialect_for(dialect, model), held_count(held)
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
-        priced = _priced(request, resolved, model, counted, resolved.api.held if server_tokens is None else ())
+        priced = _price_body(request, resolved, model, counted, resolved.api.held if server_tokens is None else ())
         return priced if server_tokens is None else priced + server_tokens
     except AssemblyError:
         raise
@@ -70,7 +70,7 @@ def _counted(
     raise problem
 
 
-def _priced(
+def _price_body(
     request: Mapping[str, Any], dialect: Dialect, model: str | None, counter: TokenCounter, unseen: Iterable[str]
 ) -> Count:
     """The price of a request. Raises if it uses one of the `unseen` keys, for which the server adds tokens."""

@@ -74,7 +74,7 @@ def fit_steps(
     """
     budget = base.inside[1].budget
     raw = raw.for_model(None if budget is None else budget.model)
-    regions, settings = _regions(raw, base), _speaking(base.inside[1], raw.dialect)
+    regions, settings = _read_regions(raw, base), _set_dialect(base.inside[1], raw.dialect)
     if before is not None and before.inside[0].regions == regions:
         regions = before.inside[0].regions
     history = (base if before is None else before).inside[0].history
@@ -106,7 +106,7 @@ def advance(steps: Steps, outcome: Context | ContextLengthError | None) -> Fitte
         return cast(Fitted, done.value)
 
 
-def _regions(raw: RawRequest, base: Assembler) -> Regions:
+def _read_regions(raw: RawRequest, base: Assembler) -> Regions:
     """The body's system text and tools, with the base's instruction and knowledge."""
     own = base.inside[0].regions
     texts = [text for text in (raw.layout.system, own.instruction) if text]
@@ -117,10 +117,10 @@ def _regions(raw: RawRequest, base: Assembler) -> Regions:
 def speaking(assembler: Assembler, dialect: Dialect) -> Assembler:
     """A fork of the assembler for another API. Make it once, so that it reuses what it has computed."""
     draft, settings = assembler.inside
-    return Assembler.around(draft, _speaking(settings, dialect))
+    return Assembler.around(draft, _set_dialect(settings, dialect))
 
 
-def _speaking(settings: Settings, dialect: Dialect) -> Settings:
+def _set_dialect(settings: Settings, dialect: Dialect) -> Settings:
     if settings.dialect is dialect:
         return settings
     return Settings.of(settings.budget, dialect, settings.policies, settings.strategy, settings.cache_marks)
@@ -139,30 +139,30 @@ class _Fit:
         """The unchanged body if it fits; else cut it, until the count of the resulting body fits."""
         _, settings = self.gathered.inside
         if settings.budget is not None and settings.calibration is not None:
-            return (yield from self._as_billed(settings.calibration))
-        if self._fits_unchanged() and (fitted := (yield from self._send_whole())) is not None:
+            return (yield from self._fit_by_bill(settings.calibration))
+        if self._does_fit_unchanged() and (fitted := (yield from self._send_whole())) is not None:
             return fitted
         uncounted = self._price_other_keys()
         extra = uncounted.upper
         while True:
-            context = yield self._keeping_free(extra)
-            body = self._around(context)
-            over = self._over(body)
+            context = yield self._keep_free(extra)
+            body = self._write_around(context)
+            over = self._measure_excess(body)
             if over <= 0:
                 return Fitted(body, context, self.gathered, uncounted)
             extra += over
 
-    def _as_billed(self, bill: CalibratedCounter) -> Steps:
+    def _fit_by_bill(self, bill: CalibratedCounter) -> Steps:
         """Fit by a known bill, from which the build counts. Returns the body's own dicts if nothing is dropped.
 
         The cost of the body's other keys is scaled by the bill too.
         """
         uncounted = self._price_other_keys()
-        context = yield self._keeping_free(ceil(uncounted.upper * max(1.0, bill.factor)))
+        context = yield self._keep_free(ceil(uncounted.upper * max(1.0, bill.factor)))
         whole = not self._adds_regions and _is_whole(context.inside) and self._may_stay(context)
-        return Fitted(self.raw.copied() if whole else self._around(context), context, self.gathered, uncounted)
+        return Fitted(self.raw.copied() if whole else self._write_around(context), context, self.gathered, uncounted)
 
-    def _around(self, context: Context) -> dict[str, Any]:
+    def _write_around(self, context: Context) -> dict[str, Any]:
         its_tools = tuple(context.inside.layout.tools) == tuple(self.raw.layout.tools)
         return self.raw.around(context.inside.layout, TOOLS if its_tools else NO_KEYS)
 
@@ -170,26 +170,26 @@ class _Fit:
     def _adds_regions(self) -> bool:
         return bool(self.added_regions.instruction or self.added_regions.documents)
 
-    def _fits_unchanged(self) -> bool:
+    def _does_fit_unchanged(self) -> bool:
         if self._adds_regions:
             return False
         try:
-            return self._over(self.raw.body) <= 0
+            return self._measure_excess(self.raw.body) <= 0
         except AssemblyError:  # a policy may drop the part without a price
             return False
 
     def _send_whole(self) -> Generator[Assembler, Context, Fitted | None]:
         """The unchanged body; if the API would refuse it, the dialect's request, or None if that does not fit."""
         try:
-            context = yield self._keeping_free(0)
+            context = yield self._keep_free(0)
         except ContextLengthError:
-            context = yield self._unlimited()
+            context = yield self._without_limit()
         if context.dropped:
-            context = yield self._unlimited()
+            context = yield self._without_limit()
         body = self.raw.copied()
         if not self._may_stay(context):
             body = self.raw.around(context.inside.layout, TOOLS)
-            if self._over(body) > 0:
+            if self._measure_excess(body) > 0:
                 return None
         return Fitted(body, context, self.gathered, self._price_other_keys())
 
@@ -207,7 +207,7 @@ class _Fit:
         dialect = self.raw.dialect
         return dialect.name in DIALECTS and all(one.note for one in verify(self.raw.body, dialect=dialect))
 
-    def _keeping_free(self, extra: Tokens) -> Assembler:
+    def _keep_free(self, extra: Tokens) -> Assembler:
         """The gathered request, with `extra` tokens kept free for the body's other keys."""
         draft, settings = self.gathered.inside
         if extra and settings.budget is not None:
@@ -215,7 +215,7 @@ class _Fit:
             settings = attrs.evolve(settings, budget=budget)
         return Assembler.around(draft, settings)
 
-    def _unlimited(self) -> Assembler:
+    def _without_limit(self) -> Assembler:
         draft, settings = self.gathered.inside
         return Assembler.around(draft, attrs.evolve(settings, budget=None))
 
@@ -231,7 +231,7 @@ class _Fit:
             problem = unreadable(error)
         raise problem
 
-    def _over(self, body: Mapping[str, Any]) -> Tokens:
+    def _measure_excess(self, body: Mapping[str, Any]) -> Tokens:
         """By how many tokens a body exceeds the limit; 0 or less if it fits or there is no budget."""
         budget = self.gathered.inside[1].budget
         if budget is None:

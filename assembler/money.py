@@ -86,8 +86,8 @@ def bill(request: Context[Any] | Plan, *, on: date | None = None) -> Bill:
     `UnpricedModelError` if no price is listed.
     """
     must_be("request", request, (Context, Plan), "a context or a plan")
-    _must_be_a_day(on)
-    return _bill(request.inside, on)
+    _must_be_day(on)
+    return _make_bill(request.inside, on)
 
 
 @attrs.frozen(eq=False)
@@ -120,32 +120,32 @@ def fits(assembler: Assembler[Any], models: Iterable[str], *, on: date | None = 
     reserves, and `ConversationError` for a history that no API would accept.
     """
     must_be("assembler", assembler, (Assembler,), "an Assembler(budget=…)")
-    _must_be_a_day(on)
+    _must_be_day(on)
     if isinstance(models, str | bytes):
         raise BudgetError(wrong("models", "a list of models' names", models))
     names = as_tuple("models", models, "models' names")
-    return tuple(sorted((_offer(assembler, cast(str, name), on) for name in names), key=_rank))
+    return tuple(sorted((_make_offer(assembler, cast(str, name), on) for name in names), key=_rank))
 
 
-def _must_be_a_day(on: object) -> None:
+def _must_be_day(on: object) -> None:
     must_be("on", on, (date, type(None)), "a date or None")
 
 
-def _offer(assembler: Assembler[Any], model: str, on: date | None) -> Offer:
+def _make_offer(assembler: Assembler[Any], model: str, on: date | None) -> Offer:
     draft, own = assembler.inside
-    settings = _settings_for(own, model)
+    settings = _make_settings(own, model)
     try:
         plan = plan_without_awaiting(draft, settings.without_asking_models)
     except (ContextLengthError, UnsupportedContentError) as error:
         return Offer(model, settings.dialect.name, None, (), None, error)
     try:
-        price = _bill(plan, on)
+        price = _make_bill(plan, on)
     except UnpricedModelError:
         price = None
     return Offer(model, settings.dialect.name, plan.count, tuple(plan.dropped), price)
 
 
-def _settings_for(own: Settings, model: str) -> Settings:
+def _make_settings(own: Settings, model: str) -> Settings:
     if own.budget is None:
         budget = Budget.for_model(model)
     else:
@@ -166,7 +166,7 @@ def _rank(offer: Offer) -> tuple[int, bool, Decimal]:
     return group, offer.bill is None, Decimal(0) if offer.bill is None else offer.bill.cold
 
 
-def _bill(plan: Planned, on: date | None) -> Bill:
+def _make_bill(plan: Planned, on: date | None) -> Bill:
     from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 
     budget = plan.settings.budget

@@ -21,7 +21,7 @@ _SMOOTHED = 20
 """The share that a cache serves is drawn as the mean of so many calls, because single values jump."""
 
 
-def _share(given: float) -> float:
+def _check_share(given: float) -> float:
     return finite("a share", given)
 
 
@@ -34,10 +34,10 @@ class Call:
     cache may serve: an estimate, and 0 if the provider's rule is not known.
     """
 
-    fill: float | None = attrs.field(converter=attrs.converters.optional(_share))
+    fill: float | None = attrs.field(converter=attrs.converters.optional(_check_share))
     left_out: int
     prefix_changed: bool
-    served: float = attrs.field(converter=_share)
+    served: float = attrs.field(converter=_check_share)
 
     @classmethod
     def of(cls, context: Context[Any], previous: Context[Any] | None = None) -> Call:
@@ -47,13 +47,13 @@ class Call:
             fill=None if limit is None else context.count.upper / limit if limit else 1.0,
             left_out=context.inside.left_out,
             prefix_changed=previous is not None and context.first_changed(previous) is not None,
-            served=_served(context, previous),
+            served=_count_served(context, previous),
         )
 
 
 def calls_of(contexts: Iterable[Context[Any]]) -> Iterator[Call]:
     """The calls of a session, oldest first. Holds two contexts at a time."""
-    yield from (Call.of(context, previous) for context, previous in _in_pairs(contexts))
+    yield from (Call.of(context, previous) for context, previous in _pair_contexts(contexts))
 
 
 def session_svg(calls: Iterable[Call], *, title: str = "A session, call by call") -> str:
@@ -61,7 +61,7 @@ def session_svg(calls: Iterable[Call], *, title: str = "A session, call by call"
     known = cast("tuple[Call, ...]", as_tuple("calls", calls, "calls"))
     for call in known:
         must_be("calls", call, (Call,), "calls, as calls_of(contexts) gives them")
-    return chart_svg(title, [*_fill(known), _changes(known), _cache(known)])
+    return chart_svg(title, [*_draw_fill(known), _draw_changes(known), _draw_cache(known)])
 
 
 def session_html(
@@ -74,16 +74,16 @@ def session_html(
     anything but contexts.
     """
     must_be("title", title, (str,), "a text (str)")
-    return session_page(_builds(contexts), title=title, texts=texts)
+    return session_page(_list_builds(contexts), title=title, texts=texts)
 
 
-def _builds(contexts: Iterable[Context[Any]]) -> Iterator[tuple[str, Report, Planned, Tokens]]:
-    for number, (context, previous) in enumerate(_in_pairs(contexts), 1):
+def _list_builds(contexts: Iterable[Context[Any]]) -> Iterator[tuple[str, Report, Planned, Tokens]]:
+    for number, (context, previous) in enumerate(_pair_contexts(contexts), 1):
         served = 0 if previous is None else context.served_after(previous).tokens
         yield f"build {number}", context.report, context.inside, served
 
 
-def _in_pairs(contexts: Iterable[Context[Any]]) -> Iterator[tuple[Context, Context | None]]:
+def _pair_contexts(contexts: Iterable[Context[Any]]) -> Iterator[tuple[Context, Context | None]]:
     previous: Context | None = None
     if not iterates(contexts):
         raise BudgetError(wrong("contexts", "a list of contexts", contexts))
@@ -104,24 +104,24 @@ def smoothed(values: Sequence[float], window: int = _SMOOTHED) -> list[float]:
     return [(sums[at + 1] - sums[max(0, at + 1 - window)]) / min(at + 1, window) for at in range(len(numbers))]
 
 
-def _served(context: Context, previous: Context | None) -> float:
+def _count_served(context: Context, previous: Context | None) -> float:
     if previous is None or not context.count.tokens:
         return 0.0
     return context.served_after(previous).tokens / context.count.tokens
 
 
-def _fill(calls: Sequence[Call]) -> Iterator[Panel]:
+def _draw_fill(calls: Sequence[Call]) -> Iterator[Panel]:
     fills = [call.fill for call in calls if call.fill is not None]
     if fills:
         yield Line("How full the window is", fills, f"mean {sum(fills) / len(fills):.0%}")
 
 
-def _changes(calls: Sequence[Call]) -> Panel:
+def _draw_changes(calls: Sequence[Call]) -> Panel:
     at = [place for place, call in enumerate(calls) if call.prefix_changed]
     return Ticks("Calls that do not begin like the one before", at, len(calls), f"{len(at):,} of {len(calls):,} calls")
 
 
-def _cache(calls: Sequence[Call]) -> Panel:
+def _draw_cache(calls: Sequence[Call]) -> Panel:
     shares = [call.served for call in calls]
     mean = sum(shares) / len(shares) if shares else 0
     return Line(f"Share that a prefix cache may serve, mean of {_SMOOTHED} calls", smoothed(shares), f"mean {mean:.0%}")

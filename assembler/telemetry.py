@@ -43,7 +43,7 @@ too, because the conventions use the name for the kind of API."""
 
 def attributes(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value]:
     """Tokens by region, the budget, what was kept and dropped; for an error what was needed and free. O(messages)."""
-    found = _figures(subject)
+    found = _find_figures(subject)
     own = {NAMESPACE + name: value for name, value in found.items()}
     if "model" in found:
         own["gen_ai.request.model"] = found["model"]
@@ -56,10 +56,10 @@ def fields(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value
 
     `structlog.get_logger().info("built", **fields(context))`.
     """
-    return fields_of(_figures(subject))
+    return fields_of(_find_figures(subject))
 
 
-def _figures(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value]:
+def _find_figures(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value]:
     match subject:
         case Context() | Plan():
             return figures_of(subject.inside)
@@ -76,7 +76,7 @@ def set_attributes(subject: Context[Any] | Plan | ContextLengthError, *, span: S
     """
     if span is not None and not callable(getattr(span, "set_attributes", None)):
         raise WrongTypeError(wrong("span", "a span of OpenTelemetry", span))
-    (_current_span() if span is None else span).set_attributes(attributes(subject))
+    (_find_current_span() if span is None else span).set_attributes(attributes(subject))
 
 
 def note(subject: Context[Any] | ContextLengthError) -> None:
@@ -89,7 +89,7 @@ def note(subject: Context[Any] | ContextLengthError) -> None:
         span.set_attributes({name: value for name, value in attributes(subject).items() if name.startswith(NAMESPACE)})
 
 
-def _current_span() -> Span:
+def _find_current_span() -> Span:
     with from_extra("opentelemetry", needed_for="assembler.telemetry"):
         trace: Any = import_module("opentelemetry.trace")
     span: Span = trace.get_current_span()

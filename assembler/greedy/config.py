@@ -84,10 +84,10 @@ class Config:
             problem, read = type(failure).__name__, None
         if problem:
             raise BudgetError(f"configuration is not YAML ({problem})")
-        return cls(Generator(_entry(_entry(read, "generator"), "encoder_max_tokens")))
+        return cls(Generator(_read_entry(_read_entry(read, "generator"), "encoder_max_tokens")))
 
 
-def _entry(fields: object, name: str) -> Any:
+def _read_entry(fields: object, name: str) -> Any:
     if not isinstance(fields, Mapping) or name not in cast("Mapping[str, object]", fields):
         raise BudgetError(f"configuration has no {name!r}; expected generator: {{encoder_max_tokens: 1024}}")
     return cast("Mapping[str, Any]", fields)[name]

@@ -99,20 +99,22 @@ def counter_of(tokenizer: object) -> TokenCounter:
     """
     if isinstance(tokenizer, str | type) or not (callable(tokenizer) or offers(tokenizer, "encode")):
         raise BudgetError(f"tokenizer is a {type(tokenizer).__name__}: pass a Hugging Face tokenizer or a counter")
-    return EncoderInput(_own(tokenizer) if hasattr(_engine(tokenizer), "no_truncation") else tokenizer)
+    return EncoderInput(
+        _find_own_tokenizer(tokenizer) if hasattr(_find_engine(tokenizer), "no_truncation") else tokenizer
+    )
 
 
-def _engine(tokenizer: Any) -> Any:
+def _find_engine(tokenizer: Any) -> Any:
     """The `tokenizers.Tokenizer` inside a fast tokenizer, or the object itself."""
     return getattr(tokenizer, "backend_tokenizer", tokenizer)
 
 
-def _own(tokenizer: object) -> object:
+def _find_own_tokenizer(tokenizer: object) -> object:
     try:
         own = copy.deepcopy(tokenizer)
     except Exception as failure:
         raise BudgetError(f"tokenizer cannot be copied ({type(failure).__name__}): pass a counter") from failure
-    engine = _engine(own)
+    engine = _find_engine(own)
     engine.no_truncation()
     engine.no_padding()
     return own

@@ -46,25 +46,25 @@ def fixed_items(measured: Measured) -> Iterator[Item]:
     prices = measured.prices
     system = len(measured.rendered.pieces)
     for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):
-        yield attrs.evolve(_priced(piece.region, piece.name, count, piece.text), stable=at < system)
+        yield attrs.evolve(_make_item(piece.region, piece.name, count, piece.text), stable=at < system)
     omitted = measured.rendered.omitted
-    yield from (_left_out(one) for one in omitted if one.region != "capability")
+    yield from (_make_left_out_item(one) for one in omitted if one.region != "capability")
     for message, count in zip(measured.head, prices.head, strict=True):
         name = f"{message.role} message at the head"
-        yield attrs.evolve(_priced("instruction", name, count, (message,)), messages=1)
+        yield attrs.evolve(_make_item("instruction", name, count, (message,)), messages=1)
     for tool, count in zip(measured.regions.tools, prices.tools, strict=True):
-        yield _priced("capability", tool.name, count, tool)
-    yield from (_left_out(one) for one in omitted if one.region == "capability")
+        yield _make_item("capability", tool.name, count, tool)
+    yield from (_make_left_out_item(one) for one in omitted if one.region == "capability")
     if prices.tools:
-        yield _priced("capability", "wrapping of the tools", prices.tooling)
+        yield _make_item("capability", "wrapping of the tools", prices.tooling)
     if (output := measured.regions.output) is not None:
-        yield _priced("capability", f"output schema ({output.name})", prices.output)
-    yield attrs.evolve(_priced("framing", "framing", prices.framing), stable=False)
+        yield _make_item("capability", f"output schema ({output.name})", prices.output)
+    yield attrs.evolve(_make_item("framing", "framing", prices.framing), stable=False)
 
 
-def _left_out(omitted: Omitted) -> Item:
+def _make_left_out_item(omitted: Omitted) -> Item:
     return Item(omitted.region, omitted.name, omitted.tokens, omitted=omitted.reason)
 
 
-def _priced(region: str, name: str, count: Count, content: Content | None = None) -> Item:
+def _make_item(region: str, name: str, count: Count, content: Content | None = None) -> Item:
     return Item(region, name, count.tokens, count.grade, stable=True, content=content)

@@ -28,12 +28,12 @@ def listening() -> Logger | None:
     """The logger if any handler takes such records, else None. Takes 0.15 microseconds."""
     if "logging" not in sys.modules:
         return None
-    logger = _logger()
+    logger = _find_logger()
     return logger if logger.isEnabledFor(_CUT) else None
 
 
 @functools.cache
-def _logger() -> Logger:
+def _find_logger() -> Logger:
     import logging
 
     return logging.getLogger(NAME)
@@ -73,7 +73,7 @@ def log_warnings(context: Context) -> None:
     """Log a warning for each error that did not stop the build. These are rare, so importing `logging` is fine."""
     for warning in context.warnings:
         kind = type(warning).__name__
-        _logger().warning("built despite an error: %s", warning, extra={"context_assembler_warning": kind})
+        _find_logger().warning("built despite an error: %s", warning, extra={"context_assembler_warning": kind})
 
 
 _LONGEST = 200
@@ -83,7 +83,7 @@ _LONGEST = 200
 def log_ignored(what: str, why: str) -> None:
     """Log a warning for an argument of the caller's that is ignored."""
     what = printable(what.replace("\n", " "))[:_LONGEST]  # may come from an untrusted state
-    _logger().warning("ignored %s: %s", what, why, extra={"context_assembler_warning": "Ignored"})
+    _find_logger().warning("ignored %s: %s", what, why, extra={"context_assembler_warning": "Ignored"})
 
 
 __all__ = ["NAME", "listening", "log_build", "log_ignored", "log_refused", "log_warnings"]

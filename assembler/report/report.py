@@ -127,7 +127,7 @@ class Report:
 def report_of(plan: Planned) -> Report:
     """The report of a plan. Prices dropped items if they have no price yet; O(items)."""
     budget, turns = plan.settings.budget, turns_of(plan)
-    rows = tuple(_rows(plan, turns))
+    rows = tuple(_make_rows(plan, turns))
     return Report(
         rows=rows,
         costs=plan.costs,
@@ -136,23 +136,23 @@ def report_of(plan: Planned) -> Report:
         dialect=plan.settings.dialect.name,
         model=None if budget is None else budget.model,
         notes=(
-            *_dialect_notes(plan),
-            *_counter_notes(plan),
-            *_unknown(plan),
-            *_mark_notes(plan),
-            *_bill_notes(plan),
-            *_idle_notes(plan, rows),
+            *_list_dialect_notes(plan),
+            *_list_counter_notes(plan),
+            *_note_unknown_model(plan),
+            *_list_mark_notes(plan),
+            *_list_bill_notes(plan),
+            *_list_idle_notes(plan, rows),
             *tool_notes([tool.name for tool in plan.measured.regions.tools], turns.called),
-            *_strategy_notes(plan),
+            *_list_strategy_notes(plan),
         ),
         steps=Steps(plan),
-        cache=_cache(plan),
+        cache=_make_cache_row(plan),
         volatile=volatile_of(plan.measured),
-        invisible=(*_invisible_in_regions(plan.measured), *turns.invisible),
+        invisible=(*_find_invisible(plan.measured), *turns.invisible),
     )
 
 
-def _dialect_notes(plan: Planned) -> tuple[str, ...]:
+def _list_dialect_notes(plan: Planned) -> tuple[str, ...]:
     """The dialect's notes, or why no request can be made yet."""
     try:
         plan.refuse_unfinished()
@@ -162,11 +162,11 @@ def _dialect_notes(plan: Planned) -> tuple[str, ...]:
     return notes
 
 
-def _counter_notes(plan: Planned) -> tuple[str, ...]:
+def _list_counter_notes(plan: Planned) -> tuple[str, ...]:
     return () if plan.settings.budget is None else plan.settings.budget.token_counter.notes
 
 
-def _idle_notes(plan: Planned, rows: Sequence[Row]) -> Iterator[str]:
+def _list_idle_notes(plan: Planned, rows: Sequence[Row]) -> Iterator[str]:
     """The reasons of policies that could not help. What a single policy saved is not counted: rows name it."""
     idle = plan.trimmed.idle
     named = {row.reason for row in rows} if idle else ()
@@ -177,7 +177,7 @@ _GUESSING = frozenset({"openai_chat", "openai_responses"})
 """The dialects for gateways and deployments with names of their own."""
 
 
-def _unknown(plan: Planned) -> tuple[str, ...]:
+def _note_unknown_model(plan: Planned) -> tuple[str, ...]:
     """A note on how an unknown model is counted: as the model in its name, or with a stand-in vocabulary."""
     budget = plan.settings.budget
     if (
@@ -195,7 +195,7 @@ def _unknown(plan: Planned) -> tuple[str, ...]:
     return (f"unknown model {budget.model}: counted by {STAND_IN}, with a wide bound; did you mean {near}?",)
 
 
-def _strategy_notes(plan: Planned) -> tuple[str, ...]:
+def _list_strategy_notes(plan: Planned) -> tuple[str, ...]:
     strategy, rendered = plan.settings.strategy, plan.measured.rendered
     if not rendered.sources or not isinstance(strategy, NotingStrategy):
         return ()
@@ -203,21 +203,21 @@ def _strategy_notes(plan: Planned) -> tuple[str, ...]:
     return strategy.notes(rendered, (part for message in answers for part in message.parts if isinstance(part, str)))
 
 
-def _mark_notes(plan: Planned) -> tuple[str, ...]:
+def _list_mark_notes(plan: Planned) -> tuple[str, ...]:
     if plan.settings.cache_marks is None:
         return ()
     reason = no_marks(plan.settings.dialect, plan.settings.model)
     return () if reason is None else (reason,)
 
 
-def _cache(plan: Planned) -> CacheRow:
+def _make_cache_row(plan: Planned) -> CacheRow:
     stable, rule = stable_prefix(plan), rule_of(plan)
     served = servable(stable, rule)
     known = (None, None, None) if rule is None else (rule.least, rule.step, rule.source)
     return CacheRow(stable.tokens, served.tokens, served.upper, *known)
 
 
-def _bill_notes(plan: Planned) -> tuple[str, ...]:
+def _list_bill_notes(plan: Planned) -> tuple[str, ...]:
     known = plan.settings.calibration
     if known is None or plan.corrected is None:
         return ()
@@ -227,24 +227,24 @@ def _bill_notes(plan: Planned) -> tuple[str, ...]:
     )
 
 
-def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
+def _find_invisible(measured: Measured) -> tuple[Invisible, ...]:
     facts = fixed_facts(measured)
     if facts.invisible is None:
         facts.invisible = tuple(invisible_texts(items_of(measured, measured.rendered.every_piece)))
     return facts.invisible
 
 
-def _rows(plan: Planned, turns: Turns) -> list[Row]:
-    fixed, framing = _fixed_rows(plan.measured)
+def _make_rows(plan: Planned, turns: Turns) -> list[Row]:
+    fixed, framing = _make_fixed_rows(plan.measured)
     rows, summary = [*fixed], plan.trimmed.cut.summary
     if summary is not None:
         tokens = plan.ledger.price(summary).tokens
         rows.append(Row("conversation", "in place of dropped turns", 0, tokens, reason="summary"))
     missing = plan.count.tokens - sum(map(TOKENS, rows), turns.tokens + framing.after)
-    return _adding_up(plan, [*rows, *turns.rows, framing], missing)
+    return _make_add_up(plan, [*rows, *turns.rows, framing], missing)
 
 
-def _adding_up(plan: Planned, rows: list[Row], missing: Tokens) -> list[Row]:
+def _make_add_up(plan: Planned, rows: list[Row], missing: Tokens) -> list[Row]:
     """Adjust the rows so that they add up to the count, as they do not with a template or after a bill.
 
     A surplus becomes a row of the framing. A deficit is taken from the rows of the conversation in proportion, and from
@@ -264,16 +264,16 @@ def _cut_down(row: Row, after: Tokens) -> Row:
     return attrs.evolve(row, before=after if row.before == row.after else row.before, after=after)
 
 
-def _fixed_rows(measured: Measured) -> tuple[tuple[Row, ...], Row]:
+def _make_fixed_rows(measured: Measured) -> tuple[tuple[Row, ...], Row]:
     """The rows before the conversation and the one after it. Made once for these regions."""
     facts = fixed_facts(measured)
     if facts.rows is None or facts.framing is None:
-        *rows, facts.framing = map(_fixed_row, fixed_items(measured))
+        *rows, facts.framing = map(_make_fixed_row, fixed_items(measured))
         facts.rows = tuple(rows)
     return facts.rows, facts.framing
 
 
-def _fixed_row(item: Item) -> Row:
+def _make_fixed_row(item: Item) -> Row:
     if item.grade is None:  # a document that was left out
         return Row(item.region, item.name, item.before, 0, "dropped", item.omitted)
     return Row(item.region, item.name, item.before, item.before or 0, messages=item.messages)

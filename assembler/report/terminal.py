@@ -38,9 +38,9 @@ _FINDINGS = 5
 def report_text(report: Report, width: int) -> str:
     """The report in at most `width` columns. Long lines are wrapped; only item names are shortened."""
     width = max(width, NARROWEST)
-    head = (line for text in _headline(report) for line in _wrapped(text, width))
-    tables = [*_region_table(report, width), "", *_item_table(report, width)]
-    return "\n".join([*head, "", *tables, *_notes(report, width)])
+    head = (line for text in _write_headline(report) for line in _wrap_text(text, width))
+    tables = [*_write_region_table(report, width), "", *_write_item_table(report, width)]
+    return "\n".join([*head, "", *tables, *_write_notes(report, width)])
 
 
 def printable(text: str, encoding: str | None) -> str:
@@ -56,7 +56,7 @@ def printable(text: str, encoding: str | None) -> str:
 _BARS = {ord(block): "#" for block in "█▉▊▋▌▍▎▏"} | {ord("…"): "..."}
 
 
-def _headline(report: Report) -> Iterator[str]:
+def _write_headline(report: Report) -> Iterator[str]:
     tokens, upper = report.count.tokens, report.count.upper
     grade = str(report.count.grade) if report.count.grade is Grade.EXACT else f"{report.count.grade}, at most {upper:,}"
     target = f" for {report.model}" if report.model else ""
@@ -65,26 +65,26 @@ def _headline(report: Report) -> Iterator[str]:
         limit = report.budget.input_limit
         yield f"limit {limit:,} = {grouped(report.budget.arithmetic())}"
         bound = " by the upper bound" if upper != tokens else ""
-        yield f"left  {limit - upper:,}, {_percent(upper, limit)} full{bound}"
+        yield f"left  {limit - upper:,}, {_write_percent(upper, limit)} full{bound}"
 
 
-def _percent(part: Tokens, whole: Tokens) -> str:
+def _write_percent(part: Tokens, whole: Tokens) -> str:
     if not whole:
         return "100%"
     rounded = f"{part / whole:.0%}"
     return "<1%" if 0 < part * 100 < whole else ">99%" if part < whole and rounded == "100%" else rounded
 
 
-def _region_table(report: Report, width: int) -> Iterator[str]:
+def _write_region_table(report: Report, width: int) -> Iterator[str]:
     whole = report.budget.input_limit if report.budget is not None else report.count.tokens
     share = "of limit" if report.budget is not None else "of all"
     yield f"{'region':<14}{'tokens':>{_NUMBER}}{share:>10}"
     for region, tokens in report.costs.to_dict().items():
-        bar = _bar(tokens, whole, min(_BAR, width - _BESIDE_THE_BAR))
-        yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>10}  {bar}".rstrip()
+        bar = _draw_bar(tokens, whole, min(_BAR, width - _BESIDE_THE_BAR))
+        yield f"{region:<14}{tokens:>{_NUMBER},}{_write_percent(tokens, whole):>10}  {bar}".rstrip()
 
 
-def _bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
+def _draw_bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
     """A bar in eighths of a cell, so that a small region still shows."""
     eighths = round(8 * cells * min(max(tokens, 0), whole) / whole) if whole else 0
     if tokens > 0:
@@ -93,29 +93,31 @@ def _bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
     return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
 
 
-def _item_table(report: Report, width: int) -> Iterator[str]:
+def _write_item_table(report: Report, width: int) -> Iterator[str]:
     widest = min(_NAME, width - _BESIDE_THE_NAME) + max(0, min(width - WIDTH, _WIDER))
-    name = min(widest, max([_NARROW, *(_columns(f"  {row.name}{_count_messages(row)} ") for row in report.rows)]))
+    name = min(widest, max([_NARROW, *(_count_columns(f"  {row.name}{_count_messages(row)} ") for row in report.rows)]))
     yield f"{'item':<{name}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
     region, printed = "", set[str]()
     for row in sorted(report.rows, key=lambda row: REGIONS.index(row.region)):  # in the order of the table above
         if row.region != region:
             region = row.region
             yield region
-        line, *below = _item(row, _briefly(row.reason) if row.reason in printed else row.reason, name, width)
+        line, *below = _write_item(
+            row, _shorten_reason(row.reason) if row.reason in printed else row.reason, name, width
+        )
         yield line
         if row.reason not in printed:  # a long reason is printed in full once
             yield from below
         printed.add(row.reason)
 
 
-def _briefly(reason: str) -> str:
+def _shorten_reason(reason: str) -> str:
     """Shorten a reason that an earlier row has in full to the policies' names, if it has any."""
     parts = reason.split("; ")
     return "; ".join(part.partition(": ")[0] for part in parts) if all(": " in part for part in parts) else reason
 
 
-def _notes(report: Report, width: int) -> Iterator[str]:
+def _write_notes(report: Report, width: int) -> Iterator[str]:
     lines = [f"note: {note}" for note in report.notes]
     if report.cache is not None and report.cache.served:
         lines.append(f"cache: may serve {report.cache.served:,} of the {report.cache.stable_prefix:,} stable tokens")
@@ -133,49 +135,49 @@ def _notes(report: Report, width: int) -> Iterator[str]:
     if lines:
         yield ""
     for line in lines:
-        yield from _wrapped(line, width)
+        yield from _wrap_text(line, width)
 
 
 def _count_messages(row: Row) -> str:
     return f" ({row.messages} messages)" if row.messages > 1 and row.outcome == "dropped" else ""
 
 
-def _item(row: Row, reason: str, name_width: int, width: int) -> Iterator[str]:
+def _write_item(row: Row, reason: str, name_width: int, width: int) -> Iterator[str]:
     before = "?" if row.before is None else f"{row.before:,}"
     counted = _count_messages(row)
-    name = _fitted(f"  {row.name}", name_width - 1 - len(counted)) + counted
-    name += " " * (name_width - _columns(name))
+    name = _fit_text(f"  {row.name}", name_width - 1 - len(counted)) + counted
+    name += " " * (name_width - _count_columns(name))
     line = f"{name}{before:>{_NUMBER}}{row.after:>{_NUMBER},}  {row.outcome}"
     reason = shown_name(reason)
-    if reason and _columns(line) + _columns(reason) + 2 <= width:
+    if reason and _count_columns(line) + _count_columns(reason) + 2 <= width:
         yield f"{line}: {reason}"
     else:
         yield line
         if reason:
-            yield from _wrapped(reason, width, indent="      ")
+            yield from _wrap_text(reason, width, indent="      ")
 
 
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+def _wrap_text(text: str, width: int, indent: str = "") -> list[str]:
     """Wrap the text over several lines: an arithmetic is useless without its end."""
     flat = shown_name(text)
-    columns = width if flat.isascii() else width * len(flat) // max(1, _columns(flat))
+    columns = width if flat.isascii() else width * len(flat) // max(1, _count_columns(flat))
     lines = textwrap.wrap(
         flat, columns, initial_indent=indent, subsequent_indent=indent or "  ", max_lines=_MOST, placeholder="…"
     )
-    return [_fitted(line, width) for line in lines]
+    return [_fit_text(line, width) for line in lines]
 
 
-def _fitted(text: str, width: int) -> str:
+def _fit_text(text: str, width: int) -> str:
     flat = shown_name(text)
-    if _columns(flat) <= width:
+    if _count_columns(flat) <= width:
         return flat
     short = flat[:width]
-    while _columns(short) >= width:
+    while _count_columns(short) >= width:
         short = short[:-1]
     return short + "…"
 
 
-def _columns(text: str) -> int:
+def _count_columns(text: str) -> int:
     """The terminal columns of a text: two for a wide East Asian character, none for a combining mark."""
     if text.isascii():
         return len(text)

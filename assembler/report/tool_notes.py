@@ -25,22 +25,22 @@ def tool_notes(offered: Sequence[str], called: Iterable[str]) -> tuple[str, ...]
     gone = [name for name in called if name not in known]
     notes: list[str] = []
     if gone:
-        notes.append(f"called but not offered: {_listed(gone)}. A model may call such a tool again")
-    if alike := _alike(tuple(offered)):
-        notes.append(f"tools whose names differ only in case: {_listed(alike)}. A model may confuse them")
+        notes.append(f"called but not offered: {_list_names(gone)}. A model may call such a tool again")
+    if alike := _find_alike(tuple(offered)):
+        notes.append(f"tools whose names differ only in case: {_list_names(alike)}. A model may confuse them")
     return tuple(notes)
 
 
 # Cached: a session's tools rarely change.
 @functools.lru_cache(maxsize=16)
-def _alike(names: tuple[str, ...]) -> tuple[str, ...]:
+def _find_alike(names: tuple[str, ...]) -> tuple[str, ...]:
     folded: dict[str, list[str]] = {}
     for name in names:
         folded.setdefault(name.casefold(), []).append(name)
     return tuple(name for same in folded.values() if len(same) > 1 for name in same)
 
 
-def _listed(names: Collection[str]) -> str:
+def _list_names(names: Collection[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     shown = (
         name if NAME.fullmatch(name) else f"a name of {len(name)} characters that no API takes"

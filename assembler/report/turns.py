@@ -51,7 +51,7 @@ class Turns:
         """These turns and the next ones that stay."""
         if not facts:
             return self
-        rows, called, invisible = _rows(plan, self.stop, facts), {**self.called}, [*self.invisible]
+        rows, called, invisible = _make_rows(plan, self.stop, facts), {**self.called}, [*self.invisible]
         for turn in facts:
             called.update(turn.called)
             invisible += turn.invisible
@@ -90,14 +90,14 @@ def turns_of(plan: Planned) -> Turns:
     else:
         known, turns = Turns(plan.trimmed, plan.view.head), plan.turns
         read = () if last is None else (*last.ended.facts, *last.newest)
-    facts = _facts(plan, turns, {turn.start: turn for turn in read})
+    facts = _find_facts(plan, turns, {turn.start: turn for turn in read})
     ended = len(facts) - (bool(turns) and turns[-1][1] == length)
     known, newest = known.and_then(plan, facts[:ended]), facts[ended:]
     plan.session_memory.turn_rows = TurnRows(known, newest)
     return known.and_then(plan, newest)
 
 
-def _facts(plan: Planned, turns: Sequence[Span], known: Mapping[int, TurnFacts]) -> list[TurnFacts]:
+def _find_facts(plan: Planned, turns: Sequence[Span], known: Mapping[int, TurnFacts]) -> list[TurnFacts]:
     """The facts of each turn. What is known of a turn continues: it may have grown since."""
     facts: list[TurnFacts] = []
     for start, stop in turns:
@@ -123,18 +123,18 @@ def _read_on(plan: Planned, turn: TurnFacts, stop: int) -> TurnFacts:
     return TurnFacts(turn.start, stop, called, [*turn.invisible, *invisible_texts(results)])
 
 
-def _rows(plan: Planned, at: int, turns: Sequence[TurnFacts]) -> list[Row]:
+def _make_rows(plan: Planned, at: int, turns: Sequence[TurnFacts]) -> list[Row]:
     """A row for each of these turns, and one before it for what was dropped since `at` or the turn before."""
     rows: list[Row] = []
     first, length, savings = plan.first, plan.view.length, plan.trimmed.savings
-    times = _times(plan) if plan.trimmed.made else {}
+    times = _count_changes(plan) if plan.trimmed.made else {}
     for facts in turns:
         start, stop = facts.start, facts.stop
         if at < start:
-            rows.append(_dropped_row(plan, at, start))
+            rows.append(_make_dropped_row(plan, at, start))
         row = facts.row
         if row is None or start in savings or stop <= first or stop == length:
-            row = _turn(plan, start, stop, times.get(start, {}))
+            row = _make_turn_row(plan, start, stop, times.get(start, {}))
             if not row.reason:
                 # A turn that has ended and was not shortened has the same row in every report.
                 facts.row = row
@@ -143,20 +143,20 @@ def _rows(plan: Planned, at: int, turns: Sequence[TurnFacts]) -> list[Row]:
     return rows
 
 
-def _dropped_row(plan: Planned, start: int, stop: int) -> Row:
+def _make_dropped_row(plan: Planned, start: int, stop: int) -> Row:
     why = plan.trimmed.why_gone if plan.trimmed.decisions else why_before(plan)
-    before = _tokens_before(_as_they_are(plan), start, stop)
+    before = _price_dropped(_price_as_they_are(plan), start, stop)
     return Row("conversation", span_name(start, stop), before, 0, "dropped", why, stop - start)
 
 
-def _as_they_are(plan: Planned) -> Ledger:
+def _price_as_they_are(plan: Planned) -> Ledger:
     """The prices of the messages as they are now: builds do not check all dropped messages for changes."""
     if plan.last_length or plan.first <= plan.view.head:
         return plan.ledger.under(plan.settings.pricer)
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 
 
-def _times(plan: Planned) -> dict[int, dict[Label, int]]:
+def _count_changes(plan: Planned) -> dict[int, dict[Label, int]]:
     """Count the changes of each policy in each turn, by the turn's first message. O(changes)."""
     times: dict[int, dict[Label, int]] = {}
     rungs = plan.settings.active_rungs
@@ -168,7 +168,7 @@ def _times(plan: Planned) -> dict[int, dict[Label, int]]:
     return times
 
 
-def _turn(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> Row:
+def _make_turn_row(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> Row:
     before = plan.ledger.turn(start, stop).tokens
     saved = plan.trimmed.savings.get(start)
     reasons = ["newest turn"] if stop == plan.view.length else []
@@ -179,11 +179,11 @@ def _turn(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> R
     reasons.append(plan.trimmed.why_shortened(times))
     after = before + saved.tokens
     by_rule = plan.ledger.under(plan.settings.pricer)
-    shown = before if by_rule is plan.ledger else _tokens_before(by_rule, start, stop)
+    shown = before if by_rule is plan.ledger else _price_dropped(by_rule, start, stop)
     return Row("conversation", span_name(start, stop), shown, after, "shortened", "; ".join(reasons), stop - start)
 
 
-def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
+def _price_dropped(ledger: Ledger, start: int, stop: int) -> Tokens | None:
     """What the dropped turns would have cost; None if one of their messages is invalid."""
     try:
         return ledger.dropped_tokens(start, stop)

@@ -59,7 +59,7 @@ def prefix_hash(plan: Planned) -> str:
     newest. Raises the dialect's errors. O(characters of the request).
     """
     whole = emission_of(plan)
-    prefix = whole.entries[: len(whole.entries) - _newest_entries(plan)]
+    prefix = whole.entries[: len(whole.entries) - _count_newest_entries(plan)]
     # JSON has no raw line breaks, so different lists of entries never join to the same bytes.
     return hashlib.sha256(b"\n".join([whole.opening, *prefix])).hexdigest()
 
@@ -74,7 +74,7 @@ def first_changed(now: Emitted, before: Emitted) -> int | None:
     return len(now.entries) if len(now.entries) < len(before.entries) else None
 
 
-def _newest_entries(plan: Planned) -> int:
+def _count_newest_entries(plan: Planned) -> int:
     """The number of entries of the newest turn alone: 0 if there is none, or if it is empty."""
     newest, _ = plan.view.newest_turn()
     later = sum(1 for index, _ in plan.kept_messages if index >= newest)
@@ -90,8 +90,8 @@ def _newest_entries(plan: Planned) -> int:
 
 def _spell(value: object) -> bytes:
     """Compact JSON in the order that is sent. ASCII, so that lone surrogates cause no error."""
-    return json.dumps(value, separators=(",", ":"), default=_written_out).encode()
+    return json.dumps(value, separators=(",", ":"), default=_write_value).encode()
 
 
-def _written_out(value: object) -> str:
+def _write_value(value: object) -> str:
     return base64.b64encode(value).decode() if isinstance(value, bytes | bytearray) else repr(value)

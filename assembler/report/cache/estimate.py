@@ -58,11 +58,11 @@ def count_served(plan: Planned, previous: Planned) -> Count:
     some providers read first. APIs that cache only what is marked serve this with the marks of `CacheMarks`.
     """
     ours, theirs = plan.settings, previous.settings
-    if (ours.dialect.name, ours.model) != (theirs.dialect.name, theirs.model) or not _same_tools(plan, previous):
+    if (ours.dialect.name, ours.model) != (theirs.dialect.name, theirs.model) or not _are_same_tools(plan, previous):
         return _NONE
-    if plan.layout.system != previous.layout.system or not _same_messages(plan.layout.head, previous.layout.head):
+    if plan.layout.system != previous.layout.system or not _are_same_messages(plan.layout.head, previous.layout.head):
         return attrs.evolve(_NONE, upper=servable(plan.measured.capability, rule_of(plan)).upper)
-    return servable(_price_prefix(plan) + total(_shared_prices(plan, previous)), rule_of(plan))
+    return servable(_price_prefix(plan) + total(_list_shared_prices(plan, previous)), rule_of(plan))
 
 
 _NONE = Count(0, Grade.ESTIMATED, upper=0)
@@ -84,24 +84,24 @@ def _price_prefix(plan: Planned) -> Count:
     return facts.prefix
 
 
-def _same_tools(plan: Planned, previous: Planned) -> bool:
+def _are_same_tools(plan: Planned, previous: Planned) -> bool:
     ours, theirs = plan.measured.regions.tools, previous.measured.regions.tools
     return ours is theirs or [*map(definition, ours)] == [*map(definition, theirs)]
 
 
-def _same_messages(ours: Sequence[Message], theirs: Sequence[Message]) -> bool:
-    return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+def _are_same_messages(ours: Sequence[Message], theirs: Sequence[Message]) -> bool:
+    return len(ours) == len(theirs) and all(map(_is_same_message, ours, theirs))
 
 
-def _same(one: Message, other: Message) -> bool:
+def _is_same_message(one: Message, other: Message) -> bool:
     return one is other or (one.role == other.role and spell_message(one) == spell_message(other))
 
 
-def _shared_prices(plan: Planned, previous: Planned) -> Iterator[Count]:
+def _list_shared_prices(plan: Planned, previous: Planned) -> Iterator[Count]:
     summary, sent = plan.trimmed.cut.summary, list[tuple[int | None, Message]](plan.sent)
     sent = sent if summary is None else with_summary(plan, sent, (None, summary))
     for (index, message), earlier in zip(sent, previous.layout.messages, strict=False):
-        if not _same(message, earlier):
+        if not _is_same_message(message, earlier):
             return
         if index is not None and plan.view.message(index) is message:
             yield plan.ledger.message(index)

@@ -20,12 +20,12 @@ MOST = 32
 def spell_json(value: object) -> bytes:
     """Compact ASCII JSON in the value's own order, with bytes as hashes and other objects as type names."""
     try:
-        return json.dumps(value, separators=(",", ":"), default=_written_out).encode()
+        return json.dumps(value, separators=(",", ":"), default=_write_value).encode()
     except (TypeError, ValueError, RecursionError):  # a key of another type, a cycle, or too deep
         return type(value).__name__.encode()
 
 
-def _written_out(value: object) -> Any:
+def _write_value(value: object) -> Any:
     if isinstance(value, bytes | bytearray):
         return {"bytes": hash_bytes(value)}
     if isinstance(value, Mapping):
@@ -59,17 +59,17 @@ def describe_setting(value: object, depth: int = 0) -> Any:
         return type(value).__qualname__
     if isinstance(value, Mapping):
         entries = cast("Mapping[object, object]", value)
-        return _short({str(key): describe_setting(item, depth + 1) for key, item in entries.items()})
+        return _shorten_items({str(key): describe_setting(item, depth + 1) for key, item in entries.items()})
     if isinstance(value, frozenset | set):
-        return _short(
+        return _shorten_items(
             sorted((describe_setting(item, depth + 1) for item in cast("Collection[object]", value)), key=spell_json)
         )
     if isinstance(value, list | tuple):
-        return _short([describe_setting(item, depth + 1) for item in cast("Collection[object]", value)])
-    return _with_type(value, depth)
+        return _shorten_items([describe_setting(item, depth + 1) for item in cast("Collection[object]", value)])
+    return _describe_with_type(value, depth)
 
 
-def _with_type(value: object, depth: int) -> Any:
+def _describe_with_type(value: object, depth: int) -> Any:
     kind = type(value)
     if not attrs.has(kind):
         home: object = value if hasattr(value, "__qualname__") else kind
@@ -82,5 +82,5 @@ def _with_type(value: object, depth: int) -> Any:
     return {"type": kind.__qualname__, **fields}
 
 
-def _short(items: Any) -> Any:
+def _shorten_items(items: Any) -> Any:
     return items if len(items) <= MOST else {"items": len(items), "sha256": digest(items)}

@@ -58,10 +58,10 @@ class ReplayError(Evidence):
 
     def __init__(self, differences: Sequence[Difference]) -> None:
         self.differences = tuple(differences)
-        super().__init__(f"the request cannot be reproduced: {_explained(self.differences)}")
+        super().__init__(f"the request cannot be reproduced: {_explain_differences(self.differences)}")
 
 
-def _explained(differences: Sequence[Difference]) -> str:
+def _explain_differences(differences: Sequence[Difference]) -> str:
     if not differences:
         return (
             "every input, setting and version is the same, but the bytes differ. Check the results of your own "

@@ -28,13 +28,13 @@ def replayed(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> P
         plan = plan_asking(draft, settings)
         sent = hash_bytes(spell_json(make_request(plan)))
     except AssemblyError as error:
-        found = _gathered(manifest, draft, settings)
+        found = _compare_gathered(manifest, draft, settings)
         if not found:
             raise
         raise ReplayError(found) from error
     if sent == manifest["request"]["sha256"]:
         return plan
-    found = _gathered(manifest, draft, settings)
+    found = _compare_gathered(manifest, draft, settings)
     if not found:
         found = tuple(differences("decision", manifest["decision"], decision_of(plan)))
     raise ReplayError(found)
@@ -53,7 +53,7 @@ def _refuse_foreign(manifest: object) -> None:
     refuse_misshapen(fields)
 
 
-def _gathered(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> tuple[Difference, ...]:
+def _compare_gathered(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> tuple[Difference, ...]:
     now = gathered_of(draft, draft.history.current(), settings)
     return tuple(found for part in now for found in differences("", manifest[part], now[part]))
 
@@ -68,12 +68,12 @@ def differences(place: str, then: object, now: object) -> Iterator[Difference]:
         for key in [*after, *(key for key in before if key not in after)]:
             yield from differences(f"{place}.{key}" if place else key, before.get(key), after.get(key))
     elif isinstance(then, list) and isinstance(now, list):
-        yield from _item_by_item(place, cast("Sequence[object]", then), cast("Sequence[object]", now))
+        yield from _compare_items(place, cast("Sequence[object]", then), cast("Sequence[object]", now))
     else:
-        yield Difference(place.removesuffix(".sha256"), _scalar(before_it), _scalar(after_it))
+        yield Difference(place.removesuffix(".sha256"), _make_scalar(before_it), _make_scalar(after_it))
 
 
-def _item_by_item(place: str, then: Sequence[object], now: Sequence[object]) -> Iterator[Difference]:
+def _compare_items(place: str, then: Sequence[object], now: Sequence[object]) -> Iterator[Difference]:
     if len(then) != len(now):
         yield Difference(f"number of {place}", len(then), len(now))
     for index in range(max(len(then), len(now))):
@@ -82,7 +82,7 @@ def _item_by_item(place: str, then: Sequence[object], now: Sequence[object]) -> 
         yield from differences(f"{place}[{index}]", before, after)
 
 
-def _scalar(value: object) -> Scalar:
+def _make_scalar(value: object) -> Scalar:
     """A short form of a value: an item's hash or type, or a list's length."""
     if value is None or isinstance(value, str | int | float | bool):
         return value

@@ -15,64 +15,64 @@ from assembler.report.manifest.errors import ManifestError
 from assembler.report.rows import REGIONS
 
 
-def _part(**fields: Any) -> Any:
+def _define_part(**fields: Any) -> Any:
     """The type of a mapping with these fields and any others."""
     required: dict[str, Any] = {name: (kind, ...) for name, kind in fields.items()}
     return create_model("part", __config__=ConfigDict(strict=True), **required)
 
 
-def _list(kind: Any) -> Any:
+def _define_list(kind: Any) -> Any:
     return list[kind]
 
 
 _HASH: Any = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
-_HASHED = _part(sha256=_HASH)
-_ITEM = _part(id=str, sha256=_HASH)
-_PRICED = _part(id=str, tokens=int)
+_HASHED = _define_part(sha256=_HASH)
+_ITEM = _define_part(id=str, sha256=_HASH)
+_PRICED = _define_part(id=str, tokens=int)
 _NUMBERS = ("context_window", "max_output_tokens", "reasoning_tokens", "overhead", "safety_margin")
 _DESCRIBED = ("strategy", "cache_marks", "calibration")
 """Descriptions of settings are only compared, so they may have any type."""
 
-_BUDGET = _part(
+_BUDGET = _define_part(
     model=str | None,
     limits=dict[str, object],
     least_output_tokens=int | None,
     max_input_tokens=int | None,
     **dict.fromkeys(_NUMBERS, int),
 )
-_MANIFEST = _part(
-    items=_part(
-        instruction=_part(sha256=_HASH, characters=int, prompt=str | None) | None,
-        tools=_list(_ITEM),
-        knowledge=_list(_ITEM),
+_MANIFEST = _define_part(
+    items=_define_part(
+        instruction=_define_part(sha256=_HASH, characters=int, prompt=str | None) | None,
+        tools=_define_list(_ITEM),
+        knowledge=_define_list(_ITEM),
         output=_HASH | None,
         choice=str | None,
-        messages=_list(_part(id=str, role=str | None, sha256=_HASH | None)),
+        messages=_define_list(_define_part(id=str, role=str | None, sha256=_HASH | None)),
     ),
-    terms=_part(
-        dialect=_part(name=str, sha256=_HASH),
+    terms=_define_part(
+        dialect=_define_part(name=str, sha256=_HASH),
         budget=_BUDGET | None,
         counter=str,
         on_overflow=list[object],
         **dict.fromkeys(_DESCRIBED, object),
     ),
-    versions=_part(
+    versions=_define_part(
         **{"context-assembler": str | None},
-        engine=_part(name=str, version=str | None) | None,
+        engine=_define_part(name=str, version=str | None) | None,
         vocabulary=str | None,
     ),
-    decision=_part(
+    decision=_define_part(
         tokens=int,
         upper=int,
         grade=str,
-        regions=_part(**dict.fromkeys(REGIONS, int)),
-        tools=_list(_PRICED),
-        knowledge=_list(_part(id=str | None, sha256=_HASH)),
-        messages=_list(_part(id=str, outcome=str, tokens=int)),
+        regions=_define_part(**dict.fromkeys(REGIONS, int)),
+        tools=_define_list(_PRICED),
+        knowledge=_define_list(_define_part(id=str | None, sha256=_HASH)),
+        messages=_define_list(_define_part(id=str, outcome=str, tokens=int)),
         summary=_HASHED | None,
-        policies=_list(_part(policy=str, saved=int)),
+        policies=_define_list(_define_part(policy=str, saved=int)),
     ),
-    request=_part(sha256=_HASH, bytes=int),
+    request=_define_part(sha256=_HASH, bytes=int),
 )
 """The type of `manifest_of`'s result; tests compare the two."""
 

@@ -49,35 +49,36 @@ def gathered_of(draft: Draft, view: HistoryView, settings: Settings) -> dict[str
     regions = draft.regions
     return {
         "items": {
-            "instruction": _instruction(regions),
-            "tools": [{"id": tool.name, "sha256": _tool(tool)} for tool in regions.tools],
+            "instruction": _describe_instruction(regions),
+            "tools": [{"id": tool.name, "sha256": _hash_tool(tool)} for tool in regions.tools],
             "knowledge": [
-                {"id": f"knowledge-{place}", "sha256": _document(one)} for place, one in enumerate(regions.documents)
+                {"id": f"knowledge-{place}", "sha256": _hash_document(one)}
+                for place, one in enumerate(regions.documents)
             ],
             "output": None if regions.output is None else digest(attrs.asdict(regions.output)),
             "choice": regions.choice,
-            "messages": [_message(view, index) for index in range(view.length)],
+            "messages": [_describe_message(view, index) for index in range(view.length)],
         },
-        "terms": _settings(settings),
+        "terms": _describe_settings(settings),
         "versions": versions(settings),
     }
 
 
-def _instruction(regions: Regions) -> dict[str, Any] | None:
+def _describe_instruction(regions: Regions) -> dict[str, Any] | None:
     """Describe the instruction. `prompt` is the name of its template, if it has one."""
     text = regions.instruction
     return None if text is None else {"sha256": digest(text), "characters": len(text), "prompt": regions.provenance}
 
 
-def _tool(tool: Tool) -> str:
+def _hash_tool(tool: Tool) -> str:
     return digest([tool.name, tool.description, tool.parameters, tool.extra, tool.seen])
 
 
-def _document(one: Document) -> str:
+def _hash_document(one: Document) -> str:
     return digest([one.text, one.type, one.trusted, one.source, one.score, one.embedding, one.metadata])
 
 
-def _message(view: HistoryView, index: int) -> dict[str, Any]:
+def _describe_message(view: HistoryView, index: int) -> dict[str, Any]:
     """Describe a message. An unreadable one, which a policy may have dropped, has a place but no hash."""
     try:
         message = view.message(index)
@@ -86,11 +87,11 @@ def _message(view: HistoryView, index: int) -> dict[str, Any]:
     return {"id": f"message-{index}", "role": message.role, "sha256": digest([message.seen, message.pinned])}
 
 
-def _settings(settings: Settings) -> dict[str, Any]:
+def _describe_settings(settings: Settings) -> dict[str, Any]:
     budget = settings.budget
     return {
         "dialect": {"name": settings.dialect.name, "sha256": digest(describe_setting(settings.dialect))},
-        "budget": None if budget is None else _budget(budget),
+        "budget": None if budget is None else _describe_budget(budget),
         "counter": name_of(counter_for(budget)),
         "on_overflow": [describe_setting(policy) for policy in settings.policies],
         "strategy": describe_setting(settings.strategy),
@@ -99,7 +100,7 @@ def _settings(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _budget(budget: Budget) -> dict[str, Any]:
+def _describe_budget(budget: Budget) -> dict[str, Any]:
     named = {"model": budget.model, "limits": {name: describe_setting(limit) for name, limit in budget.limits.items()}}
     numbers = {
         field.name: getattr(budget, field.name)
@@ -150,20 +151,20 @@ def decision_of(plan: Planned) -> dict[str, Any]:
         "grade": str(plan.count.grade),
         "regions": plan.costs.to_dict(),
         "tools": [{"id": tool.name, "tokens": count.tokens} for tool, count in tools],
-        "knowledge": _knowledge(plan),
-        "messages": _outcomes(plan),
+        "knowledge": _describe_knowledge(plan),
+        "messages": _list_outcomes(plan),
         "summary": None if summary is None else {"sha256": digest(summary.seen)},
         "policies": [{"policy": one.policy, "saved": one.saved} for one in plan.trimmed.decisions],
     }
 
 
-def _knowledge(plan: Planned) -> list[dict[str, Any]]:
+def _describe_knowledge(plan: Planned) -> list[dict[str, Any]]:
     """The documents in the request, in order; a merged or shortened one has no id."""
     places = {id(one): f"knowledge-{place}" for place, one in enumerate(plan.draft.regions.documents)}
-    return [{"id": places.get(id(one)), "sha256": _document(one)} for one in plan.measured.rendered.sources]
+    return [{"id": places.get(id(one)), "sha256": _hash_document(one)} for one in plan.measured.rendered.sources]
 
 
-def _outcomes(plan: Planned) -> list[dict[str, Any]]:
+def _list_outcomes(plan: Planned) -> list[dict[str, Any]]:
     """The messages that stay, with the tokens of each. All others were dropped."""
     head = [
         {"id": f"message-{index}", "outcome": "kept", "tokens": count.tokens}

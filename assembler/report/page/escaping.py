@@ -24,9 +24,9 @@ _SCRIPTS = ("figures.js", "shapes.js", "compare.js", "list.js", "request.js", "s
 
 def render_page(title: str, fallback: str, figures: Mapping[str, Any]) -> str:
     """The page. `fallback` is shown without scripts, and the script reads `figures`. Pure."""
-    style, script = _asset("page.css"), _script()
-    return _template().substitute(
-        policy=_policy(style, script),
+    style, script = _read_asset("page.css"), _read_script()
+    return _read_template().substitute(
+        policy=_write_policy(style, script),
         style=style,
         script=script,
         title=escape_text(shown_name(title)),
@@ -46,7 +46,7 @@ def inert_json(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _policy(style: str, script: str) -> str:
+def _write_policy(style: str, script: str) -> str:
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
@@ -58,14 +58,14 @@ def _hash(text: str) -> str:
 
 
 @functools.cache
-def _script() -> str:
-    return '"use strict";\n' + "\n".join(map(_asset, _SCRIPTS))
+def _read_script() -> str:
+    return '"use strict";\n' + "\n".join(map(_read_asset, _SCRIPTS))
 
 
 @functools.cache
-def _template() -> Template:
-    return Template(_asset("page.html"))
+def _read_template() -> Template:
+    return Template(_read_asset("page.html"))
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return resources.files("assembler.report.page").joinpath(name).read_text("utf-8")

@@ -41,17 +41,20 @@ def page_html(
     With a `refusal`, the plan is the smallest one, which still does not fit, and the page says what is missing. Raises
     `WrongTypeError` for `texts` of another type.
     """
-    rows = Rows(_checked(texts))
+    rows = Rows(_check_texts(texts))
     items = rows_as_items(report) if plan is None else items_of(plan)
-    size = _stored_size(report) if plan is None else size_of(plan, items)
+    size = _read_stored_size(report) if plan is None else size_of(plan, items)
     outlook = Outlook(missing=_STORED) if plan is None else outlook_of(plan, items, refusal)
     build = {
-        **_build(report, size, () if plan is None else marks_of(plan, items), rows),
-        "refused": rows.word("" if refusal is None else _why_refused(refusal)),
-        "items": rows.runs(_states(items, size)),
-        "outlook": {**attrs.asdict(outlook, recurse=False), "sizes": [_size(size, rows) for size in outlook.sizes]},
+        **_describe_build(report, size, () if plan is None else marks_of(plan, items), rows),
+        "refused": rows.word("" if refusal is None else _explain_refusal(refusal)),
+        "items": rows.runs(_list_states(items, size)),
+        "outlook": {
+            **attrs.asdict(outlook, recurse=False),
+            "sizes": [_list_size(size, rows) for size in outlook.sizes],
+        },
     }
-    return _page(f"{size.tokens:,} tokens as {report.dialect}", report, [build], rows)
+    return _write_page(f"{size.tokens:,} tokens as {report.dialect}", report, [build], rows)
 
 
 def session_page(of: Iterable[tuple[str, Report, Planned, Tokens]], *, title: str, texts: Texts | None) -> str:
@@ -60,20 +63,20 @@ def session_page(of: Iterable[tuple[str, Report, Planned, Tokens]], *, title: st
     A build adds only what changed since the one before, so the page grows with the messages and not with their square.
     One plan is in memory at a time. O(messages of all builds).
     """
-    rows = Rows(_checked(texts))
+    rows = Rows(_check_texts(texts))
     builds: list[Mapping[str, Any]] = []
     last: Report | None = None
     for label, report, plan, served in of:
         last = report
-        figures = _build(report, size_of(plan), marks_of(plan, ()), rows)
+        figures = _describe_build(report, size_of(plan), marks_of(plan, ()), rows)
         shared = rows.compared_runs(message_states(plan))
         builds.append({**figures, "label": label, "served_after": served, "items": shared})
-    return _page(title, last, builds, rows)
+    return _write_page(title, last, builds, rows)
 
 
 def tool_html() -> str:
     """An empty page, onto which the user drops manifests and reports."""
-    return _page("What a request holds", None, [], Rows())
+    return _write_page("What a request holds", None, [], Rows())
 
 
 def notebook_html(report: Report, plan: Planned | None) -> str:
@@ -85,24 +88,24 @@ def notebook_html(report: Report, plan: Planned | None) -> str:
     )
 
 
-def _checked(texts: Texts | None) -> Texts | None:
+def _check_texts(texts: Texts | None) -> Texts | None:
     if not isinstance(cast(object, texts), Texts | None):
         raise WrongTypeError(f"texts: expected Texts() or None, got {type(texts).__name__}")
     return texts
 
 
-def _page(title: str, report: Report | None, builds: Sequence[Mapping[str, Any]], rows: Rows) -> str:
+def _write_page(title: str, report: Report | None, builds: Sequence[Mapping[str, Any]], rows: Rows) -> str:
     figures = {"page": FORMAT, "title": title, "builds": builds, **rows.written()}
-    return render_page(title, _NOTHING if report is None else _as_lines(report), figures)
+    return render_page(title, _NOTHING if report is None else _write_lines(report), figures)
 
 
-def _as_lines(report: Report) -> str:
+def _write_lines(report: Report) -> str:
     lines = report_text(report, _COLUMNS).split("\n")
     over = len(lines) - _LINES
     return "\n".join(lines if over <= 0 else [*lines[:_LINES], f"… and {over:,} lines more"])
 
 
-def _stored_size(report: Report) -> Size:
+def _read_stored_size(report: Report) -> Size:
     cache = report.cache
     return Size(
         window=report.count.upper if report.budget is None else report.budget.context_window,
@@ -116,16 +119,16 @@ def _stored_size(report: Report) -> Size:
     )
 
 
-def _why_refused(refusal: ContextLengthError) -> str:
+def _explain_refusal(refusal: ContextLengthError) -> str:
     return f"This request does not fit: {grouped(in_tokens(refusal.excess))} too many. {grouped(refusal.advice)}"
 
 
-def _states(items: Sequence[Item], size: Size) -> Iterator[State]:
+def _list_states(items: Sequence[Item], size: Size) -> Iterator[State]:
     for place, item in enumerate(items):
         yield item, size.left_of(place, item), size.outcome_of(place, item)
 
 
-def _build(report: Report, size: Size, marks: Sequence[Mark], rows: Rows) -> dict[str, Any]:
+def _describe_build(report: Report, size: Size, marks: Sequence[Mark], rows: Rows) -> dict[str, Any]:
     return {
         "dialect": report.dialect,
         "model": report.model,
@@ -138,15 +141,15 @@ def _build(report: Report, size: Size, marks: Sequence[Mark], rows: Rows) -> dic
         "served": size.served,
         "gone": rows.word(size.gone),
         "shortened": rows.word(size.shortened),
-        "budget": None if report.budget is None else _budget(report.budget, rows),
-        "cache": None if report.cache is None else _cache(report.cache, rows),
+        "budget": None if report.budget is None else _describe_budget(report.budget, rows),
+        "cache": None if report.cache is None else _describe_cache(report.cache, rows),
         "marks": [attrs.asdict(mark) for mark in marks],
         "volatile": [attrs.asdict(found) for found in report.volatile],
         "notes": [rows.word(note) for note in report.notes],
     }
 
 
-def _budget(budget: Budget, rows: Rows) -> Mapping[str, Any]:
+def _describe_budget(budget: Budget, rows: Rows) -> Mapping[str, Any]:
     return {
         "window": budget.context_window,
         "limit": budget.input_limit,
@@ -157,11 +160,11 @@ def _budget(budget: Budget, rows: Rows) -> Mapping[str, Any]:
     }
 
 
-def _cache(cache: CacheRow, rows: Rows) -> Mapping[str, Any]:
+def _describe_cache(cache: CacheRow, rows: Rows) -> Mapping[str, Any]:
     return {"least": cache.least, "step": cache.step, "source": rows.word(cache.source or "")}
 
 
-def _size(size: Size, rows: Rows) -> list[Any]:
+def _list_size(size: Size, rows: Rows) -> list[Any]:
     """A size as a list, to save space: a long history has a size for each turn."""
     why = rows.word(size.gone), rows.word(size.shortened)
     figures = [size.window, size.tokens, size.upper, size.prefix, size.served, size.first, *size.regions, *why]

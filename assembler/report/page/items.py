@@ -26,7 +26,7 @@ _NEWEST, _PINNED = "newest turn", "pinned"
 
 def items_of(plan: Planned) -> tuple[Item, ...]:
     """The rows of a plan, region by region. Prices every turn; O(items)."""
-    return in_order([*fixed_items(plan.measured), *_stand_in(plan), *_conversation(plan)])
+    return in_order([*fixed_items(plan.measured), *_make_stand_in(plan), *_list_turn_items(plan)])
 
 
 def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
@@ -36,15 +36,15 @@ def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
 
 def rows_as_items(report: Report) -> tuple[Item, ...]:
     """The rows of a report that has no plan."""
-    return tuple(_stored_item(row) for row in report.rows)
+    return tuple(_read_stored_item(row) for row in report.rows)
 
 
-def _stored_item(row: Row) -> Item:
+def _read_stored_item(row: Row) -> Item:
     dropped = row.outcome == "dropped"
     return Item(row.region, row.name, row.before, note=row.reason, omitted=row.reason * dropped, messages=row.messages)
 
 
-def _stand_in(plan: Planned) -> Iterator[Item]:
+def _make_stand_in(plan: Planned) -> Iterator[Item]:
     summary = plan.trimmed.cut.summary
     if summary is None and not any(rung.traits.note for rung in plan.settings.rungs):
         return
@@ -53,18 +53,18 @@ def _stand_in(plan: Planned) -> Iterator[Item]:
     yield Item("conversation", name, 0, Grade.EXACT, "summary", stable=True, stands_in=True, content=content)
 
 
-def _conversation(plan: Planned) -> Iterator[Item]:
+def _list_turn_items(plan: Planned) -> Iterator[Item]:
     pins = pinned_messages(plan.view, plan.settings.pins)
     pinned = dict(attrs.evolve(plan.ledger, pins=pins).pinned_turns()) if pins else {}
-    turns, readable = _turns(plan)
+    turns, readable = _find_turns(plan)
     newest = turns[-1][0] if turns else plan.view.length
     for start, stop in turns:
         count = _count(plan.ledger, start, stop) if start >= readable or start in pinned else None
         notes = [_NEWEST] * (start == newest) + [_PINNED] * (start in pinned)
-        yield _turn(plan, (start, stop), count, notes)
+        yield _make_turn_item(plan, (start, stop), count, notes)
 
 
-def _turn(plan: Planned, span: Span, count: Count | None, notes: Sequence[str]) -> Item:
+def _make_turn_item(plan: Planned, span: Span, count: Count | None, notes: Sequence[str]) -> Item:
     start, stop = span
     messages = None if count is None else tuple(plan.view.messages(start, stop))
     return Item(
@@ -79,11 +79,11 @@ def _turn(plan: Planned, span: Span, count: Count | None, notes: Sequence[str]) 
         stable=_NEWEST not in notes,
         omitted="" if start >= plan.ledger.first else why_before(plan),
         content=messages,
-        largest=None if messages is None or len(messages) < 2 else _largest(plan.ledger, start, messages),
+        largest=None if messages is None or len(messages) < 2 else _find_largest(plan.ledger, start, messages),
     )
 
 
-def _largest(ledger: Ledger, start: int, messages: Sequence[Message]) -> tuple[int, str, Tokens]:
+def _find_largest(ledger: Ledger, start: int, messages: Sequence[Message]) -> tuple[int, str, Tokens]:
     sizes = [ledger.message(start + at).tokens for at in range(len(messages))]
     at = sizes.index(max(sizes))
     return start + at, messages[at].role, sizes[at]
@@ -96,7 +96,7 @@ def _count(ledger: Ledger, start: int, stop: int) -> Count | None:
         return None
 
 
-def _turns(plan: Planned) -> tuple[list[Span], int]:
+def _find_turns(plan: Planned) -> tuple[list[Span], int]:
     """The turns, oldest first, and the first message from which all are readable. Older ones are joined."""
     newest_first: list[Span] = []
     try:
@@ -104,11 +104,11 @@ def _turns(plan: Planned) -> tuple[list[Span], int]:
     except AssemblyError:
         readable = plan.first
         newest_first = [span for span in newest_first if span[0] >= readable]
-        return [*_unread(plan, readable), *reversed(newest_first)], readable
+        return [*_find_unread_turns(plan, readable), *reversed(newest_first)], readable
     return newest_first[::-1], plan.view.head
 
 
-def _unread(plan: Planned, stop: int) -> Iterator[Span]:
+def _find_unread_turns(plan: Planned, stop: int) -> Iterator[Span]:
     at = plan.view.head
     for start, end in plan.stretches[:-1]:
         if at < start:
@@ -121,15 +121,19 @@ def _unread(plan: Planned, stop: int) -> Iterator[Span]:
 
 def message_states(plan: Planned) -> list[State]:
     """Every item with its outcome, region by region, with a row for each message. O(messages)."""
-    found = [*map(_fixed_state, fixed_items(plan.measured)), *_summary(plan), *_messages(plan)]
+    found = [
+        *map(_make_fixed_state, fixed_items(plan.measured)),
+        *_make_summary_state(plan),
+        *_list_message_states(plan),
+    ]
     return sorted(found, key=lambda state: REGIONS.index(state[0].region))
 
 
-def _fixed_state(item: Item) -> State:
+def _make_fixed_state(item: Item) -> State:
     return (item, 0, "dropped") if item.omitted else (item, item.before or 0, "kept")
 
 
-def _summary(plan: Planned) -> Iterator[State]:
+def _make_summary_state(plan: Planned) -> Iterator[State]:
     summary = plan.trimmed.cut.summary
     if summary is not None:
         count = plan.ledger.price(summary)
@@ -137,22 +141,22 @@ def _summary(plan: Planned) -> Iterator[State]:
         yield attrs.evolve(said, content=(summary,)), count.tokens, "kept"
 
 
-def _messages(plan: Planned) -> Iterator[State]:
+def _list_message_states(plan: Planned) -> Iterator[State]:
     kept_messages, sent = dict(plan.kept_messages), dict(plan.sent)
     changed, first = plan.trimmed.changed, plan.ledger.first
     for index in range(plan.view.head, plan.view.length):
         if index not in kept_messages:
             omitted = "" if index >= first else why_before(plan)
-            yield _message(plan, index, None, omitted), 0, "dropped"
+            yield _make_message_item(plan, index, None, omitted), 0, "dropped"
             continue
-        item = _message(plan, index, sent[index])
+        item = _make_message_item(plan, index, sent[index])
         if index in changed:
             yield item, plan.ledger.price(kept_messages[index]).tokens, "shortened"
         else:
             yield item, item.before or 0, "kept"
 
 
-def _message(plan: Planned, index: int, sent: Message | None, omitted: str = "") -> Item:
+def _make_message_item(plan: Planned, index: int, sent: Message | None, omitted: str = "") -> Item:
     place = (index, index + 1)
     try:
         read, count = plan.view.message(index), plan.ledger.message(index)

@@ -36,11 +36,11 @@ class Rows:
 
     def runs(self, states: Iterable[State]) -> list[list[int]]:
         """The numbers of these rows as runs `[first, length]`. O(rows)."""
-        return _runs(self._place(state, 0) for state in states)
+        return _group_runs(self._place_state(state, 0) for state in states)
 
     def compared_runs(self, states: Iterable[State]) -> list[list[int]]:
         """The runs of rows that also have a number for their text, to compare builds. O(characters)."""
-        return _runs(self._place(state, self._said(state[0].content)) for state in states)
+        return _group_runs(self._place_state(state, self._number_text(state[0].content)) for state in states)
 
     def word(self, text: str) -> int:
         """The number of a text that many rows repeat."""
@@ -50,7 +50,7 @@ class Rows:
         """The rows and texts for the page's script."""
         return {"rows": list(self._rows), "words": list(self._words)}
 
-    def _place(self, state: State, said: int) -> int:
+    def _place_state(self, state: State, said: int) -> int:
         item, after, outcome = state
         text = None if self._texts is None else text_of(item.content, self._texts)
         row = (
@@ -63,34 +63,34 @@ class Rows:
             self.word(item.note),
             self.word(item.omitted),
             item.messages,
-            _kind(item),
+            _find_kind(item),
             0 if item.largest is None else (item.largest[0], self.word(item.largest[1]), item.largest[2]),
             said,
             *([] if text is None else [text]),
         )
         return self._rows.setdefault(row, len(self._rows))
 
-    def _said(self, content: Content | None) -> int:
+    def _number_text(self, content: Content | None) -> int:
         """A number that rows with the same text share; 0 for no text."""
         match content:
             case None:
                 return 0
             case (Message() as message,):
                 if message not in self._read:
-                    self._read[message] = self._numbered(digest(message.seen))
+                    self._read[message] = self._number_hash(digest(message.seen))
                 return self._read[message]
             case str():
-                return self._numbered(digest(content))
+                return self._number_hash(digest(content))
             case tuple():
-                return self._numbered(digest([message.seen for message in content]))
+                return self._number_hash(digest([message.seen for message in content]))
             case _:
-                return self._numbered(digest([content.name, content.description, content.parameters, content.extra]))
+                return self._number_hash(digest([content.name, content.description, content.parameters, content.extra]))
 
-    def _numbered(self, hashed: str) -> int:
+    def _number_hash(self, hashed: str) -> int:
         return self._contents.setdefault(hashed, len(self._contents) + 1)
 
 
-def _runs(places: Iterable[int]) -> list[list[int]]:
+def _group_runs(places: Iterable[int]) -> list[list[int]]:
     runs: list[list[int]] = []
     for place in places:
         if runs and runs[-1][0] + runs[-1][1] == place:
@@ -100,7 +100,7 @@ def _runs(places: Iterable[int]) -> list[list[int]]:
     return runs
 
 
-def _kind(item: Item) -> int:
+def _find_kind(item: Item) -> int:
     if item.stands_in:
         return STAND_IN
     if item.span is None:

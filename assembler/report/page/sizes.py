@@ -92,19 +92,19 @@ def size_of(plan: Planned, items: Sequence[Item] = ()) -> Size:
         regions=tuple(plan.costs.to_dict().values()),
         prefix=stable_prefix(plan).tokens,
         served=cacheable(plan).tokens,
-        first=_first(items, plan.first),
-        after=dict(_changes_of(plan, items)) if items else {},
+        first=_find_first(items, plan.first),
+        after=dict(_find_changes(plan, items)) if items else {},
         gone=plan.trimmed.why_gone,
         shortened=plan.trimmed.why_shortened(),
     )
 
 
-def _first(items: Sequence[Item], message: int) -> int:
+def _find_first(items: Sequence[Item], message: int) -> int:
     places = (place for place, item in enumerate(items) if item.span is not None and item.span[0] >= message)
     return next(places, len(items))
 
 
-def _changes_of(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tokens]]:
+def _find_changes(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tokens]]:
     places = [place for place, item in enumerate(items) if item.span is not None]
     starts = [item.span[0] for item in items if item.span is not None]
     saved: dict[int, Tokens] = {}
@@ -135,24 +135,24 @@ def outlook_of(plan: Planned, items: Sequence[Item], refusal: ContextLengthError
     least = 0 if refusal is None else refusal.smallest_window or 0
     most = max([window, least, *(min(step.context_window, window * _REACH) for step in steps[-1:])])
     if settled_by_turns(plan):
-        return _stairs(plan, items, steps, most)
-    return _sampled(plan, items, budget, most, refusal)
+        return _draw_stairs(plan, items, steps, most)
+    return _sample_sizes(plan, items, budget, most, refusal)
 
 
-def _stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
+def _draw_stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
     places = {item.span[0]: place for place, item in enumerate(items) if item.span is not None}
     places[plan.view.length] = len(items)
-    sizes = _staircase(plan, items, [(step, places[step.first_kept]) for step in steps])
+    sizes = _list_stairs(plan, items, [(step, places[step.first_kept]) for step in steps])
     drawn = tuple(size for size in sizes if size.window <= most)
-    return Outlook(drawn, most, every=True, below=_nothing_below(drawn))
+    return Outlook(drawn, most, every=True, below=_explain_least(drawn))
 
 
-def _staircase(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:
-    rule, note = rule_of(plan), _note(plan)
-    sums = [*itertools.accumulate((_stays(item) for item in items), initial=0)]
-    pinned = [*itertools.accumulate((_stays(item) if item.pinned else 0 for item in items), initial=0)]
+def _list_stairs(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:
+    rule, note = rule_of(plan), _price_note(plan)
+    sums = [*itertools.accumulate((_count_kept(item) for item in items), initial=0)]
+    pinned = [*itertools.accumulate((_count_kept(item) if item.pinned else 0 for item in items), initial=0)]
     stand_in = next((place for place, item in enumerate(items) if item.stands_in), None)
-    now, gone = plan.costs.conversation, _why_gone(plan, steps)
+    now, gone = plan.costs.conversation, _explain_cut(plan, steps)
     prefix = stable_prefix(plan).tokens - now
     for step, first in steps:
         shown = note if step.left_out else 0
@@ -171,16 +171,16 @@ def _staircase(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step,
         )
 
 
-def _stays(item: Item) -> Tokens:
+def _count_kept(item: Item) -> Tokens:
     return 0 if item.span is None or item.omitted else item.before or 0
 
 
-def _note(plan: Planned) -> Tokens:
+def _price_note(plan: Planned) -> Tokens:
     note = plan.settings.active_rungs[0].traits.note
     return plan.ledger.price(user_message(note)).tokens if note else 0
 
 
-def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
+def _explain_cut(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
     """The policy's reason for its cut."""
     if plan.trimmed.decisions or not steps or not steps[0][0].left_out:
         cut = plan
@@ -189,28 +189,28 @@ def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
     return cut.trimmed.why_gone
 
 
-def _sampled(
+def _sample_sizes(
     plan: Planned, items: Sequence[Item], budget: Budget, most: Tokens, refusal: ContextLengthError | None
 ) -> Outlook:
     own, shares = budget.context_window, {most * share // _SHARES for share in range(1, _SHARES + 1)}
     found = {window: try_window(plan, window) for window in shares - {own}}
     if refusal is None:
         found[own] = plan
-        smallest = _smallest(plan, budget, min(window for window, other in found.items() if other is not None))
+        smallest = _find_smallest(plan, budget, min(window for window, other in found.items() if other is not None))
     else:
         smallest = {refusal.smallest_window or own}
     found |= {window: try_window(plan, window) for window in smallest}
-    alike = {window: other for window, other in found.items() if other is not None and _same_regions(plan, other)}
+    alike = {window: other for window, other in found.items() if other is not None and _has_same_regions(plan, other)}
     if not alike:
         return Outlook(missing=_NONE_FITS)
     sizes = tuple(size_of(other, items) for _, other in sorted(alike.items()))
-    if all(_same_regions(plan, other) for other in found.values() if other is not None):
-        return Outlook(sizes, most, every=False, below=_nothing_below(sizes), some=_ASKED)
+    if all(_has_same_regions(plan, other) for other in found.values() if other is not None):
+        return Outlook(sizes, most, every=False, below=_explain_least(sizes), some=_ASKED)
     other = f"Only windows where the same knowledge goes in are drawn, from {sizes[0].window:,} tokens on."
     return Outlook(sizes, sizes[-1].window, every=False, below=other, some=_ASKED)
 
 
-def _smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
+def _find_smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
     """The smallest window that fits, from the error of one that does not."""
     barely = budget.answer_reserve + 1
     try:
@@ -221,7 +221,7 @@ def _smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
     return {barely}
 
 
-def _same_regions(plan: Planned, other: Planned) -> bool:
+def _has_same_regions(plan: Planned, other: Planned) -> bool:
     ours, theirs = plan.measured, other.measured
     return ours is theirs or (
         ours.prices == theirs.prices
@@ -230,5 +230,5 @@ def _same_regions(plan: Planned, other: Planned) -> bool:
     )
 
 
-def _nothing_below(sizes: Sequence[Size]) -> str:
+def _explain_least(sizes: Sequence[Size]) -> str:
     return f"Nothing can be sent below {sizes[0].window:,} tokens: what is never dropped needs them." if sizes else ""

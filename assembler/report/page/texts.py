@@ -37,14 +37,14 @@ def text_of(content: Content | None, texts: Texts) -> str | None:
         case Tool():
             whole = compact_json(definition(content))
         case tuple():
-            whole = "\n\n".join("\n".join([f"[{message.role}]", *_lines(message.parts)]) for message in content)
+            whole = "\n\n".join("\n".join([f"[{message.role}]", *_write_lines(message.parts)]) for message in content)
         case _ as never:
             assert_never(never)
     over = len(whole) - texts.longest
     return whole if over <= 0 else f"{whole[: texts.longest]}…\n({over:,} characters more)"
 
 
-def _lines(parts: tuple[Part, ...]) -> Iterator[str]:
+def _write_lines(parts: tuple[Part, ...]) -> Iterator[str]:
     for part in parts:
         match part:
             case str():
@@ -52,7 +52,7 @@ def _lines(parts: tuple[Part, ...]) -> Iterator[str]:
             case Call():
                 yield f"calls {part.name}({part.arguments})"
             case Result():
-                yield from _lines(part.parts)
+                yield from _write_lines(part.parts)
             case Thinking():
                 yield f"(thinking) {part.text}"
             case Media() | Opaque():
