@@ -27,7 +27,7 @@ def allotments(
     given = {region: min(demands.get(region, 0), tokens_of(of[region].floor, input_limit)) for region in REGIONS}
     left = available - sum(given.values())
     order = sorted(REGIONS, key=lambda region: -of[region].priority)
-    for ceiling in (_share, _cap):
+    for ceiling in (_count_share, _count_cap):
         for region in order:
             more = min(demands.get(region, 0), ceiling(of[region], input_limit)) - given[region]
             granted = max(0, min(left, more))
@@ -80,7 +80,7 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
             asked = f"{shares:.0%} of what is free and {whole} tokens"
             raise BudgetError(f"the floors ask for {asked}: no window holds that")
         least, asked = (
-            _least_available(whole, limits),
+            _find_least_available(whole, limits),
             f"the floors ask for {needed} tokens but only {available} are free",
         )
         if most is not None and least > most:
@@ -95,14 +95,14 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
 def most_available(limits: Mapping[str, Limit]) -> Tokens | None:
     """The most tokens at which no floor exceeds its cap, or None if there is no such limit. Floors may be shares."""
     most = [
-        _most_in_share(limit.floor, limit.cap)
+        _find_most_in_share(limit.floor, limit.cap)
         for limit in limits.values()
         if isinstance(limit.floor, float) and limit.floor and isinstance(limit.cap, int)
     ]
     return min(most, default=None)
 
 
-def _most_in_share(share: float, cap: Tokens) -> Tokens:
+def _find_most_in_share(share: float, cap: Tokens) -> Tokens:
     from fractions import Fraction  # most floors fit
 
     available = int((cap + 1) / Fraction(share)) + 1  # doubles are off by at most 1
@@ -111,7 +111,7 @@ def _most_in_share(share: float, cap: Tokens) -> Tokens:
     return available
 
 
-def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
+def _find_least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
     """The fewest tokens into which the floors fit. Shares are of that number, each rounded down."""
     from fractions import Fraction  # most floors fit
 
@@ -127,9 +127,9 @@ def tokens_of(amount: Amount, input_limit: Tokens) -> Tokens:
     return part_of(amount, input_limit) if isinstance(amount, float) else amount
 
 
-def _share(limit: Limit, input_limit: Tokens) -> Tokens:
-    return 0 if limit.share is None else min(part_of(limit.share, input_limit), _cap(limit, input_limit))
+def _count_share(limit: Limit, input_limit: Tokens) -> Tokens:
+    return 0 if limit.share is None else min(part_of(limit.share, input_limit), _count_cap(limit, input_limit))
 
 
-def _cap(limit: Limit, input_limit: Tokens) -> Tokens:
+def _count_cap(limit: Limit, input_limit: Tokens) -> Tokens:
     return input_limit if limit.cap is None else tokens_of(limit.cap, input_limit)

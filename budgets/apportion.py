@@ -25,7 +25,7 @@ def settle(amounts: list[Tokens], whole: Tokens) -> None:
 
 def apportion(whole: Count, parts: Sequence[Count]) -> tuple[Count, ...]:
     """The parts, adjusted so that tokens and bounds add up to those of `whole`. Each gets the grade of `whole`."""
-    tokens, slacks = _amounts(parts)
+    tokens, slacks = _list_amounts(parts)
     settle(tokens, whole.tokens)
     settle(slacks, whole.upper - whole.tokens)
     return tuple([Count(n, whole.grade, n + slack) for n, slack in zip(tokens, slacks, strict=True)])
@@ -36,7 +36,7 @@ def split_framing(whole: Count, parts: Sequence[Count]) -> tuple[tuple[Count, ..
 
     If the parts alone cost more than the whole, or have more slack, they are reduced and the framing costs nothing.
     """
-    tokens, slacks = _amounts(parts)
+    tokens, slacks = _list_amounts(parts)
     slack = whole.upper - whole.tokens
     beyond, loose = max(whole.tokens - sum(tokens), 0), max(slack - sum(slacks), 0)
     settle(tokens, whole.tokens - beyond)
@@ -61,7 +61,7 @@ def bound_together(parts: Sequence[Count], bound: Callable[[Tokens], Tokens]) ->
     )
 
 
-def _amounts(parts: Sequence[Count]) -> tuple[list[Tokens], list[Tokens]]:
+def _list_amounts(parts: Sequence[Count]) -> tuple[list[Tokens], list[Tokens]]:
     return [part.tokens for part in parts], [part.upper - part.tokens for part in parts]
 
 

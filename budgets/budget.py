@@ -26,17 +26,17 @@ _OPTIONAL_NUMBERS = ("least_output_tokens", "max_input_tokens")
 _NO_LIMITS: Mapping[str, Limit] = {}
 
 
-def _callable_with_a_text(_budget: object, _field: object, counter: TokenCounter | AwaitedCounter | None) -> None:
+def _must_take_text(_budget: object, _field: object, counter: TokenCounter | AwaitedCounter | None) -> None:
     if counter is not None and not isinstance(counter, Guarded):
         refuse_unusable(counter)
 
 
-def _plain_text(model: str | None) -> str | None:
+def _read_plain_text(model: str | None) -> str | None:
     """A model's name as a plain text: a subclass of `str` may have any methods."""
     return str.__str__(model) if isinstance(model, str) else model
 
 
-def _a_name(_budget: object, _field: object, model: Any) -> None:
+def _must_be_name(_budget: object, _field: object, model: Any) -> None:
     if model is not None and not (isinstance(model, str) and model.strip()):
         raise BudgetError(
             "model is empty" if isinstance(model, str) else f"model is a {type(model).__name__}, not a name"
@@ -99,9 +99,9 @@ class Budget(Value):
     safety_margin: Tokens = attrs.field(default=0, kw_only=True)
     # Not hashed, because a counter or a mapping need not be hashable. Equal budgets still have equal hashes.
     counter: TokenCounter | AwaitedCounter | None = attrs.field(
-        default=None, kw_only=True, hash=False, repr=_describe_counter, validator=_callable_with_a_text
+        default=None, kw_only=True, hash=False, repr=_describe_counter, validator=_must_take_text
     )
-    model: str | None = attrs.field(default=None, kw_only=True, converter=_plain_text, validator=_a_name)
+    model: str | None = attrs.field(default=None, kw_only=True, converter=_read_plain_text, validator=_must_be_name)
     limits: Mapping[str, Limit] = attrs.field(default=_NO_LIMITS, kw_only=True, hash=False)
 
     def __attrs_post_init__(self) -> None:
@@ -124,7 +124,7 @@ class Budget(Value):
             )
         if self.answer_reserve >= self.context_window:
             raise BudgetError(
-                f"no tokens are left for a request: {_difference(self._window_parts())} is not above 0. "
+                f"no tokens are left for a request: {_write_difference(self._list_window_parts())} is not above 0. "
                 "Enlarge context_window or reserve less for the answer."
             )
         if self.limits:
@@ -183,7 +183,7 @@ class Budget(Value):
     @functools.cached_property
     def input_limit(self) -> Tokens:
         """The most that a request may cost, 0 or more."""
-        first, *rest = (amount for amount, _ in self._parts())
+        first, *rest = (amount for amount, _ in self._list_parts())
         return max(0, first - sum(rest))
 
     @property
@@ -228,7 +228,7 @@ class Budget(Value):
 
     def arithmetic(self) -> str:
         """How `input_limit` is computed, as in `12000 context_window - 4000 max_output_tokens`, without zeros."""
-        return _difference(self._parts())
+        return _write_difference(self._list_parts())
 
     @functools.cached_property
     def token_counter(self) -> Memoised:
@@ -241,17 +241,17 @@ class Budget(Value):
             return shared_counter_for(self.model)
         return self.counter if isinstance(self.counter, Memoised) else memoised(self.counter)
 
-    def _window_parts(self) -> list[tuple[Tokens, str]]:
+    def _list_window_parts(self) -> list[tuple[Tokens, str]]:
         answer = "max_output_tokens" if self.least_output_tokens is None else "least_output_tokens"
         reserves = [(getattr(self, answer), answer), (self.reasoning_tokens, "reasoning_tokens")]
-        return [(self.context_window, "context_window"), *_not_zero(reserves)]
+        return [(self.context_window, "context_window"), *_drop_zeros(reserves)]
 
-    def _parts(self) -> list[tuple[Tokens, str]]:
+    def _list_parts(self) -> list[tuple[Tokens, str]]:
         """The minuend, then what is subtracted: the window less its reserves, or the provider's smaller input cap."""
-        parts = self._window_parts()
+        parts = self._list_window_parts()
         if self.max_input_tokens is not None and self.max_input_tokens < self.context_window - self.answer_reserve:
             parts = [(self.max_input_tokens, "max_input_tokens")]
-        return parts + _not_zero([(self.overhead, "overhead"), (self.safety_margin, "safety_margin")])
+        return parts + _drop_zeros([(self.overhead, "overhead"), (self.safety_margin, "safety_margin")])
 
     def __copy__(self) -> Self:
         return self
@@ -262,18 +262,18 @@ class Budget(Value):
 
     def __reduce__(self) -> tuple[Any, ...]:
         _refuse_unpicklable(self.counter)
-        return _restored, (type(self), {field.name: getattr(self, field.name) for field in attrs.fields(type(self))})
+        return _restore, (type(self), {field.name: getattr(self, field.name) for field in attrs.fields(type(self))})
 
 
-def _not_zero(parts: list[tuple[Tokens, str]]) -> list[tuple[Tokens, str]]:
+def _drop_zeros(parts: list[tuple[Tokens, str]]) -> list[tuple[Tokens, str]]:
     return [(amount, name) for amount, name in parts if amount]
 
 
-def _difference(parts: list[tuple[Tokens, str]]) -> str:
+def _write_difference(parts: list[tuple[Tokens, str]]) -> str:
     return " - ".join(f"{amount} {name}" for amount, name in parts)
 
 
-def _restored(cls: type[Budget], fields: dict[str, Any]) -> Budget:
+def _restore(cls: type[Budget], fields: dict[str, Any]) -> Budget:
     return cls(**fields)
 
 

@@ -55,10 +55,10 @@ class ContextLengthError(Evidence):
         free = f"{self.available} are free ({budget.arithmetic()}{limits})"
         super().__init__(
             f"context needs {in_tokens(required)} but only {free}: {self.excess} too many.\n"
-            f"  {costs}{_doubt(costs, required)}\n  {advice}"
+            f"  {costs}{_note_bound(costs, required)}\n  {advice}"
         )
 
 
-def _doubt(costs: RegionCosts, required: Tokens) -> str:
+def _note_bound(costs: RegionCosts, required: Tokens) -> str:
     """A note that the regions are expected values and `required` is an upper bound, if they differ."""
     return "" if costs.total == required else f": {costs.total} expected, at most {required}"

@@ -75,7 +75,7 @@ def wait_for_imports() -> None:
         rest()
 
 
-def _renew_locks() -> None:
+def _replace_locks() -> None:
     for lock in list(_locks):
         lock.renew()
 
@@ -83,4 +83,4 @@ def _renew_locks() -> None:
 def guard_forks() -> None:
     """Make every fork of this process wait for our imports, and open our locks in the child."""
     if hasattr(os, "register_at_fork"):  # Windows has no fork
-        os.register_at_fork(before=wait_for_imports, after_in_child=_renew_locks)
+        os.register_at_fork(before=wait_for_imports, after_in_child=_replace_locks)

@@ -71,36 +71,36 @@ class _Package(ModuleType):
     _table: tuple[dict[str, str], tuple[str, ...]] | None
     _elsewhere: Mapping[str, str]
 
-    def _named(self) -> tuple[dict[str, str], tuple[str, ...]]:
+    def _read_table(self) -> tuple[dict[str, str], tuple[str, ...]]:
         """The table, read once. Two threads may both read it and get the same."""
         table = self.__dict__["_table"]
         if table is None:
             table = self.__dict__["_table"] = _read_stub(self)
         return cast("tuple[dict[str, str], tuple[str, ...]]", table)
 
-    def _module_of(self, name: str) -> str | None:
+    def _find_module(self, name: str) -> str | None:
         """The module of a public name of this package, or None."""
-        named, tables = self._named()
+        named, tables = self._read_table()
         if name in named:
             return named[name]
-        homes = (cast(_Package, importlib.import_module(table))._module_of(name) for table in tables)
+        homes = (cast(_Package, importlib.import_module(table))._find_module(name) for table in tables)
         return next((home for home in homes if home is not None), None)
 
     def _names(self) -> set[str]:
-        named, tables = self._named()
+        named, tables = self._read_table()
         return {*named, *(name for table in tables for name in cast(_Package, importlib.import_module(table))._names())}
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             value: Any = sorted(self._names())
         elif name.startswith("_"):
-            raise self._missing(name)
-        elif name not in self._named()[0] and self._is_submodule(name):  # checked first, since it loads no table
+            raise self._make_missing_error(name)
+        elif name not in self._read_table()[0] and self._is_submodule(name):  # checked first, since it loads no table
             return importlib.import_module(f"{self.__name__}.{name}")
-        elif (home := self._module_of(name)) is not None:
+        elif (home := self._find_module(name)) is not None:
             value = getattr(importlib.import_module(home), name)
         else:
-            raise self._missing(name)
+            raise self._make_missing_error(name)
         self.__dict__[name] = value
         return value
 
@@ -108,8 +108,8 @@ class _Package(ModuleType):
         """Whether this is a submodule, which can be used without an import: `assembler.dialects.openai_chat`."""
         return "__path__" in self.__dict__ and importlib.util.find_spec(f"{self.__name__}.{name}") is not None
 
-    def _missing(self, name: str) -> Exception:
-        right = None if name.startswith("_") else _package_with(self.__dict__["_elsewhere"], name)
+    def _make_missing_error(self, name: str) -> Exception:
+        right = None if name.startswith("_") else _find_package(self.__dict__["_elsewhere"], name)
         if right is not None:
             return ImportError(f"{self.__name__} has no {name}: from {right} import {name}", name=self.__name__)
         return AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
@@ -118,11 +118,11 @@ class _Package(ModuleType):
         return sorted({*self.__dict__.get("__all__", ()), *self._names()})
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (isinstance(value, ModuleType) and name in self._named()[0]):
+        if not (isinstance(value, ModuleType) and name in self._read_table()[0]):
             super().__setattr__(name, value)
 
 
-def _package_with(elsewhere: Mapping[str, str], name: str) -> str | None:
+def _find_package(elsewhere: Mapping[str, str], name: str) -> str | None:
     """The package that has a name, of those in `elsewhere`."""
     for package, names in elsewhere.items():
         listed = names.split() if names != "*" else dir(importlib.import_module(package))
@@ -142,7 +142,7 @@ class FromFolders(Mapping[str, Any]):
         self._listed: tuple[str, ...] | None = None
 
     @property
-    def _folders(self) -> tuple[str, ...]:
+    def _list_folders(self) -> tuple[str, ...]:
         if self._listed is None:  # two threads may both list them and get the same
             self._listed = self._list()
         return self._listed
@@ -152,18 +152,18 @@ class FromFolders(Mapping[str, Any]):
         if found is None:
             raise ImportError(f"no package {self._package}")
         listed = pkgutil.iter_modules(found.submodule_search_locations)
-        return tuple(folder for _, folder, is_package in listed if is_package and self._spec(folder) is not None)
+        return tuple(folder for _, folder, is_package in listed if is_package and self._find_spec(folder) is not None)
 
-    def _spec(self, folder: str) -> object:
+    def _find_spec(self, folder: str) -> object:
         return importlib.util.find_spec(f"{self._package}.{folder}.{self._module}")
 
     def __getitem__(self, folder: str) -> Any:
-        if folder not in self._folders:
+        if folder not in self._list_folders:
             raise KeyError(folder)
         return getattr(importlib.import_module(f"{self._package}.{folder}.{self._module}"), self._name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._folders)
+        return iter(self._list_folders)
 
     def __len__(self) -> int:
-        return len(self._folders)
+        return len(self._list_folders)

@@ -23,7 +23,7 @@ Amount: TypeAlias = Tokens | float
 """Tokens as an int, or a share of the budget's `input_limit` as a float in (0, 1]. 1 is one token, 1.0 is all."""
 
 
-def _amount(value: object, name: str) -> Amount:
+def _read_amount(value: object, name: str) -> Amount:
     return share(value, name) if isinstance(value, float) else whole_tokens(value, name)
 
 
@@ -50,8 +50,8 @@ class Limit(Value):
     def __attrs_post_init__(self) -> None:
         # The class is frozen, so numpy numbers must become ints here.
         settle = object.__setattr__
-        settle(self, "cap", None if self.cap is None else _amount(self.cap, "cap"))
-        settle(self, "floor", _amount(self.floor, "floor"))
+        settle(self, "cap", None if self.cap is None else _read_amount(self.cap, "cap"))
+        settle(self, "floor", _read_amount(self.floor, "floor"))
         settle(self, "share", None if self.share is None else share(self.share, "share"))
         settle(self, "priority", as_whole_number(self.priority, "priority"))
         if isinstance(self.select, type):
@@ -80,7 +80,7 @@ _MEANT = {word: region for region, words in _WORDS.items() for word in words.spl
 """Other names for the regions."""
 
 
-def _entries(limits: Mapping[Any, Any]) -> Iterable[tuple[Any, Any]]:
+def _list_entries(limits: Mapping[Any, Any]) -> Iterable[tuple[Any, Any]]:
     kind = type(limits)
     if kind is dict:
         return limits.items()
@@ -94,7 +94,7 @@ def limits_by_region(limits: object) -> Mapping[str, Limit]:
         raise BudgetError(f"limits is a {type(limits).__name__}: a mapping from region names to Limit is expected")
     given: Mapping[Any, Any] = limits  # pyright: ignore[reportUnknownVariableType]
     checked: dict[str, Limit] = {}
-    for region, limit in _entries(given):
+    for region, limit in _list_entries(given):
         if region not in REGIONS:
             shown = repr(region[:LONGEST_WORD]) if isinstance(region, str) else f"a {type(region).__name__}"
             near = f"; did you mean {_MEANT[region]}?" if region in _MEANT else ""

@@ -111,10 +111,10 @@ def hints(by_place: str = "", /, **meant: str) -> Callable[[Callable[P, R]], Cal
 
         def check(args: tuple[object, ...], given: dict[str, Any]) -> None:
             if len(args) > places:
-                raise TypeError(_too_many(function, len(args) - 1, known[: places - 1], by_place))
+                raise TypeError(_word_too_many(function, len(args) - 1, known[: places - 1], by_place))
             for word in given:
                 if word not in known:
-                    raise TypeError(_refusal(function, word, known, meant))
+                    raise TypeError(_word_refusal(function, word, known, meant))
             for place, word in needed:
                 if word not in given and len(args) <= place:
                     raise TypeError(f"{_name(function)} needs {word}=; {meant[word]}")
@@ -141,7 +141,7 @@ def hints_at(by_place: str = "", /, **meant: str) -> Callable[[Class], Class]:
     return around
 
 
-def _refusal(function: Callable[..., object], word: str, known: tuple[str, ...], meant: dict[str, str]) -> str:
+def _word_refusal(function: Callable[..., object], word: str, known: tuple[str, ...], meant: dict[str, str]) -> str:
     import difflib  # most keywords are right
 
     near = next(iter(difflib.get_close_matches(word[:LONGEST_WORD], known, n=1)), None)
@@ -154,7 +154,7 @@ def _refusal(function: Callable[..., object], word: str, known: tuple[str, ...],
     return f"{_name(function)} has no argument {word[:LONGEST_WORD]!r}; {step}"
 
 
-def _too_many(function: Callable[..., object], given: int, taken: tuple[str, ...], by_place: str) -> str:
+def _word_too_many(function: Callable[..., object], given: int, taken: tuple[str, ...], by_place: str) -> str:
     """The error text for too many positional arguments."""
     received = f"{len(taken)} positional argument{'s' if len(taken) > 1 else ''} ({', '.join(taken)}), got {given}"
     return f"{_name(function)} takes {received}; {by_place or 'name the others: name=value'}"

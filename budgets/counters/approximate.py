@@ -61,13 +61,13 @@ _SCRIPTS = (
 _STARTS = [start for start, _ in _SCRIPTS]
 
 
-def _hundredths(character: str) -> int:
+def _weigh_character(character: str) -> int:
     weight = _SCRIPTS[bisect_right(_STARTS, ord(character)) - 1][1]
     return weight or 100 * len(character.encode())
 
 
-def _beyond_ascii(text: str) -> int:
-    return sum(times * _hundredths(c) for c, times in Counter(text).items() if not c.isascii())
+def _count_beyond_ascii(text: str) -> int:
+    return sum(times * _weigh_character(c) for c, times in Counter(text).items() if not c.isascii())
 
 
 @attrs.frozen
@@ -91,7 +91,7 @@ class ApproximateCounter(Guarded):
         rest = re.sub(_ENCODED_DATA, "", text) if encoded else text
         hundredths = 100 * len(re.findall(_SHORT_PIECES, rest)) + _ENCODED_DATA_HUNDREDTHS * encoded
         if not text.isascii():
-            hundredths += _beyond_ascii(text)
+            hundredths += _count_beyond_ascii(text)
         return -(-hundredths // 100)
 
 

@@ -24,13 +24,13 @@ BLOCK = 100_000
 _BLANKS = r"\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
-def _runs_of(blanks: str, unless_before: str) -> str:
+def _match_runs(blanks: str, unless_before: str) -> str:
     # The look-behind keeps the search linear. Without it, a rejected run is tried again from its second blank.
     return rf"(?<![{blanks}])[{blanks}]{{{BLOCK},}}+{unless_before}"
 
 
-LINE_BREAKS_APART = _runs_of(_BLANKS, r"(?![\r\n])")
-LINE_BREAKS_AS_BLANKS = _runs_of(_BLANKS + r"\r\n", "")
+LINE_BREAKS_APART = _match_runs(_BLANKS, r"(?![\r\n])")
+LINE_BREAKS_AS_BLANKS = _match_runs(_BLANKS + r"\r\n", "")
 
 
 def may_overflow(text: str) -> bool:

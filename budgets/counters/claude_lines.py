@@ -101,14 +101,14 @@ class Lines(_Remembered[Tokens]):
         self.whites = _Whites(self.tiles)
 
     def __missing__(self, line: str) -> Tokens:
-        tokens = self._tokens(line[1:], " ") if line[:1] == WORD else self._tokens(line, "")
+        tokens = self._count_line(line[1:], " ") if line[:1] == WORD else self._count_line(line, "")
         return tokens if len(line) > LONGEST_LINE else self.keep(line, tokens, MAX_LINES)
 
-    def _tokens(self, line: str, white: str) -> Tokens:
+    def _count_line(self, line: str, white: str) -> Tokens:
         """Tokens of a line. `white` is the message's own blank before it, if any, which is free if absorbed."""
         body = line.lstrip(" ")
         if white or not body or body[-1] == " " or "  " in body or "\t" in body or "\u3000" in body:
-            return self._spread(line, white)
+            return self._count_spread_line(line, white)
         indent = len(line) - len(body)
         spaced = [f" {stretch} " for stretch in body.split(" ")]
         tokens, closed = len(spaced) - 1, False
@@ -122,8 +122,8 @@ class Lines(_Remembered[Tokens]):
             closed = closes
         return tokens
 
-    def _spread(self, line: str, white: str) -> Tokens:
-        """`_tokens` for any white space."""
+    def _count_spread_line(self, line: str, white: str) -> Tokens:
+        """`_count_line` for any white space."""
         parts = _WHITE.split(line)
         parts.append("")
         stretches, whites = self.stretches, self.whites
@@ -142,7 +142,7 @@ class Lines(_Remembered[Tokens]):
             white, closed = after, closes
         return tokens
 
-    def _first(self, line: str, text: str) -> Tokens:
+    def _count_first_line(self, line: str, text: str) -> Tokens:
         """Tokens of the first line of the original `text`, in which a blank may have been another character."""
         if not self.generation.opened_by_blank:
             return self[line]
@@ -167,12 +167,12 @@ class Lines(_Remembered[Tokens]):
         # The message ends with two line breaks of its own, one token, which may merge with those of the text.
         tail = 0 if len(body) == len(plain) else self.tiles.run("\n", len(plain) - len(body) + 2) - 1
         lines = body.split("\n")
-        first = self._first(lines[0], text)
+        first = self._count_first_line(lines[0], text)
         if len(lines) == 1:
             return first + tail
-        return first + tail + sum(map(self.__getitem__, lines[1:])) + self._breaks(body, lines)
+        return first + tail + sum(map(self.__getitem__, lines[1:])) + self._count_breaks(body, lines)
 
-    def _breaks(self, body: str, lines: list[str]) -> Tokens:
+    def _count_breaks(self, body: str, lines: list[str]) -> Tokens:
         if "\n" * (_LONGEST_CHEAP_BREAK + 1) in body:
             return sum(self.tiles.run("\n", len(run)) for run in _BREAKS.findall(body))
         inner_and_empty = lines.count("") - (not lines[0])
@@ -183,11 +183,11 @@ _loading = ForkedLock()
 
 
 @functools.cache
-def _lines(name: str) -> Lines:
+def _make_lines(name: str) -> Lines:
     return Lines(GENERATIONS[name])
 
 
 def lines_of(name: str) -> Lines:
     """The engine of a generation, built once per process, also with threads. The first call takes 0.1 s."""
     with _loading:
-        return _lines(name)
+        return _make_lines(name)

@@ -35,10 +35,10 @@ def normalise_text(text: str, read_as: Mapping[str, str]) -> str:
 
     Linear. A text that needs no change takes a single pass over its bytes.
     """
-    strange = _not_plain(text)
+    strange = _find_special(text)
     if any(map(_may_compose, strange)) and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
-        strange = _not_plain(text)
+        strange = _find_special(text)
     found = set(_FOLDED.findall("".join(strange)))
     if not found <= ODD_BLANKS_AND_QUOTES.keys():
         text = _FREE.sub("", text).replace("\u0e4d\u0e32", "\u0e33")  # Thai SARA AM is composed
@@ -48,7 +48,7 @@ def normalise_text(text: str, read_as: Mapping[str, str]) -> str:
     return text
 
 
-def _not_plain(text: str) -> frozenset[str]:
+def _find_special(text: str) -> frozenset[str]:
     """The characters of a text other than printable ASCII, tabs and line breaks."""
     return frozenset(text.encode().translate(None, _PLAIN).decode())
 
@@ -91,15 +91,15 @@ _ALPHABETIC = regex.compile(r"\p{Alphabetic}")
 _MARK = regex.compile(r"\p{M}")
 
 
-def _within(code: int, blocks: tuple[tuple[int, int], ...]) -> bool:
+def _is_within(code: int, blocks: tuple[tuple[int, int], ...]) -> bool:
     return any(first <= code <= last for first, last in blocks)
 
 
 @functools.lru_cache(maxsize=2**17)
-def _class(character: str) -> str:
+def _find_class(character: str) -> str:
     """The class of one character, which must not be white space."""
     code, category = ord(character), unicodedata.category(character)
-    if character in _CASED_NOW or _within(code, _LETTER_BLOCKS):
+    if character in _CASED_NOW or _is_within(code, _LETTER_BLOCKS):
         return _LETTER
     if category == "Nd" and (code < 0x80 or 0x660 <= code <= 0x669 or 0x6F0 <= code <= 0x6F9):
         return _DIGIT
@@ -109,15 +109,15 @@ def _class(character: str) -> str:
         return _SELECTOR
     if _MARK.match(character):
         if code >= 0x10000 or not _ALPHABETIC.match(character):
-            return _kind_alone(character)
+            return _find_kind_alone(character)
         syriac_vowel = code == 0x711 or 0x730 <= code <= 0x73F
         return _LOOSE if unicodedata.combining(character) and not syriac_vowel else _LETTER
-    if category[0] == "L" and not _within(code, _LONE_BLOCKS):
+    if category[0] == "L" and not _is_within(code, _LONE_BLOCKS):
         return _LETTER
-    return _kind_alone(character)
+    return _find_kind_alone(character)
 
 
-def _kind_alone(character: str) -> str:
+def _find_kind_alone(character: str) -> str:
     code, category = ord(character), unicodedata.category(character)
     if code >= 0x10000:
         return _LONE
@@ -153,7 +153,7 @@ def _is_lower(character: str) -> bool:
     return character in _CASED_SINCE.values() or character.islower()
 
 
-def _ascii_case(word: str, capitals_from: int | None) -> tuple[str, str]:
+def _mark_ascii_case(word: str, capitals_from: int | None) -> tuple[str, str]:
     if word.islower():
         return "", word
     if capitals_from is not None and len(word) >= capitals_from and word.isupper():
@@ -163,13 +163,13 @@ def _ascii_case(word: str, capitals_from: int | None) -> tuple[str, str]:
     return "", word
 
 
-def _case(word: str, capitals_from: int | None) -> tuple[str, str]:
+def _mark_case(word: str, capitals_from: int | None) -> tuple[str, str]:
     """The mark for a word's case, and the word in lower case. A word of mixed case stays as it is.
 
     A word of at least `capitals_from` capitals gets one mark; None means never, as from 4.7 on.
     """
     if word.isascii():
-        return _ascii_case(word, capitals_from)
+        return _mark_ascii_case(word, capitals_from)
     head, tail = word[0], word[1:]
     if "\u1e9e" in word:  # capital sharp s
         return "", word
@@ -177,7 +177,7 @@ def _case(word: str, capitals_from: int | None) -> tuple[str, str]:
         if head == "\u0130" or not _is_upper(head) or any(_is_upper(c) for c in tail if c != "\u0130"):
             return "", word
         return SHIFT, "".join(c if c == "\u0130" else _lower(c) for c in word)
-    in_capitals = any(map(_is_upper, word)) and all(map(_in_capitals, word))
+    in_capitals = any(map(_is_upper, word)) and all(map(_may_be_capital, word))
     if capitals_from is not None and len(word) >= capitals_from and in_capitals:
         return CAPITALS, _lower(word).replace("\u03c2", "\u03c3")
     if _is_upper(head) and not any(map(_is_upper, tail)):
@@ -185,7 +185,7 @@ def _case(word: str, capitals_from: int | None) -> tuple[str, str]:
     return "", word
 
 
-def _in_capitals(character: str) -> bool:
+def _may_be_capital(character: str) -> bool:
     """Whether a character may be in a word of capitals: anything but a small letter or a letter without case."""
     if _is_upper(character):
         return True
@@ -206,16 +206,16 @@ def add_marks(spaced: str, *, capitals_from: int | None) -> str:
     chunk = spaced.strip(" ")
     if chunk.isascii():
         if chunk.isalpha():
-            case, spelled = _ascii_case(chunk, capitals_from)
+            case, spelled = _mark_ascii_case(chunk, capitals_from)
             return case + WORD + spelled + END
-        return _ascii_marked(spaced, _ASCII_RUNS.findall(chunk), capitals_from)
-    classes = "".join(map(_class, chunk))
+        return _mark_ascii(spaced, _ASCII_RUNS.findall(chunk), capitals_from)
+    classes = "".join(map(_find_class, chunk))
     runs = [(classes[run.start()], chunk[run.start() : run.end()]) for run in _RUNS.finditer(classes)]
     last = len(runs) - 1
     pieces: list[str] = []
     for place, (kind, body) in enumerate(runs):
         if kind == _LETTER:
-            pieces.append(_word(runs, place, capitals_from))
+            pieces.append(_write_word(runs, place, capitals_from))
         elif kind == _LOOSE:
             pieces.append(WORD + body + ("" if place < last and runs[place + 1][0] == _LETTER else END))
         else:
@@ -225,13 +225,13 @@ def add_marks(spaced: str, *, capitals_from: int | None) -> str:
     return "".join(pieces)
 
 
-def _ascii_marked(spaced: str, runs: list[str], capitals_from: int | None) -> str:
+def _mark_ascii(spaced: str, runs: list[str], capitals_from: int | None) -> str:
     """`add_marks` for ASCII, which has only letters, digits and signs, so runs of signs are never adjacent."""
     pieces: list[str] = []
     before = ""
     for body in runs:
         if body.isalpha():
-            case, spelled = _ascii_case(body, capitals_from)
+            case, spelled = _mark_ascii_case(body, capitals_from)
             begin = "" if before == "'" and body in _CONTRACTIONS else WORD
             pieces.append(f"{case}{begin}{spelled}{END}")
         else:
@@ -244,12 +244,12 @@ def _ascii_marked(spaced: str, runs: list[str], capitals_from: int | None) -> st
     return "".join(pieces)
 
 
-def _word(runs: list[tuple[str, str]], place: int, capitals_from: int | None) -> str:
+def _write_word(runs: list[tuple[str, str]], place: int, capitals_from: int | None) -> str:
     """A word in its marks. It gets no start mark after a loose mark, or after the apostrophe of a contraction."""
     body = runs[place][1]
     if place and runs[place - 1][0] == _LOOSE:
         return body + END
-    case, spelled = _case(body, capitals_from)
+    case, spelled = _mark_case(body, capitals_from)
     return case + ("" if _is_contraction(runs, place) else WORD) + spelled + END
 
 
@@ -266,9 +266,9 @@ def _opens_word(runs: list[tuple[str, str]], place: int) -> bool:
 
 def _is_marked_at(kind: str, body: str, side: int) -> bool:
     """Whether a run that is not a word is marked at one of its ends. ASCII digits and lone letters never are."""
-    if kind == _SIGN or _kind_alone(body[side]) == _OTHER_SIGN:
+    if kind == _SIGN or _find_kind_alone(body[side]) == _OTHER_SIGN:
         return True
     if kind not in (_DIGIT, _NUMBER):
         return False
     categories = {unicodedata.category(character) for character in body}
-    return len(categories) == 1 and _kind_alone(body[side]) == _NUMBER
+    return len(categories) == 1 and _find_kind_alone(body[side]) == _NUMBER

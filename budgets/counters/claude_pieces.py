@@ -58,20 +58,20 @@ class Tiling:
         return surplus + self.tokens(character * (length - surplus * longest))
 
     def _cut(self, word: str) -> Tokens:
-        tokens = self._fewest(word)
+        tokens = self._find_fewest(word)
         if len(word) <= LONGEST_WORD:
             if len(self._words) >= MAX_WORDS:
                 self._words.clear()
             self._words[word] = tokens
         return tokens
 
-    def _fewest(self, word: str) -> Tokens:
+    def _find_fewest(self, word: str) -> Tokens:
         size = len(word)
         fewest = [0, *[size * 4] * size]
         whole, lengths = self.whole, self.lengths
         for at, character in enumerate(word):
             here = fewest[at] + 1
-            alone = here if character in whole else here - 1 + self._character(character)
+            alone = here if character in whole else here - 1 + self._count_character(character)
             if alone < fewest[at + 1]:
                 fewest[at + 1] = alone
             for length in lengths.get(word[at : at + 2], ()):
@@ -80,13 +80,13 @@ class Tiling:
                     fewest[end] = here
         return fewest[size]
 
-    def _character(self, character: str) -> Tokens:
+    def _count_character(self, character: str) -> Tokens:
         tokens = self._characters.get(character)
         if tokens is None:
-            tokens = self._characters[character] = self._octets(character.encode())
+            tokens = self._characters[character] = self._count_octets(character.encode())
         return tokens
 
-    def _octets(self, octets: bytes) -> Tokens:
+    def _count_octets(self, octets: bytes) -> Tokens:
         fewest = [0]
         for end in range(1, len(octets) + 1):
             starts = (at for at in range(end) if end - at == 1 or octets[at:end] in self.beginnings)

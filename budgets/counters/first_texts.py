@@ -82,13 +82,13 @@ class FirstTexts:
             if spelled in ranks:
                 tokens += 1
             elif len(spelled) <= LONGEST_PIECE:
-                tokens += _merged(spelled, ranks)
+                tokens += _count_merged(spelled, ranks)
             else:
                 return None
         return tokens
 
 
-def _merged(piece: bytes, ranks: dict[bytes, int]) -> Tokens:
+def _count_merged(piece: bytes, ranks: dict[bytes, int]) -> Tokens:
     """The number of tokens of a piece. O(bytes squared)."""
     parts = [piece[place : place + 1] for place in range(len(piece))]
     while True:

@@ -62,7 +62,7 @@ class _Generations:
             self.keep(text, tokens)
 
 
-def _at_least_two(bound: object, name: str) -> int:
+def _must_be_at_least_two(bound: object, name: str) -> int:
     number = as_whole_number(bound, name)
     if number < 2:  # one for each generation
         raise BudgetError(f"{name} is {number}: at least 2 is expected")
@@ -80,7 +80,7 @@ class Memoised(Fronting):
     def __attrs_post_init__(self) -> None:
         # The class is frozen, so numpy numbers must become ints here.
         for name in ("max_entries", "max_characters"):
-            object.__setattr__(self, name, _at_least_two(getattr(self, name), name))
+            object.__setattr__(self, name, _must_be_at_least_two(getattr(self, name), name))
         halves = _Generations(self.max_entries // 2, self.max_characters // 2)
         object.__setattr__(self, "_generations", halves)
 

@@ -47,17 +47,19 @@ class GemmaCounter(Guarded):
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`. Raises TokenCountError for a lone surrogate, or if the vocabulary is damaged."""
         if not isinstance(text, str) or text.isascii():  # pyright: ignore[reportUnnecessaryIsInstance]  # refused there
-            return _tagged(text)
+            return _count_tagged(text)
         refuse_surrogates(self.name, text)
         text = text.replace(BLANK, " ")
-        strange = "".join(sorted(each for each in set(text) if not each.isascii() and each not in _known_characters()))
+        strange = "".join(
+            sorted(each for each in set(text) if not each.isascii() and each not in _find_known_characters())
+        )
         if not strange:
-            return _tagged(text)
+            return _count_tagged(text)
         parts = re.split(f"([{re.escape(strange)}])", text)
-        return sum(map(_tagged, parts[::2])) + sum(len(each.encode()) for each in parts[1::2])
+        return sum(map(_count_tagged, parts[::2])) + sum(len(each.encode()) for each in parts[1::2])
 
 
-def _tagged(text: str) -> Tokens:
+def _count_tagged(text: str) -> Tokens:
     """Tokens of a text, with one token for each tag."""
     if not isinstance(text, str) or "<" not in text:  # pyright: ignore[reportUnnecessaryIsInstance]  # refused there
         return _BYTES(text)
@@ -66,7 +68,7 @@ def _tagged(text: str) -> Tokens:
 
 
 @functools.cache
-def _known_characters() -> frozenset[str]:
+def _find_known_characters() -> frozenset[str]:
     """The non-ASCII characters that are pieces."""
     from budgets.vocabularies import mergeable_ranks
 

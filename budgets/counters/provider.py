@@ -111,7 +111,7 @@ class _Past:
             return len(self.abandoned) >= MOST_ABANDONED
 
 
-def _no_wait(_instance: object, _attribute: attrs.Attribute[Any], timeout: object) -> None:
+def _must_be_wait(_instance: object, _attribute: attrs.Attribute[Any], timeout: object) -> None:
     if timeout is None:
         return
     longest = threading.TIMEOUT_MAX  # some 292 years
@@ -130,7 +130,7 @@ class ProviderCounter(Guarded):
     """
 
     endpoint: Endpoint = attrs.field(repr=name_of)
-    timeout: float | None = attrs.field(default=None, validator=_no_wait)
+    timeout: float | None = attrs.field(default=None, validator=_must_be_wait)
     fallback: Endpoint | None = attrs.field(
         default=None, repr=lambda found: "None" if found is None else name_of(found)
     )
@@ -178,7 +178,7 @@ class ProviderCounter(Guarded):
         if self._past.is_full():
             raise CountEndpointError(self.name, f"has not answered {MOST_ABANDONED} earlier calls, and is not asked")
         try:
-            answer = _within(self.timeout, self.endpoint, subject, self._past)
+            answer = _call_within(self.timeout, self.endpoint, subject, self._past)
         except _TimedOutError:
             raise CountEndpointError(self.name, f"did not answer within {self.timeout:g} s") from None
         except BaseException as failure:
@@ -191,7 +191,7 @@ class ProviderCounter(Guarded):
                 status=status_of(failure),
                 retry_after=retry_after_of(failure),
             ) from failure
-        tokens = _number_in(answer)
+        tokens = _find_number(answer)
         if tokens is None or tokens <= 0:
             shown = tokens if tokens is not None else f"a {type(answer).__name__} without a number of tokens"
             raise CountEndpointError(self.name, f"returned {shown} (int > 0 expected)")
@@ -203,7 +203,7 @@ class ProviderCounter(Guarded):
             answer = fallback(subject)
         except BaseException as failure:
             raise failure_of(name_of(fallback), failure)  # noqa: B904 - chained there, unless it is the failure itself
-        given = (answer.tokens, answer.upper) if isinstance(answer, Count) else (_number_in(answer),) * 2
+        given = (answer.tokens, answer.upper) if isinstance(answer, Count) else (_find_number(answer),) * 2
         tokens, upper = map(index_of, given)
         if tokens is None or tokens <= 0:
             raise TokenCountError(name_of(fallback), f"returned {tokens} as a fallback (int > 0 expected)")
@@ -230,7 +230,7 @@ def provider_counter(
     return ProviderCounter(endpoint, timeout, fallback)
 
 
-def _number_in(answer: object) -> Tokens | None:
+def _find_number(answer: object) -> Tokens | None:
     """The tokens in an answer: a number, or a field of an object or a dict."""
     number = index_of(answer)
     if number is not None:
@@ -248,13 +248,13 @@ def status_of(failure: BaseException) -> int | None:
     for name in ("status_code", "code", "status"):
         if (status := index_of(attribute_of(failure, name))) is not None:
             return status
-    return index_of(_botocore(failure).get("HTTPStatusCode"))
+    return index_of(_read_botocore(failure).get("HTTPStatusCode"))
 
 
 def retry_after_of(failure: BaseException) -> float | None:
     """The seconds to wait by the response's headers. Dates are not read, since they would need a clock."""
     response = attribute_of(failure, "response")
-    headers = attribute_of(response, "headers") or _botocore(failure).get("HTTPHeaders")
+    headers = attribute_of(response, "headers") or _read_botocore(failure).get("HTTPHeaders")
     get = attribute_of(headers, "get")
     if not callable(get):
         return None
@@ -268,7 +268,7 @@ def retry_after_of(failure: BaseException) -> float | None:
     return None
 
 
-def _botocore(failure: BaseException) -> Mapping[str, object]:
+def _read_botocore(failure: BaseException) -> Mapping[str, object]:
     response = attribute_of(failure, "response")
     metadata = cast("Mapping[str, object]", response).get("ResponseMetadata") if isinstance(response, Mapping) else None
     return cast("Mapping[str, object]", metadata) if isinstance(metadata, Mapping) else {}
@@ -278,7 +278,7 @@ class _TimedOutError(Exception):
     """The endpoint was abandoned."""
 
 
-def _within(timeout: float | None, endpoint: Endpoint, subject: object, past: _Past) -> object:
+def _call_within(timeout: float | None, endpoint: Endpoint, subject: object, past: _Past) -> object:
     """The endpoint's answer. With a timeout it is called in its own thread."""
     if timeout is None:
         return endpoint(subject)

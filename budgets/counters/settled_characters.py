@@ -66,7 +66,7 @@ _BEYOND = (
 
 
 @functools.cache
-def _unsettled() -> re.Pattern[str]:
+def _compile_unsettled() -> re.Pattern[str]:
     return re.compile(rf"[^{_BASIC}{_BEYOND}]")
 
 
@@ -80,4 +80,4 @@ def all_settled(text: str) -> bool:
         rest = text.encode().translate(None, _ASCII).decode()
     except UnicodeEncodeError:
         return False
-    return _unsettled().search(rest) is None
+    return _compile_unsettled().search(rest) is None

@@ -54,7 +54,7 @@ def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
     )
 
 
-def _engine(encoding: str, pattern: str | None = None) -> tiktoken.Encoding:
+def _load_engine(encoding: str, pattern: str | None = None) -> tiktoken.Encoding:
     """The engine of a bundled encoding, built once per process, also with threads. The first call takes 0.3 s."""
     with _loading:
         return _build(encoding, pattern)
@@ -65,7 +65,7 @@ _BYTES_OF_A_TOKEN = 4
 """tiktoken's tokens are unsigned integers of 32 bits."""
 
 
-def _counting(engine: tiktoken.Encoding) -> Callable[[str], Tokens]:
+def _make_count(engine: tiktoken.Encoding) -> Callable[[str], Tokens]:
     """A function that counts the tokens of a text with an engine.
 
     The function behind `encode_to_numpy` makes no Python int for each token, which saves a tenth of the time. It is not
@@ -82,7 +82,7 @@ _starting = set(ENCODINGS)
 """The encodings whose engine has not counted yet."""
 
 
-def _at_first(encoding: str, text: str) -> Tokens | None:
+def _count_first_text(encoding: str, text: str) -> Tokens | None:
     """The tokens of one of the first short texts; None if the engine must count it, and from then on all others."""
     with _loading:
         first = first_texts(encoding)
@@ -118,7 +118,7 @@ class TiktokenCounter(Guarded):
     @functools.cached_property
     def _count(self) -> Callable[[str], Tokens]:
         # The engine cannot panic here, because the blank runs that cause it are cut out before.
-        return _counting(_engine(self.encoding))
+        return _make_count(_load_engine(self.encoding))
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`. Raises TokenCountError for a lone surrogate, or if the vocabulary is damaged."""
@@ -127,7 +127,7 @@ class TiktokenCounter(Guarded):
                 refuse_surrogates(self.name, text)
             if len(text) >= BLOCK and may_overflow(text):  # the length is checked first to save a call
                 return self._count_around_blank_runs(text)
-            if self.encoding in _starting and (tokens := _at_first(self.encoding, text)) is not None:
+            if self.encoding in _starting and (tokens := _count_first_text(self.encoding, text)) is not None:
                 return tokens
             return self._count(text)
         except BaseException as failure:  # panics are BaseExceptions
@@ -135,7 +135,7 @@ class TiktokenCounter(Guarded):
 
     def _count_around_blank_runs(self, text: str) -> Tokens:
         runs = LINE_BREAKS_AS_BLANKS if self.encoding == "r50k_base" else LINE_BREAKS_APART
-        whole = _engine(self.encoding, _WHOLE).encode_ordinary
+        whole = _load_engine(self.encoding, _WHOLE).encode_ordinary
         return sum(self._count(ordinary) + len(whole(run)) for ordinary, run in cut_at_blank_runs(text, runs))
 
 

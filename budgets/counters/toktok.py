@@ -24,7 +24,7 @@ ENCODINGS = ("cl100k_base", "o200k_base", "o200k_harmony")
 """The encodings that both toktok and this package have."""
 
 
-def _engine_module() -> ModuleType:
+def _import_engine() -> ModuleType:
     """toktok-rs. Raises `MissingExtraError` if it is missing, or if another package has its import name."""
     with from_extra("toktok", needed_for="toktok_counter"):
         found = import_module("toktok")  # by name: type checkers need not find it
@@ -36,7 +36,7 @@ def _engine_module() -> ModuleType:
 @functools.cache
 def _count_of(encoding: str) -> Callable[[str], int]:
     """Toktok's function that counts one text. The first call takes 0.3 s."""
-    found = _engine_module()
+    found = _import_engine()
     load: Callable[[str], Any] | None = getattr(found, "_encoding", None)
     if load is not None:
         # Private in toktok-rs 0.3.0, but for a single text twelve times as fast as its public function.
@@ -56,14 +56,14 @@ class ToktokCounter(TiktokenCounter):
         return f"toktok:{self.encoding}"
 
     @functools.cached_property
-    def _toktok(self) -> Callable[[str], int]:
+    def _count_by_engine(self) -> Callable[[str], int]:
         return _count_of(self.encoding)
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`. Raises `TokenCountError` for a lone surrogate, `MissingExtraError` if toktok is missing."""
         try:
             if text.isascii() or all_settled(text):
-                return self._toktok(text)
+                return self._count_by_engine(text)
         except MissingExtraError:
             raise
         except BaseException as failure:  # panics are BaseExceptions
@@ -80,7 +80,7 @@ def toktok_counter(encoding: str = "o200k_base") -> ToktokCounter:
         raise TokenCountError(
             f"toktok:{encoding}", f"is not one of {', '.join(ENCODINGS)}: use tiktoken_counter, or pass any callable"
         )
-    _engine_module()
+    _import_engine()
     return ToktokCounter(encoding)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-def _private_copy(serialized: str) -> Tokenizer:
+def _copy_tokenizer(serialized: str) -> Tokenizer:
     with from_extra("transformers", needed_for="transformers_counter"):
         from tokenizers import Tokenizer
 
@@ -61,13 +61,13 @@ class TransformersCounter(Guarded):
             raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_json, (self.source, self._engine.to_str())
+        return _read_json, (self.source, self._engine.to_str())
 
 
-def _from_json(source: str, serialized: str) -> TransformersCounter:
+def _read_json(source: str, serialized: str) -> TransformersCounter:
     from hashlib import sha256
 
-    return TransformersCounter(source, sha256(serialized.encode()).hexdigest(), _private_copy(serialized))
+    return TransformersCounter(source, sha256(serialized.encode()).hexdigest(), _copy_tokenizer(serialized))
 
 
 def transformers_counter(tokenizer: object) -> TransformersCounter:
@@ -85,7 +85,7 @@ def transformers_counter(tokenizer: object) -> TransformersCounter:
         step = "load it with " + ("AutoTokenizer.from_pretrained(name)" if by_name else "use_fast=True")
         raise TokenCountError(name, f"has no fast tokenizer inside: {step}, or pass a callable from text to tokens")
     try:
-        return _from_json(str(source), str(to_str()))
+        return _read_json(str(source), str(to_str()))
     except Exception as failure:
         if isinstance(failure, MissingExtraError):
             raise

@@ -81,16 +81,16 @@ def facts(name: str) -> ModelFacts:
     Raises `UnknownModelError`, with the nearest known names, if no row and no rule of `budgets.models.names` covers the
     name, and `BudgetError` for anything that cannot be a name.
     """
-    return _facts(checked_name(name))
+    return _find_facts(checked_name(name))
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)
-def _facts(name: str) -> ModelFacts:
-    table = _table()
+def _find_facts(name: str) -> ModelFacts:
+    table = _read_table()
     for provider, spelled in candidates(name):
         if row := table["models"].get(f"{provider}/{spelled}"):
             return _read(table, provider, spelled, row)
-    raise UnknownModelError(name, nearest=_nearest(bare(name), table["models"]))
+    raise UnknownModelError(name, nearest=_find_nearest(bare(name), table["models"]))
 
 
 def facts_or_none(name: str) -> ModelFacts | None:
@@ -120,7 +120,7 @@ def nearly(name: str) -> str | None:
 
 def known() -> tuple[str, ...]:
     """Every row's name as `provider/name`, in the order of the file."""
-    return tuple(_table()["models"])
+    return tuple(_read_table()["models"])
 
 
 def _read(table: Table, provider: str, name: str, row: Row) -> ModelFacts:
@@ -133,17 +133,17 @@ def _read(table: Table, provider: str, name: str, row: Row) -> ModelFacts:
         family=family_of(name),
         encoding=encoding_of(name),
         dialect=dialect_of(name, provider=provider),
-        source=_cited(row["sources"], table["sources"]),
+        source=_cite_sources(row["sources"], table["sources"]),
         read=table["read"],
     )
 
 
-def _cited(sources: Mapping[str, str], versions: Mapping[str, str]) -> str:
+def _cite_sources(sources: Mapping[str, str], versions: Mapping[str, str]) -> str:
     """`window: genai-prices 0.2.3; max_output: …`, in the order of the numbers."""
     return "; ".join(f"{number}: {source} {versions[source]}" for number, source in sources.items())
 
 
-def _nearest(name: str, keys: Iterable[str]) -> list[str]:
+def _find_nearest(name: str, keys: Iterable[str]) -> list[str]:
     """The known names most similar to this one, without repeats."""
     import difflib
 
@@ -152,7 +152,7 @@ def _nearest(name: str, keys: Iterable[str]) -> list[str]:
 
 
 @functools.cache
-def _table() -> Table:
+def _read_table() -> Table:
     """The generated file, read once per process."""
     import json
     from importlib import resources

@@ -75,9 +75,9 @@ def family_of(name: str) -> str | None:
     """The family whose pricing rules a model follows, or None. Accepts any spelling, also of unknown models."""
     plain = bare(name)
     if _is_claude(plain):
-        return _claude_family(plain)
+        return _find_claude_family(plain)
     if plain.startswith("gemini-") and not plain.startswith("gemini-gemma"):
-        return _gemini_family(plain)
+        return _find_gemini_family(plain)
     return next((family for pattern, family in _FAMILIES if pattern.match(plain)), None)
 
 
@@ -151,35 +151,35 @@ def dialect_of(name: str, *, provider: str | None = None) -> str | None:
 def claude_version(name: str) -> tuple[int, int] | None:
     """The version of a Claude model as two numbers; the newest if it has none. None for any other model."""
     plain = bare(name)
-    return _claude_version(plain) if _is_claude(plain) else None
+    return _read_claude_version(plain) if _is_claude(plain) else None
 
 
 def _is_claude(plain: str) -> bool:
     return plain == "claude" or plain.startswith("claude-")
 
 
-def _claude_version(plain: str) -> tuple[int, int]:
+def _read_claude_version(plain: str) -> tuple[int, int]:
     found = _CLAUDE.match(plain)
     if "instant" in plain:
         return (1, 0)
-    return _version(found) if found else (99, 0)
+    return _read_version(found) if found else (99, 0)
 
 
-def _claude_family(plain: str) -> str:
-    version = _claude_version(plain)
+def _find_claude_family(plain: str) -> str:
+    version = _read_claude_version(plain)
     if version < (4, 6):
         return "claude-3"
     return "claude-4.6" if version == (4, 6) else "claude-4.7"
 
 
-def _gemini_family(name: str) -> str:
+def _find_gemini_family(name: str) -> str:
     found = _GEMINI.match(name)
     if found is None:
         return "gemini-2.0" if name in ("gemini-pro", "gemini-pro-vision") else "gemini-3"
-    if _version(found) < (2, 5):
+    if _read_version(found) < (2, 5):
         return "gemini-2.0"
-    return "gemini-2.5" if _version(found) < (3, 0) else "gemini-3"
+    return "gemini-2.5" if _read_version(found) < (3, 0) else "gemini-3"
 
 
-def _version(found: re.Match[str]) -> tuple[int, int]:
+def _read_version(found: re.Match[str]) -> tuple[int, int]:
     return int(found[1]), int(found[2] or 0)

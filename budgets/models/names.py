@@ -92,10 +92,10 @@ LONGEST_NAME = 512
 
 def candidates(name: str) -> Iterator[tuple[str, str]]:
     """The rows that a spelling may mean, as (provider, name), most likely first. At most about a hundred."""
-    whole, *taken_apart = _readings(_plain(name))
+    whole, *taken_apart = _split_routes(_make_plain(name))
     # A route takes precedence over a host whose own names contain slashes: deepseek/deepseek-chat is DeepSeek's.
     for providers, spelled in (*taken_apart, whole):
-        for form in _forms(spelled):
+        for form in _list_forms(spelled):
             for provider in providers:
                 yield provider, form
 
@@ -105,7 +105,7 @@ def bare(name: str) -> str:
 
     It only looks at the spelling, so it accepts unknown names. Raises `BudgetError` for anything but a name.
     """
-    *_, (_, spelled) = _readings(_plain(checked_name(name)))
+    *_, (_, spelled) = _split_routes(_make_plain(checked_name(name)))
     own = _VARIANT.sub("", spelled.rsplit("/", 1)[-1])
     if bedrock := _BEDROCK.fullmatch(own):
         own = _BEDROCK_VERSION.sub("", bedrock["model"])
@@ -125,7 +125,7 @@ def checked_name(name: object) -> str:
     return name
 
 
-def _plain(name: str) -> str:
+def _make_plain(name: str) -> str:
     """Lower case, without the mark of a fine-tuned model or the account part of a Bedrock ARN."""
     plain = name.strip().lower()
     if plain.startswith("arn:aws") and ":bedrock:" in plain:
@@ -141,7 +141,7 @@ def _plain(name: str) -> str:
     return plain
 
 
-def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+def _split_routes(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Every way to split off routes, outermost first. The last has the fewest prefixes left."""
     allowed: tuple[str, ...] = (*VENDORS, *HOSTS)
     yield allowed, name
@@ -154,7 +154,7 @@ def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
         yield (bedrock["vendor"],), _BEDROCK_VERSION.sub("", bedrock["model"])
 
 
-def _forms(name: str) -> Iterator[str]:
+def _list_forms(name: str) -> Iterator[str]:
     """The name itself, then without suffixes for dates and versions."""
     yield name
     undated = _DATE.sub("", name)

@@ -52,14 +52,14 @@ def checked_packed(counter: str, file: str, packed_sha256: str) -> bytes:
     try:
         packed = read_packed(file)
     except OSError as failure:
-        raise _unusable(counter, file, "cannot be read") from failure
+        raise _make_unusable_error(counter, file, "cannot be read") from failure
     digest = sha256(packed).hexdigest()
     if digest != packed_sha256:
-        raise _unusable(counter, file, f"is not ours: sha256 {digest}, not {packed_sha256}")
+        raise _make_unusable_error(counter, file, f"is not ours: sha256 {digest}, not {packed_sha256}")
     return packed
 
 
-def _unusable(counter: str, file: str, problem: str) -> TokenCountError:
+def _make_unusable_error(counter: str, file: str, problem: str) -> TokenCountError:
     return TokenCountError(
         counter, f"has no vocabulary: budgets/vocabularies/{file} {problem}. Install the package again."
     )

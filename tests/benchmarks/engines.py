@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from budgets import MissingExtraError, memoised, tiktoken_counter, toktok_counter, transformers_counter
-from budgets.counters.tiktoken import _engine
+from budgets.counters.tiktoken import _load_engine
 from budgets.counters.toktok import _count_of
 from budgets.vocabularies import PUBLISHED, mergeable_ranks
 
@@ -75,8 +75,8 @@ def _byte_letters() -> dict[int, str]:
 
 def engines() -> dict[str, Count]:
     """Bare engines and our counters over them, by name."""
-    encode = _engine(ENCODING).encode_ordinary
-    published = _engine(ENCODING, PUBLISHED[ENCODING].pattern).encode_ordinary
+    encode = _load_engine(ENCODING).encode_ordinary
+    published = _load_engine(ENCODING, PUBLISHED[ENCODING].pattern).encode_ordinary
     found: dict[str, Count] = {
         "tiktoken, as published": lambda text: len(published(text)),
         "tiktoken, bare": lambda text: len(encode(text)),

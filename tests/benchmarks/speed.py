@@ -29,7 +29,7 @@ import attrs
 
 from assembler import TrimOldest
 from budgets import fastest_counter
-from budgets.counters.tiktoken import _engine
+from budgets.counters.tiktoken import _load_engine
 from budgets.vocabularies import PUBLISHED
 from tests.benchmarks import claude, session, startup
 from tests.benchmarks.engines import megabyte
@@ -63,7 +63,7 @@ class Figure:
 
 def yardstick() -> Callable[[str], int]:
     """tiktoken as its makers publish it."""
-    encode = _engine("o200k_base", PUBLISHED["o200k_base"].pattern).encode_ordinary
+    encode = _load_engine("o200k_base", PUBLISHED["o200k_base"].pattern).encode_ordinary
     return lambda text: len(encode(text))
 
 

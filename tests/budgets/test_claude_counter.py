@@ -124,7 +124,7 @@ LIKELY = st.text(
 def test_a_line_of_single_blanks_costs_what_any_white_space_costs(line: str, name: str) -> None:
     lines = lines_of(name)
     plain = marks.normalise_text(line, lines.generation.read_as)
-    assert lines._tokens(plain, "") == lines._spread(plain, "")
+    assert lines._count_line(plain, "") == lines._count_spread_line(plain, "")
 
 
 @given(LIKELY | st.text(st.characters(exclude_categories=["Cs"]), max_size=24))

@@ -438,8 +438,8 @@ def test_the_same_wheels_give_the_same_bytes_and_strange_ones_are_passed_over(tm
 def test_the_table_is_read_at_the_first_question_and_not_before() -> None:
     script = (
         "import sys; import budgets.models as models\n"
-        "models.family_of('gpt-4o'); assert models._table.cache_info().misses == 0\n"
-        "models.facts('gpt-4o'); models.facts('gpt-5'); assert models._table.cache_info().misses == 1\n"
+        "models.family_of('gpt-4o'); assert models._read_table.cache_info().misses == 0\n"
+        "models.facts('gpt-4o'); models.facts('gpt-5'); assert models._read_table.cache_info().misses == 1\n"
         "heavy = {'genai_prices', 'tiktoken', 'sqlite3', 'pydantic', 'numpy', 'tools.model_tables.sources'}\n"
         "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
     )

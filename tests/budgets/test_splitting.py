@@ -9,7 +9,7 @@ import pytest
 import tiktoken
 from hypothesis import example, given
 
-from budgets.counters.tiktoken import _counting, _engine
+from budgets.counters.tiktoken import _load_engine, _make_count
 from budgets.vocabularies import PUBLISHED, mergeable_ranks
 from budgets.vocabularies.splitting import splitting
 from tests.benchmarks.fuzz_splitting import CLASSES, block, first_difference
@@ -29,7 +29,7 @@ TELLING = ["cl100k_base", "o200k_base", "r50k_base"]
 @example("\u0301a \u0301'd")
 @pytest.mark.parametrize("name", TELLING)
 def test_a_text_has_the_ids_that_the_published_pattern_gives(name: str, text: str) -> None:
-    assert _engine(name).encode_ordinary(text) == engine(name).encode_ordinary(text)
+    assert _load_engine(name).encode_ordinary(text) == engine(name).encode_ordinary(text)
 
 
 @scaled(0.5)
@@ -37,7 +37,7 @@ def test_a_text_has_the_ids_that_the_published_pattern_gives(name: str, text: st
 @example("<|endoftext|> is a text <|endofprompt|>")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_tokens_that_an_engine_packs_are_as_many_as_those_that_it_lists(name: str, text: str) -> None:
-    assert _counting(_engine(name))(text) == len(engine(name).encode_ordinary(text))
+    assert _make_count(_load_engine(name))(text) == len(engine(name).encode_ordinary(text))
 
 
 def test_an_engine_that_packs_no_tokens_is_counted_by_its_list() -> None:
@@ -46,12 +46,12 @@ def test_an_engine_that_packs_no_tokens_is_counted_by_its_list() -> None:
             return engine("o200k_base").encode_ordinary(text)
 
     text = "A release of tiktoken may hide what has no public name."
-    assert _counting(cast("tiktoken.Encoding", Listing()))(text) == len(Listing().encode_ordinary(text))
+    assert _make_count(cast("tiktoken.Encoding", Listing()))(text) == len(Listing().encode_ordinary(text))
 
 
 @pytest.mark.parametrize("name", TELLING)
 def test_every_text_of_three_characters_has_the_published_ids(name: str) -> None:
-    pair = engine(name).encode_ordinary, _engine(name).encode_ordinary
+    pair = engine(name).encode_ordinary, _load_engine(name).encode_ordinary
     assert first_difference(map("".join, itertools.product(CLASSES, repeat=3)), {name: pair}) is None
 
 
