@@ -177,15 +177,15 @@ def as_number(value: float) -> float:
 
 def at_least_zero(policy: object, field: attrs.Attribute[Any], value: object) -> None:
     """A whole number, 0 or more."""
-    _whole_number(policy, field, value, 0)
+    _must_be_whole_number(policy, field, value, 0)
 
 
 def at_least_one(policy: object, field: attrs.Attribute[Any], value: object) -> None:
     """A whole number, 1 or more."""
-    _whole_number(policy, field, value, 1)
+    _must_be_whole_number(policy, field, value, 1)
 
 
-def _whole_number(policy: object, field: attrs.Attribute[Any], value: object, least: int) -> None:
+def _must_be_whole_number(policy: object, field: attrs.Attribute[Any], value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < numbers.LARGEST:
         raise BudgetError(
             f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {numbers.shown(value)}"

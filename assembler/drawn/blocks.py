@@ -24,20 +24,20 @@ class Blocks:
 
     def messages(self, conversation: Conversation) -> list[Request]:
         """Every message of the conversation, new ones each time."""
-        return [message for exchange in conversation.exchanges for message in self._exchange(exchange)]
+        return [message for exchange in conversation.exchanges for message in self._write_exchange(exchange)]
 
     def texts(self, texts: tuple[str, ...]) -> list[Request]:
         """A block for each text."""
         return [self.text(text) for text in texts]
 
-    def _exchange(self, exchange: Exchange) -> Iterator[Request]:
+    def _write_exchange(self, exchange: Exchange) -> Iterator[Request]:
         yield {"role": "user", self.content: self.texts(exchange.question)}
         for step in exchange.steps:
-            yield self._answer(step.thinking, [*self.texts(step.words), *self.calls(step.calls)])
+            yield self._write_answer(step.thinking, [*self.texts(step.words), *self.calls(step.calls)])
             yield {"role": "user", self.content: [self.result(call) for call in step.answered]}
         if exchange.answer:
-            yield self._answer(exchange.thinking, self.texts(exchange.answer))
+            yield self._write_answer(exchange.thinking, self.texts(exchange.answer))
 
-    def _answer(self, thinking: str | None, blocks: list[Request]) -> Request:
+    def _write_answer(self, thinking: str | None, blocks: list[Request]) -> Request:
         thoughts = [] if thinking is None else [self.thought(thinking)]
         return {"role": self.assistant, self.content: [*thoughts, *blocks]}

@@ -19,19 +19,19 @@ Breach: TypeAlias = Callable[[DrawFn, Request], None]
 
 
 @functools.cache
-def _spellings() -> Mapping[str, tuple[Spelling, ...]]:
+def _load_spellings() -> Mapping[str, tuple[Spelling, ...]]:
     """The spellings by the key of their histories, which several APIs may share."""
     keys = {spelling.history for spelling in SPELLINGS.values()}
     return {key: tuple(each for each in SPELLINGS.values() if each.history == key) for key in keys}
 
 
-def _spellings_of(request: Request) -> tuple[Spelling, ...]:
-    return next(_spellings()[key] for key in request if key in _spellings())
+def _find_spellings(request: Request) -> tuple[Spelling, ...]:
+    return next(_load_spellings()[key] for key in request if key in _load_spellings())
 
 
 def history_of(request: Request) -> list[Request]:
     """The messages, contents or items of a request: the list itself."""
-    return request[_spellings_of(request)[0].history]  # type: ignore[no-any-return]
+    return request[_find_spellings(request)[0].history]  # type: ignore[no-any-return]
 
 
 def nothing_said(_draw: DrawFn, request: Request) -> None:
@@ -115,7 +115,7 @@ def with_ids(old: str, new: str) -> Breach:
 
     def breach(_draw: DrawFn, request: Request) -> None:
         history = history_of(request)
-        keys = frozenset[str]().union(*(spelling.ids for spelling in _spellings_of(request)))
+        keys = frozenset[str]().union(*(spelling.ids for spelling in _find_spellings(request)))
 
         def renamed(value: Any, key: str = "") -> Any:
             if isinstance(value, str):
@@ -136,7 +136,7 @@ def changed_inside(value: Any, change: Callable[[Any, str], Any]) -> Any:
 
 def questions_in(request: Request) -> list[int]:
     """The places of the user's own messages in the history, as the spellings with its key declare them."""
-    asks = [spelling.asks for spelling in _spellings_of(request)]
+    asks = [spelling.asks for spelling in _find_spellings(request)]
     return [place for place, message in enumerate(history_of(request)) if any(asked(message) for asked in asks)]
 
 

@@ -21,7 +21,7 @@ def _spell_call(call: Call, call_id: str) -> Request:
     return {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
-def _step(step: Step, ids: dict[int, str]) -> list[Request]:
+def _write_step(step: Step, ids: dict[int, str]) -> list[Request]:
     calls = [_spell_call(call, ids[call.number]) for call in step.calls]
     content = text_or_parts(step.words) if step.words else None
     answers = [
@@ -31,19 +31,19 @@ def _step(step: Step, ids: dict[int, str]) -> list[Request]:
     return [{"role": "assistant", "content": content, "tool_calls": calls}, *answers]
 
 
-def _exchange(exchange: Exchange, ids: dict[int, str]) -> list[Request]:
+def _write_exchange(exchange: Exchange, ids: dict[int, str]) -> list[Request]:
     asked: Request = {"role": "user", "content": text_or_parts(exchange.question)}
     if exchange.speaker is not None:
         asked["name"] = exchange.speaker
     answer = [{"role": "assistant", "content": text_or_parts(exchange.answer)}] if exchange.answer else []
-    return [asked, *(message for step in exchange.steps for message in _step(step, ids)), *answer]
+    return [asked, *(message for step in exchange.steps for message in _write_step(step, ids)), *answer]
 
 
 def write_request(conversation: Conversation, *, call_id: str, named: str) -> Request:
     """Write a request. `call_id` formats the number of a call, and only messages of the role `named` have a name."""
     ids = {call.number: call_id.format(call.number) for call in conversation.calls}
     head = [] if conversation.system is None else [{"role": "system", "content": conversation.system}]
-    messages = [message for exchange in conversation.exchanges for message in _exchange(exchange, ids)]
+    messages = [message for exchange in conversation.exchanges for message in _write_exchange(exchange, ids)]
     for message in messages:
         if message["role"] != named:
             message.pop("name", None)

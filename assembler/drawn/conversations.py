@@ -130,7 +130,7 @@ def definitions(draw: DrawFn) -> Definition:
     return Definition(draw(identifiers), draw(texts()), draw(_DEFINITION_PROPERTIES))
 
 
-def _call(draw: DrawFn, number: int, tool: Definition, words: SearchStrategy[str]) -> Call:
+def _draw_call(draw: DrawFn, number: int, tool: Definition, words: SearchStrategy[str]) -> Call:
     given = [each for each in tool.properties if each.required or draw(st.booleans())]
     arguments = {each.name: draw(KINDS[each.kind][1]) for each in given}
     return Call(number, tool.name, arguments, draw(words), draw(st.booleans()))
@@ -152,14 +152,14 @@ class _Words:
 
 
 @st.composite
-def _exchanges(
+def _draw_exchange(
     draw: DrawFn, tools: tuple[Definition, ...], words: _Words, fewest_answers: int, fewest_steps: int
 ) -> Exchange:
     question, speaker = draw(words.some), draw(_SPEAKERS)
     steps: list[Step] = []
     for size in draw(_STEP_SIZES[fewest_steps]) if tools else ():
         thinking, said = draw(words.maybe), draw(words.any)
-        calls = [_call(draw, number, tools[draw(_PICKS[len(tools)])], words.word) for number in range(size)]
+        calls = [_draw_call(draw, number, tools[draw(_PICKS[len(tools)])], words.word) for number in range(size)]
         steps.append(Step(thinking, said, tuple(calls), draw(_ORDERS[size])))
     answer = draw(words.some if fewest_answers else words.any)
     return Exchange(question, speaker, tuple(steps), draw(words.maybe) if answer else None, answer)
@@ -179,11 +179,11 @@ def said(
     `fewest_steps`, 0 or 1, is the least number of steps in an exchange if there is a tool to call.
     """
     tools = st.lists(definitions(), min_size=fewest_tools, max_size=max(_PICKS), unique_by=lambda tool: tool.name)
-    return _conversations(tools, _Words.of(words), turns, (fewest_answers, fewest_steps))
+    return _draw_conversation(tools, _Words.of(words), turns, (fewest_answers, fewest_steps))
 
 
 @st.composite
-def _conversations(
+def _draw_conversation(
     draw: DrawFn,
     defined: SearchStrategy[list[Definition]],
     words: _Words,
@@ -192,12 +192,12 @@ def _conversations(
 ) -> Conversation:
     tools = tuple(draw(defined))
     fewest, most = turns
-    exchanges = draw(st.lists(_exchanges(tools, words, *least), min_size=fewest, max_size=most))
+    exchanges = draw(st.lists(_draw_exchange(tools, words, *least), min_size=fewest, max_size=most))
     exchanges[-1] = attrs.evolve(exchanges[-1], answer=(), thinking=None)
-    return Conversation(draw(words.maybe), tuple(_numbered(exchanges)), tools)
+    return Conversation(draw(words.maybe), tuple(_number_calls(exchanges)), tools)
 
 
-def _numbered(exchanges: list[Exchange]) -> Iterator[Exchange]:
+def _number_calls(exchanges: list[Exchange]) -> Iterator[Exchange]:
     """Number the calls of all exchanges. This happens last, so that shrinking can remove an exchange."""
     number = 0
     for exchange in exchanges:

@@ -83,19 +83,19 @@ def texts() -> SearchStrategy[str]:
     return _TEXTS
 
 
-def _drawn() -> SearchStrategy[str]:
+def _draw_text() -> SearchStrategy[str]:
     open_ended = st.builds(str.__add__, _VISIBLE, st.text(_ANY, max_size=20))
     pairs = st.builds("{} {}".format, st.sampled_from((*SCRIPTS, *HOSTILE)), st.sampled_from((*SCRIPTS, *HOSTILE)))
-    runs = st.builds(_run, st.sampled_from(_RUNS), st.integers(1, _LONGEST_RUN))
+    runs = st.builds(_repeat_unit, st.sampled_from(_RUNS), st.integers(1, _LONGEST_RUN))
     known = st.sampled_from((*_WORDS, *SCRIPTS, *HOSTILE))
     return st.one_of(st.sampled_from(_WORDS), known, open_ended, known, known, open_ended, pairs, runs)
 
 
-def _run(unit: str, times: int) -> str:
+def _repeat_unit(unit: str, times: int) -> str:
     return "a" + unit * times
 
 
-_TEXTS = _drawn()
+_TEXTS = _draw_text()
 
 document_texts: SearchStrategy[str] = st.one_of(
     st.sampled_from(_WORDS),

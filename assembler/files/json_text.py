@@ -30,20 +30,20 @@ def read_json(path: Path, place: Place) -> Any:
     """Read the value of a JSON file, or the list of values of JSON lines. Raises `SpecError` at `place`."""
     if path.suffix.lower() in LINES:
         return read_json_lines(path, place)
-    return _parsed(file_text(path, place, limit=LONGEST), place, str(path))
+    return _parse_at(file_text(path, place, limit=LONGEST), place, str(path))
 
 
 def read_json_lines(path: Path, place: Place) -> list[Any]:
     """Read the values of a file of JSON lines with any name. Raises `SpecError` at `place`."""
     text = file_text(path, place, limit=LONGEST)
     return [
-        _parsed(line, place, str(path), first_line=number)
+        _parse_at(line, place, str(path), first_line=number)
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip()
     ]
 
 
-def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None) -> Any:
+def _parse_at(text: str, place: Place, path: str, *, first_line: int | None = None) -> Any:
     file = place.named(path, ", ")
     where = file if first_line is None else f"{file}, line {first_line}"
     try:
@@ -71,19 +71,19 @@ def _refuse_depth(value: Any) -> None:
     """Raise `RecursionError` for a value that is nested too deeply. Does not recurse itself; O(values)."""
     level: list[Any] = [value]
     for _ in range(DEEPEST):
-        level = [inner for item in level for inner in _items(item)]
+        level = [inner for item in level for inner in _list_items(item)]
         if not level:
             return
     raise RecursionError
 
 
-def _items(value: object) -> Iterable[Any]:
+def _list_items(value: object) -> Iterable[Any]:
     if isinstance(value, dict):
         return cast("dict[str, Any]", value).values()
     return cast("Iterable[Any]", value) if isinstance(value, list) else ()
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         [(twin, _)] = Counter(name for name, _ in pairs).most_common(1)
@@ -91,15 +91,15 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _finite(digits: str) -> float:
+def _read_finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
         raise _RefusedError("a number is beyond the largest that a double can hold")
     return number
 
 
-def _no_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise _RefusedError(f"{name} is not a JSON number")
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)
+_STRICT = json.JSONDecoder(object_pairs_hook=_refuse_twins, parse_constant=_refuse_constant, parse_float=_read_finite)

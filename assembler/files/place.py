@@ -56,7 +56,7 @@ class Place:
         listed = f"expected one of: {', '.join(known)}" if known else "expected none here"
         return self.key(shown_key(name)).error(f"unknown key{nearest(name, known)} {listed}")
 
-    def _refused(self, error: AssemblyError) -> SpecError:
+    def _place_error(self, error: AssemblyError) -> SpecError:
         """Turn the library's error into one for the place that it names, or else for this place."""
         problem = str(error)
         if isinstance(error, ConversationError) and error.index is not None:
@@ -77,7 +77,7 @@ class Place:
         except (SpecError, ContextLengthError, MissingExtraError):
             raise
         except kind as error:
-            raise self._refused(error) from error
+            raise self._place_error(error) from error
 
 
 LONGEST_SHOWN = 40

@@ -20,13 +20,13 @@ def file_text(path: Path, place: Place, *, limit: int) -> str:
     `place`.
     """
     try:
-        content = _content(path, limit + 1)
+        content = _read_content(path, limit + 1)
     except FileNotFoundError:
         raise place.error(f"expected a file, found none{place.named(path, ' at ')}") from None
     except IsADirectoryError:
         raise place.error(f"expected a file, found a folder{place.named(path, ' at ')}") from None
     except (OSError, ValueError) as error:
-        raise place.error(f"expected a file that can be read: {path}: {_reason(error)}") from None
+        raise place.error(f"expected a file that can be read: {path}: {_name_reason(error)}") from None
     if len(content) > limit:
         raise place.error(f"expected at most {limit // MEBIBYTE} MiB, found more{place.named(path, ' in ')}")
     try:
@@ -36,12 +36,12 @@ def file_text(path: Path, place: Place, *, limit: int) -> str:
     raise place.error(f"expected UTF-8 text, found other bytes in line {line}{place.named(path, ' of ')}")
 
 
-def _content(path: Path, most: int) -> bytes:
+def _read_content(path: Path, most: int) -> bytes:
     if path == STANDARD:
         return sys.stdin.buffer.read(most)
     with path.open("rb") as file:
         return file.read(most)
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _name_reason(error: OSError | ValueError) -> str:
     return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)

@@ -48,12 +48,12 @@ def read_yaml(path: Path, place: Place) -> Any:
     with from_extra("cli", needed_for="reading YAML"):
         import yaml
 
-    text, loader = file_text(path, place, limit=LONGEST), _loader()
+    text, loader = file_text(path, place, limit=LONGEST), _make_loader()
     try:
         _refuse_bombs(yaml.parse(text, Loader=loader), place)
         return yaml.load(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
-        where = _line(error.problem_mark or error.context_mark)
+        where = _name_line(error.problem_mark or error.context_mark)
         raise place.error(f"{where}expected YAML: {one_line(str(error.problem or error.context))}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -67,7 +67,7 @@ def read_yaml(path: Path, place: Place) -> Any:
         raise place.error(f"expected YAML: {str(error).partition(';')[0]}") from None
 
 
-def _loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
+def _make_loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
     """A safe loader for YAML 1.2, as a new class, because PyYAML's own is shared by the whole process."""
     import yaml
 
@@ -114,7 +114,7 @@ def _refuse_bombs(events: Iterable[yaml.Event], place: Place) -> None:
             stack[-1].take(None)
             stack.append(_Collection(event.anchor, set() if isinstance(event, yaml.MappingStartEvent) else None))
             if len(stack) > DEEPEST + 1:  # the first is the file
-                raise _wrong(place, event, f"expected at most {DEEPEST} lists and mappings inside one another")
+                raise _make_error(place, event, f"expected at most {DEEPEST} lists and mappings inside one another")
             continue
         if isinstance(event, yaml.CollectionEndEvent):
             ended = stack.pop()
@@ -122,12 +122,12 @@ def _refuse_bombs(events: Iterable[yaml.Event], place: Place) -> None:
         elif isinstance(event, yaml.ScalarEvent):
             anchor, weight = event.anchor, PER_VALUE + len(event.value)
             if stack[-1].take(event.value):
-                raise _wrong(place, event, f"key {shown_key(event.value)} given twice in one mapping")
+                raise _make_error(place, event, f"key {shown_key(event.value)} given twice in one mapping")
         elif isinstance(event, yaml.AliasEvent):
             stack[-1].take(None)
             name = event.anchor or ""
             if name not in weights:
-                raise _wrong(place, event, f"alias {shown_key(name)} has no complete anchor before it")
+                raise _make_error(place, event, f"alias {shown_key(name)} has no complete anchor before it")
             anchor, weight = None, weights[name]
         else:
             continue
@@ -135,11 +135,11 @@ def _refuse_bombs(events: Iterable[yaml.Event], place: Place) -> None:
             weights[anchor] = weight
         stack[-1].weight += weight
         if stack[-1].weight > LARGEST:
-            raise _wrong(place, event, f"expected at most {LARGEST // MEBIBYTE} MiB once aliases are written out")
+            raise _make_error(place, event, f"expected at most {LARGEST // MEBIBYTE} MiB once aliases are written out")
 
 
-def _wrong(place: Place, event: yaml.Event, problem: str) -> SpecError:
-    return place.error(f"{_line(event.start_mark)}{problem}")
+def _make_error(place: Place, event: yaml.Event, problem: str) -> SpecError:
+    return place.error(f"{_name_line(event.start_mark)}{problem}")
 
 
 class _Mark(Protocol):
@@ -149,5 +149,5 @@ class _Mark(Protocol):
     column: int
 
 
-def _line(mark: _Mark | None) -> str:
+def _name_line(mark: _Mark | None) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""

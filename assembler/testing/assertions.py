@@ -46,7 +46,7 @@ def assert_fits(
     count = count_request(request, dialect=resolved, model=named, counter=budget.token_counter)
     if count.upper > budget.input_limit:
         pricer = resolved.pricer(named, budget.token_counter)
-        raise AssertionError("\n".join(_overflow(count, budget, resolved.parse(request), pricer)))
+        raise AssertionError("\n".join(_describe_overflow(count, budget, resolved.parse(request), pricer)))
     return count
 
 
@@ -62,7 +62,7 @@ def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = 
     name = dialect if isinstance(dialect, str) else dialect_for(dialect, named).name
     violations = [one for one in verify(request, dialect=name, model=named) if not one.note]
     if violations:
-        raise AssertionError("\n".join(_breaches(violations, name)))
+        raise AssertionError("\n".join(_describe_breaches(violations, name)))
 
 
 def _refuse_no_body(request: object) -> None:
@@ -70,7 +70,7 @@ def _refuse_no_body(request: object) -> None:
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request))
 
 
-def _overflow(count: Count, budget: Budget, layout: Layout, pricer: Pricer) -> Iterator[str]:
+def _describe_overflow(count: Count, budget: Budget, layout: Layout, pricer: Pricer) -> Iterator[str]:
     most = (
         f"{count.upper:,} tokens" if count.grade is Grade.EXACT else f"at most {count.upper:,} tokens ({count.grade})"
     )
@@ -78,7 +78,7 @@ def _overflow(count: Count, budget: Budget, layout: Layout, pricer: Pricer) -> I
         f"the request costs {most}, but only {budget.input_limit:,} are free ({budget.arithmetic()}): "
         f"{count.upper - budget.input_limit:,} too many"
     )
-    rows = sorted(_items(layout, pricer), key=lambda row: -row[1].upper)
+    rows = sorted(_list_items(layout, pricer), key=lambda row: -row[1].upper)
     yield f"  {'item':<20}{'role':<12}{'tokens':>9}"
     for (item, role), cost in rows[:_MOST_ROWS]:
         yield f"  {item:<20}{role:<12}{cost.upper:>9,}"
@@ -90,7 +90,7 @@ def _overflow(count: Count, budget: Budget, layout: Layout, pricer: Pricer) -> I
     yield "Assembler(budget, on_overflow=TrimOldest()) drops old turns; a smaller max_output_tokens leaves more tokens."
 
 
-def _items(layout: Layout, pricer: Pricer) -> Iterator[tuple[tuple[str, str], Count]]:
+def _list_items(layout: Layout, pricer: Pricer) -> Iterator[tuple[tuple[str, str], Count]]:
     pieces = [Piece("instruction", "system", layout.system)] if layout.system is not None else []
     fixed = pricer.fixed(pieces, layout.head, layout.tools)
     for cost in fixed.pieces:
@@ -104,7 +104,7 @@ def _items(layout: Layout, pricer: Pricer) -> Iterator[tuple[tuple[str, str], Co
         yield (f"messages[{place}]", message.role), price_message(pricer, message)
 
 
-def _breaches(violations: list[Violation], dialect: str) -> Iterator[str]:
+def _describe_breaches(violations: list[Violation], dialect: str) -> Iterator[str]:
     number = f"{len(violations)} breaches" if len(violations) > 1 else "1 breach"
     yield f"the request is not valid for {dialect}: {number}"
     width = max(len(each.where or "the request") for each in violations)

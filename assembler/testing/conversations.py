@@ -62,7 +62,7 @@ def messages(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
     spelling = spelling_of(dialect)
     least = spelling.fewest_answers
     drawn = said(words=texts(), turns=(1, 2), fewest_answers=least, fewest_tools=1, fewest_steps=1)
-    return drawn.map(lambda each: _by_role(spelling.request(each)[spelling.history])).flatmap(_one_of)
+    return drawn.map(lambda each: _group_by_role(spelling.request(each)[spelling.history])).flatmap(_draw_one_of)
 
 
 def tools(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
@@ -73,7 +73,7 @@ def tools(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
     return definitions().map(spelling_of(dialect).tool)
 
 
-def _by_role(history: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+def _group_by_role(history: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Group the messages by role or, for items without one, by type, in the order of first occurrence."""
     groups: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
     for message in history:
@@ -81,7 +81,7 @@ def _by_role(history: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return [*groups.values()]
 
 
-def _one_of(groups: list[list[dict[str, Any]]]) -> SearchStrategy[dict[str, Any]]:
+def _draw_one_of(groups: list[list[dict[str, Any]]]) -> SearchStrategy[dict[str, Any]]:
     return st.sampled_from(groups).flatmap(st.sampled_from)
 
 

@@ -42,22 +42,22 @@ def broken_conversations(dialect: str | Named = DEFAULT, *, rule: str | None = N
     name = spelling_of(dialect).name
     rules = list(BREACHES[name])
     if rule is None:
-        return st.sampled_from(rules).flatmap(lambda one: _broken(name, one))
+        return st.sampled_from(rules).flatmap(lambda one: _draw_broken(name, one))
     if rule not in rules:
         raise ValueError(f"no breach of rule {rule!r} is known for {name}; known: {', '.join(rules)}")
-    return _broken(name, rule)
+    return _draw_broken(name, rule)
 
 
 @st.composite
-def _broken(draw: DrawFn, dialect: str, rule: str) -> Broken:
+def _draw_broken(draw: DrawFn, dialect: str, rule: str) -> Broken:
     spelling = spelling_of(dialect)
     whole = draw(said(words=texts(), turns=(1, FEW_TURNS), fewest_answers=spelling.fewest_answers, fewest_tools=1))
-    request = spelling.request(_calling(whole))
+    request = spelling.request(_add_calling_step(whole))
     BREACHES[dialect][rule](draw, request)
     return Broken(rule, dialect, request)
 
 
-def _calling(conversation: Conversation) -> Conversation:
+def _add_calling_step(conversation: Conversation) -> Conversation:
     """Add a step at the end, so that there is always a call to break."""
     number = sum(1 for _ in conversation.calls)
     call = Call(number, conversation.tools[0].name, {}, "a", failed=False)

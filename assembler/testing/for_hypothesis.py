@@ -41,20 +41,20 @@ _DRAWN: Mapping[str, Mapping[str, str]] = {
 def load() -> None:
     """Register the loaded values now, and the others later. Hypothesis calls this at import; twice does no harm."""
     for home in _DRAWN.keys() & sys.modules.keys():
-        _register(sys.modules[home])
+        _register_home(sys.modules[home])
     unloaded = _DRAWN.keys() - sys.modules.keys()
     if unloaded and not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
         sys.meta_path.insert(0, _AfterImport(unloaded))
 
 
-def _register(home: ModuleType) -> None:
+def _register_home(home: ModuleType) -> None:
     from hypothesis import strategies as st
 
     for name, drawn_by in _DRAWN[home.__name__].items():
-        st.register_type_strategy(getattr(home, name), _later(drawn_by))
+        st.register_type_strategy(getattr(home, name), _draw_later(drawn_by))
 
 
-def _later(name: str) -> Callable[[type[Any]], SearchStrategy[Any]]:
+def _draw_later(name: str) -> Callable[[type[Any]], SearchStrategy[Any]]:
     def drawn(_kind: type[Any]) -> SearchStrategy[Any]:
         values = importlib.import_module("assembler.testing.values")
         strategy: SearchStrategy[Any] = getattr(values, name)()
@@ -91,6 +91,6 @@ def _run_after(spec: ModuleSpec) -> None:
     def exec_module(module: ModuleType) -> None:
         del vars(loader)["exec_module"]
         execute(module)
-        _register(module)
+        _register_home(module)
 
     vars(loader)["exec_module"] = exec_module

@@ -56,11 +56,11 @@ def budgets(for_: Assembler[Tokens | None] | Draft | None = None) -> SearchStrat
     An assembler's own counter, model and reserves are kept; its limits are not. A draft is priced by `Assembler()`.
     Prices part of the history for each budget drawn. Raises what `plan` raises for a history that cannot be sent.
     """
-    return _edges(for_) if for_ is not None else _any_budget()
+    return _draw_edge_budget(for_) if for_ is not None else _draw_budget()
 
 
 @st.composite
-def _any_budget(draw: DrawFn) -> Budget:
+def _draw_budget(draw: DrawFn) -> Budget:
     tokens_left = draw(st.integers(1, _LARGEST_WINDOW))
     answer, reasoning = draw(st.integers(0, 4_096)), draw(st.sampled_from((0, 0, 1, 2_048)))
     least = draw(st.sampled_from((None, None, 0, answer // 2, answer)))
@@ -77,20 +77,20 @@ def _any_budget(draw: DrawFn) -> Budget:
 
 
 @st.composite
-def _edges(draw: DrawFn, subject: Assembler[Tokens | None] | Draft) -> Budget:
+def _draw_edge_budget(draw: DrawFn, subject: Assembler[Tokens | None] | Draft) -> Budget:
     draft, settings = subject.inside if isinstance(subject, Assembler) else (subject, Assembler().inside[1])
     asked = settings.budget or Budget(1)
-    roomy = Assembler(_with_limit(asked, _AMPLE), dialect=settings.dialect, strategy=settings.strategy)
+    roomy = Assembler(_set_limit(asked, _AMPLE), dialect=settings.dialect, strategy=settings.strategy)
     ample = Assembler.around(draft, roomy.inside[1])
     view = draft.history.view()
     turns = [start for start, _ in view.turns_newest_first()]
     start = draw(st.sampled_from(turns)) if turns else len(draft.history)
     ample.add_messages([*draft.history.raws(0, view.head), *draft.history.raws(start)])
     edge = ample.plan().count.upper + draw(st.integers(-_NUDGE, _NUDGE))
-    return _with_limit(asked, max(1, edge))
+    return _set_limit(asked, max(1, edge))
 
 
-def _with_limit(budget: Budget, tokens_left: Tokens) -> Budget:
+def _set_limit(budget: Budget, tokens_left: Tokens) -> Budget:
     """The budget with an `input_limit` of `tokens_left`, and no limits of single regions."""
     return attrs.evolve(budget, context_window=tokens_left + budget.kept_free, max_input_tokens=None, limits={})
 
@@ -101,11 +101,11 @@ def assemblers(dialect: Dialect | str | None = None) -> SearchStrategy[Assembler
     `build()` returns or raises `ContextLengthError`. Tokens are characters (`len`), so no vocabulary is loaded, and a
     price can be checked by eye. Without `dialect`, any of `assembler.dialects.DIALECTS`.
     """
-    return _assemblers([*DIALECTS.values()] if dialect is None else [read_dialect(dialect)])
+    return _draw_assembler([*DIALECTS.values()] if dialect is None else [read_dialect(dialect)])
 
 
 @st.composite
-def _assemblers(draw: DrawFn, dialects: Sequence[Dialect]) -> Assembler:
+def _draw_assembler(draw: DrawFn, dialects: Sequence[Dialect]) -> Assembler:
     dialect, policy = draw(st.sampled_from(dialects)), draw(st.sampled_from(_POLICIES))
     request = draw(requests())
     ample = Assembler(Budget(_AMPLE, counter=len), dialect=dialect, on_overflow=policy)

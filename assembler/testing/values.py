@@ -70,10 +70,12 @@ def limits() -> SearchStrategy[Limit]:
 def counts() -> SearchStrategy[Count]:
     """Draw counts of every grade; an exact one equals its upper bound."""
     exact = _TOKENS.map(Count)
-    return exact | st.builds(_bounded, _TOKENS, st.integers(0, 500), st.sampled_from((Grade.BOUNDED, Grade.ESTIMATED)))
+    return exact | st.builds(
+        _make_bounded, _TOKENS, st.integers(0, 500), st.sampled_from((Grade.BOUNDED, Grade.ESTIMATED))
+    )
 
 
-def _bounded(tokens: int, slack: int, grade: Grade) -> Count:
+def _make_bounded(tokens: int, slack: int, grade: Grade) -> Count:
     return Count(tokens, grade, tokens + slack)
 
 
@@ -89,8 +91,8 @@ def drafts() -> SearchStrategy[Draft]:
 
 def contexts() -> SearchStrategy[Context]:
     """Finished requests, nothing dropped, of any dialect."""
-    return st.builds(_built, drafts(), st.sampled_from(list(DIALECTS)))
+    return st.builds(_build_draft, drafts(), st.sampled_from(list(DIALECTS)))
 
 
-def _built(draft: Draft, name: str) -> Context:
+def _build_draft(draft: Draft, name: str) -> Context:
     return Assembler.around(draft, Assembler(dialect=DIALECTS[name]).inside[1]).build()

@@ -18,30 +18,30 @@ def checked_text(value: object, *, field: str) -> str:
         text = value
     elif isinstance(value, str):
         text = str.__str__(value)
-    elif _attribute(value, "__html__") is not None:
+    elif _read_attribute(value, "__html__") is not None:
         text = _print_value(value, field=field)
     else:
         raise MarkupError(
-            f"{field}: expected text (str), got {type(value).__name__}; {_instead(value, field)}", field=field
+            f"{field}: expected text (str), got {type(value).__name__}; {_advise_instead(value, field)}", field=field
         )
     if not text.isascii():
         refuse_surrogates(text, field=field)
     return text
 
 
-def _instead(value: object, field: str) -> str:
+def _advise_instead(value: object, field: str) -> str:
     """Advice on what to pass instead of an object with one text, or several."""
     if isinstance(value, list | tuple):
         appends = field.startswith("knowledge")
         return f"pass one text; for several, {'call it once for each, or ' if appends else ''}join them"
     if isinstance(value, Mapping):
         return "pass the text in it"
-    names = (name for name in ("page_content", "text", "content") if isinstance(_attribute(value, name), str))
+    names = (name for name in ("page_content", "text", "content") if isinstance(_read_attribute(value, name), str))
     name = next(names, None)
     return "pass a str" if name is None else f"pass its .{name}"
 
 
-def _attribute(value: object, name: str) -> object:
+def _read_attribute(value: object, name: str) -> object:
     try:
         return getattr(value, name, None)
     except Exception:  # an object's own property can raise anything

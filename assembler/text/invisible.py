@@ -69,7 +69,7 @@ def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible
     for region, name, text in items:
         if text.isascii():
             continue
-        runs = ((run, len(run[0])) for start, stop in _hidden(text) for run in _KIND.finditer(text, start, stop))
+        runs = ((run, len(run[0])) for start, stop in _find_hidden(text) for run in _KIND.finditer(text, start, stop))
         for kind, (offset, times) in by_kind(runs).items():
             yield Invisible(region, name, cast(Kind, kind), offset, times)
 
@@ -98,13 +98,13 @@ def without_invisible(text: str) -> str:
         return text
     kept: list[str] = []
     position = 0
-    for start, stop in _hidden(text):
+    for start, stop in _find_hidden(text):
         kept.append(text[position:start])
         position = stop
     return "".join(kept) + text[position:]
 
 
-def _hidden(text: str) -> Iterator[tuple[int, int]]:
+def _find_hidden(text: str) -> Iterator[tuple[int, int]]:
     """The spans of invisible characters that no script needs, in order."""
     for run in _RUN.finditer(text):
         start, stop = run.span()

@@ -74,12 +74,16 @@ def count_needed(text: str, start: int, stop: int) -> int:
     if after == stop:
         return stop - start
     alone = _ALONE.match(text, after)
-    if (alone is not None and alone.end() == stop) or _beside_virama(text, after, stop) or _turns(text, after, stop):
+    if (
+        (alone is not None and alone.end() == stop)
+        or _is_beside_virama(text, after, stop)
+        or _changes_direction(text, after, stop)
+    ):
         return stop - start
     return after - start
 
 
-def _beside_virama(text: str, start: int, stop: int) -> bool:
+def _is_beside_virama(text: str, start: int, stop: int) -> bool:
     """True for a joiner after a sign that silences a vowel (half or dead consonant), or before one (final form)."""
     if stop - start > 1 or text[start] not in "\u200c\u200d":
         return False
@@ -90,7 +94,7 @@ def _beside_virama(text: str, start: int, stop: int) -> bool:
     )
 
 
-def _turns(text: str, start: int, stop: int) -> bool:
+def _changes_direction(text: str, start: int, stop: int) -> bool:
     """True for one mark of direction next to a blank, a digit or a sign, near right-to-left letters."""
     if stop - start > 1 or text[start] not in "\u061c\u200e\u200f":
         return False

@@ -49,13 +49,13 @@ def verify(
     """
     try:
         with OfTheCaller("request", _UnreadableError):
-            return _found(request, dialect, model)
+            return _find_violations(request, dialect, model)
     except _UnreadableError as error:
         return [S2.broken("", str(error))]
 
 
-def _found(request: Mapping[str, Any], dialect: str | Named | None, model: str | None) -> list[Violation]:
-    checker = _checker(_of_the_model(request, model) if dialect is None else dialect)
+def _find_violations(request: Mapping[str, Any], dialect: str | Named | None, model: str | None) -> list[Violation]:
+    checker = _find_checker(_name_model(request, model) if dialect is None else dialect)
     root = request_place(request)
     found = [*must_be(root, OBJECT), *unjsonable(root.value, bytes_under=checker.bytes_under)]
     if not isinstance(root.value, dict):
@@ -67,11 +67,11 @@ def _found(request: Mapping[str, Any], dialect: str | Named | None, model: str |
 
 def rules(dialect: str | Named) -> tuple[Rule, ...]:
     """Every rule that `verify` checks for a dialect, shape first. Raises `BudgetError` as `verify` does."""
-    checker = _checker(dialect)
+    checker = _find_checker(dialect)
     return (*shape.RULES, *(() if checker.words is None else (S5,)), *checker.rules)
 
 
-def _of_the_model(request: Mapping[str, Any], model: str | None) -> str:
+def _name_model(request: Mapping[str, Any], model: str | None) -> str:
     named: object = request.get("model") if model is None and isinstance(cast(object, request), Mapping) else model
     name = dialect_of(named) if isinstance(named, str) else None
     if name is None:
@@ -88,7 +88,7 @@ def _name_of(dialect: str | Named) -> str:
     raise BudgetError(f"{expected}; pass one of {', '.join(DIALECTS)}")
 
 
-def _checker(dialect: str | Named) -> Checker:
+def _find_checker(dialect: str | Named) -> Checker:
     name = _name_of(dialect)
     checker = DIALECTS.get(name)
     if checker is None:

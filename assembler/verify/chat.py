@@ -69,10 +69,10 @@ def _wrong_calls(message: Place, form: ChatForm) -> Iterator[Violation]:
 
 def turns(messages: Place) -> list[Turn]:
     """Read the calls and answers of each message that is an object. Others are faults of shape."""
-    return [_turn(message) for message in messages.objects()]
+    return [_read_turn(message) for message in messages.objects()]
 
 
-def _turn(message: Place) -> Turn:
+def _read_turn(message: Place) -> Turn:
     role = message.at("role").text or ""
     if role == "tool":
         answer = message.at("tool_call_id")

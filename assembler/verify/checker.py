@@ -38,7 +38,7 @@ DIALECTS: Mapping[str, Checker] = FromFolders("assembler.dialects", "rules", "CH
 
 
 @functools.cache
-def _every_kind() -> frozenset[str]:
+def _list_every_kind() -> frozenset[str]:
     return frozenset[str]().union(*(checker.kinds for checker in DIALECTS.values()))
 
 
@@ -48,4 +48,4 @@ _DATED = re.compile(r"\w+_20\d{6}")
 
 def is_known(kind: str) -> bool:
     """Whether some API has parts, items or tools of this type. The first call loads the rules of every dialect."""
-    return kind in _every_kind() or _DATED.fullmatch(kind) is not None
+    return kind in _list_every_kind() or _DATED.fullmatch(kind) is not None

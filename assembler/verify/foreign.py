@@ -42,13 +42,13 @@ def foreign_keys(request: Place, words: frozenset[str], turns: str, parts: Itera
     `parts` are the keys of a message that hold its parts.
     """
     foreign = WORDS - words
-    for place in _speaking(request, turns, parts):
+    for place in _walk_parts(request, turns, parts):
         for word in place.filled_keys:
             if word in foreign:
                 yield S5.broken(place.at(word).path, f"the key {shown(word)} is not this API's")
 
 
-def _speaking(request: Place, turns: str, parts: Iterable[str]) -> Iterator[Place]:
+def _walk_parts(request: Place, turns: str, parts: Iterable[str]) -> Iterator[Place]:
     """The system blocks, the messages, their parts, and the parts of results in them."""
     yield from request.at("system").objects()
     for message in request.at(turns).objects():

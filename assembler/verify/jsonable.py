@@ -46,9 +46,9 @@ def unjsonable(root: object, *, bytes_under: Collection[str]) -> Iterator[Violat
             open_ids.discard(id(stack.pop().value))
             continue
         step, value = child
-        where = partial(_path, stack, step)
+        where = partial(_write_path, stack, step)
         if not (is_object(value) or is_list(value)):
-            problem = None if isinstance(value, bytes) and step[1:] in bytes_under else _bad_leaf(value)
+            problem = None if isinstance(value, bytes) and step[1:] in bytes_under else _find_bad_leaf(value)
             if problem is not None:
                 yield S2.broken(where(), problem)
         elif id(value) in open_ids:
@@ -56,11 +56,11 @@ def unjsonable(root: object, *, bytes_under: Collection[str]) -> Iterator[Violat
         elif id(value) not in seen:
             seen.add(id(value))
             open_ids.add(id(value))
-            yield from (S2.broken(where(), problem) for problem in _bad_keys(value))
-            stack.append(_Frame(value, step, _children(value)))
+            yield from (S2.broken(where(), problem) for problem in _find_bad_keys(value))
+            stack.append(_Frame(value, step, _list_children(value)))
 
 
-def _children(value: object) -> Iterator[tuple[str, object]]:
+def _list_children(value: object) -> Iterator[tuple[str, object]]:
     if is_object(value):
         for position, (key, item) in enumerate(value.items()):
             plain = isinstance(key, str) and _PLAIN_KEY.match(key)
@@ -70,7 +70,7 @@ def _children(value: object) -> Iterator[tuple[str, object]]:
             yield f"[{position}]", item
 
 
-def _bad_keys(value: object) -> Iterator[str]:
+def _find_bad_keys(value: object) -> Iterator[str]:
     for position, key in enumerate(value if is_object(value) else ()):
         if not isinstance(key, str):
             yield f"key {position} is {name_of_value(key)}; JSON keys are strings"
@@ -78,7 +78,7 @@ def _bad_keys(value: object) -> Iterator[str]:
             yield f"key {position} holds a lone surrogate, which UTF-8 cannot carry"
 
 
-def _bad_leaf(value: object) -> str | None:
+def _find_bad_leaf(value: object) -> str | None:
     if value is None or isinstance(value, bool | int):
         return None
     if isinstance(value, str):
@@ -89,7 +89,7 @@ def _bad_leaf(value: object) -> str | None:
     return f"{name_of_value(value)}, which JSON cannot carry"
 
 
-def _path(stack: list[_Frame], step: str) -> str:
+def _write_path(stack: list[_Frame], step: str) -> str:
     steps = [frame.step for frame in stack[1 : _PATH_STEPS + 1]]
     hidden = len(stack) - 1 - len(steps)
     middle = f"…({hidden} more)…" if hidden > 0 else ""

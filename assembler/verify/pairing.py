@@ -71,13 +71,13 @@ def find_unpaired(turns: Iterable[Turn], rules: Pairing = NEUTRAL) -> Iterator[V
             else:
                 done.add(ref.id)
         if turn.calls or not turn.answers:
-            yield from _unanswered(caller, done, rules)
+            yield from _wrong_unanswered(caller, done, rules)
             caller, done = turn, set()
             opened = {ref.id for ref in turn.calls if ref.id is not None}
-    yield from _unanswered(caller, done, rules)
+    yield from _wrong_unanswered(caller, done, rules)
 
 
-def _unanswered(turn: Turn | None, done: set[str], rules: Pairing) -> Iterator[Violation]:
+def _wrong_unanswered(turn: Turn | None, done: set[str], rules: Pairing) -> Iterator[Violation]:
     if turn is not None:
         ids = tuple(dict.fromkeys(ref.id for ref in turn.calls if ref.id is not None and ref.id not in done))
         if ids:

@@ -104,32 +104,34 @@ def failure_of(subject: str, check: Callable[[], None]) -> BaseException | None:
     try:
         check()
     except ContractError as error:
-        return _shown_alone(error)
+        return _show_own_frames(error)
     except Flaky as error:
         inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
         found = next((each for each in inner if isinstance(each, ContractError)), None)
         law = "it gives the same answer each time"
-        return _shown_alone(found or ContractError(subject, law, "a case failed once, and not when it was tried again"))
+        return _show_own_frames(
+            found or ContractError(subject, law, "a case failed once, and not when it was tried again")
+        )
     except (AssemblyError, ImportError) as error:  # an argument of the check, or a missing package
-        return _shown_alone(error)
+        return _show_own_frames(error)
     except Exception as error:
         problem = f"raised {type(error).__name__}: {error}; return an answer for every case"
         found = ContractError(subject, "it raises nothing", problem)
-        found.__cause__ = _shown_alone(error)
+        found.__cause__ = _show_own_frames(error)
         return found
     return None
 
 
-def _shown_alone(error: BaseException) -> BaseException:
+def _show_own_frames(error: BaseException) -> BaseException:
     """The error with the frames of the caller's code alone, and with the smallest case as its note."""
     error.__notes__ = [note for note in getattr(error, "__notes__", ()) if note.startswith(_CASE)]
     if error.__cause__ is not None:
-        _shown_alone(error.__cause__)
+        _show_own_frames(error.__cause__)
     error.__suppress_context__ = True
-    return error.with_traceback(_own_frames(error.__traceback__))
+    return error.with_traceback(_find_own_frames(error.__traceback__))
 
 
-def _own_frames(frames: TracebackType | None) -> TracebackType | None:
+def _find_own_frames(frames: TracebackType | None) -> TracebackType | None:
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_ROOTS):
         frames = frames.tb_next
     return frames

@@ -102,12 +102,12 @@ class _CheckedCounter(Checked):
         try:
             tokens: object = self.counter(text)
         except Exception as error:
-            problem = f"{_brief(text)}: raised {type(error).__name__}"
+            problem = f"{_shorten(text)}: raised {type(error).__name__}"
             raise self.broken("it counts every text", problem) from error
         if type(tokens) is not int or tokens < 0:
             step = "; call it first, and pass the counter that it makes" if callable(tokens) else ""
             got = type(tokens).__name__ if step else repr(tokens)
-            raise self.broken("it answers with an int of 0 or more", f"{_brief(text)}: got {got}{step}")
+            raise self.broken("it answers with an int of 0 or more", f"{_shorten(text)}: got {got}{step}")
         return tokens
 
     def takes_control_tokens_as_text(self) -> None:
@@ -115,7 +115,7 @@ class _CheckedCounter(Checked):
         for control, lookalike in (_CONTROL | several).items():
             tokens, least = self.count(control), self.count(lookalike)
             if tokens < least / 2:
-                problem = f"{_brief(control)} costs {tokens}, and {_brief(lookalike)} {least}"
+                problem = f"{_shorten(control)} costs {tokens}, and {_shorten(lookalike)} {least}"
                 raise self.broken("a control token in a text is text", f"{problem}; count without special tokens")
 
     def costs_more_if_longer(self) -> None:
@@ -198,7 +198,7 @@ def _begins_apart(text: str) -> bool:
     return not text.startswith("/") and blank.isascii() and not {"\n", "\r"} & {*blank}
 
 
-def _brief(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… ({len(text):,} characters)"
 
 

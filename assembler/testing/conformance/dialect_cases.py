@@ -68,7 +68,7 @@ class SeldomCases(Checked):
         self.notes_reasoning(body)
         self.sends_sources()
 
-    def _built(self, history: Iterable[object], budget: Budget | None = None) -> Context[Any] | None:
+    def _build_context(self, history: Iterable[object], budget: Budget | None = None) -> Context[Any] | None:
         """A context in a budget that is ample; None if the dialect refuses the conversation."""
         budget = budget or Budget(AMPLE, counter=len)
         assembler = Assembler(budget, dialect=self.dialect).add_capability([TOOL, OTHER_TOOL]).add_messages(history)
@@ -83,36 +83,36 @@ class SeldomCases(Checked):
 
     def sends_or_notes_everything(self, body: Mapping[str, Any]) -> None:
         """Check what conversations seldom hold, and a tool's definition."""
-        written = _written(body)
+        written = _write_request(body)
         for words in (TOOL["description"], *TOOL["parameters"]["properties"], "Be brief."):
             if words not in written:
                 raise self.broken(COMPLETE, f"{words!r} of a tool or of the instruction is gone")
         for what, (words, history) in SEEN_OR_NOTED.items():
             if self._is_prompt(body) and what in _OF_MESSAGES:
                 continue
-            context = self._built(history)
-            if context is not None and not context.notes() and words not in _written(context.request()):
+            context = self._build_context(history)
+            if context is not None and not context.notes() and words not in _write_request(context.request()):
                 raise self.broken(COMPLETE, f"{what} is gone without a note; count it in notes")
 
     def marks_failures(self) -> None:
         """Check that the mark of a failed call is sent, or noted."""
-        context = self._built(OF_OTHERS["a call that failed"])
+        context = self._build_context(OF_OTHERS["a call that failed"])
         if context is not None and not context.notes():
-            well = [{**each, "content": _without_errors(each["content"])} for each in OF_OTHERS["a call that failed"]]
-            other = self._built(well)
+            well = [{**each, "content": _drop_errors(each["content"])} for each in OF_OTHERS["a call that failed"]]
+            other = self._build_context(well)
             if other is not None and other.request() == context.request():
                 raise self.broken(COMPLETE, "that a call failed is gone without a note; count it in notes")
 
     def begins_as_its_api_demands(self) -> None:
         """Check a conversation that begins with the assistant."""
-        greeted = self._built(OF_OTHERS["a greeting before the first question"])
+        greeted = self._build_context(OF_OTHERS["a greeting before the first question"])
         if greeted is not None and self.rules is not None and (broken := list(self.rules(greeted.request()))):
             problem = f"a conversation that begins with the assistant: {broken[0]}"
             raise self.broken("its requests are valid", problem)
 
     def joins_items(self) -> None:
         """Check a step whose calls and results came as items. A dialect of no API sends these as they came."""
-        step = None if self.dialect.api.shape in OF_NO_API else self._built(ITEM_BY_ITEM)
+        step = None if self.dialect.api.shape in OF_NO_API else self._build_context(ITEM_BY_ITEM)
         if step is not None and self.rules is not None and (broken := list(self.rules(step.request()))):
             problem = (
                 f"calls that came item by item: {broken[0]}; send join_steps(messages), and join them in the pricer"
@@ -124,7 +124,7 @@ class SeldomCases(Checked):
         asked = Assembler(Budget(AMPLE, counter=len), dialect=self.dialect).add_message(("user", "Look around."))
         plain = asked.add_capability([TOOL, OTHER_TOOL]).build()
         wanted = asked.fork().add_output_schema(SCHEMA).build()
-        if "rainfall" not in _written(wanted.request()) and not wanted.notes():
+        if "rainfall" not in _write_request(wanted.request()) and not wanted.notes():
             raise self.broken(COMPLETE, "the schema of the answer is gone; write it in options, or note it")
         chosen = asked.fork().add_capability([TOOL, OTHER_TOOL], choice="wait").build()
         if chosen.request() == plain.request() and not chosen.notes():
@@ -133,7 +133,7 @@ class SeldomCases(Checked):
     def bills_parts_of_other_apis(self) -> None:
         """Check that parts of other APIs cost what is sent for them."""
         for words, history in OF_OTHERS.items():
-            context = self._built(history)
+            context = self._build_context(history)
             if context is None and words in _OF_ANY_API:
                 raise self.broken(COMPLETE, f"{words} is refused; leave it out, with a note")
             if context is None:
@@ -144,7 +144,7 @@ class SeldomCases(Checked):
                     f"{words} costs {context.count}, its request {sent}; price what adapt_message(message) returns"
                 )
                 raise self.broken("it bills what it emits", problem)
-            unknown = self._built(history, Budget(AMPLE, model=STRANGER))
+            unknown = self._build_context(history, Budget(AMPLE, model=STRANGER))
             sent = count_request(context.request(), dialect=self.dialect, model=STRANGER)
             if unknown is not None and unknown.count != sent:
                 problem = f"{words} costs {unknown.count} with an unknown model, its request {sent}"
@@ -158,17 +158,17 @@ class SeldomCases(Checked):
         costs = {
             place: [
                 None if context is None else context.count.tokens
-                for context in (self._built(with_longer(None)), self._built(with_longer(place)))
+                for context in (self._build_context(with_longer(None)), self._build_context(with_longer(place)))
             ]
             for place in PLACES
         }
-        tools = [self._cost_of_tool(TOOL["description"]), self._cost_of_tool("Looks around. " * (len(MORE) // 14))]
+        tools = [self._price_tool(TOOL["description"]), self._price_tool("Looks around. " * (len(MORE) // 14))]
         for place, (short, long) in (costs | {"the description of a tool": tools}).items():
             if short is not None and long is not None and long - short < len(MORE) / _LEAST_RATE:
                 problem = f"{place} costs {short}, and {long} with {len(MORE):,} characters more"
                 raise self.broken("what is longer costs more", problem)
 
-    def _cost_of_tool(self, description: str) -> int | None:
+    def _price_tool(self, description: str) -> int | None:
         tool = {**TOOL, "description": description}
         asked = Assembler(Budget(AMPLE, counter=len), dialect=self.dialect).add_message(("user", "Look around."))
         try:
@@ -180,10 +180,10 @@ class SeldomCases(Checked):
         """Check that reasoning is sent, or is among what is left out, as `sends_reasoning` says."""
         declares = isinstance(cast(object, self.dialect), ReasoningDialect)
         for spelling, fields in THOUGHTS.items():
-            context = self._built([("user", "Look around."), {"role": "assistant", **fields}, ("user", "Why?")])
+            context = self._build_context([("user", "Look around."), {"role": "assistant", **fields}, ("user", "Why?")])
             if context is None:
                 continue
-            sent, noted = THOUGHT in _written(context.request()), bool(context.dropped or context.notes())
+            sent, noted = THOUGHT in _write_request(context.request()), bool(context.dropped or context.notes())
             if not sent and not noted:
                 raise self.broken(COMPLETE, f"reasoning {spelling} is gone without a note; count it in notes")
             if sent is bool(context.dropped) and not self._is_prompt(body):
@@ -236,11 +236,11 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(item)
 
 
-def _written(request: object) -> str:
+def _write_request(request: object) -> str:
     return "\n".join(strings(request))
 
 
-def _without_errors(content: Any) -> object:
+def _drop_errors(content: Any) -> object:
     if not isinstance(content, list):
         return content
     parts = cast("list[dict[str, Any]]", content)

@@ -92,12 +92,12 @@ def check_dialect(
     __tracebackhide__ = True
     refuse_class(dialect, "check_dialect")
     resolved = read_dialect(dialect)
-    checked = _CheckedDialect(resolved.name, resolved, model, rules or _known_rules(resolved))
+    checked = _CheckedDialect(resolved.name, resolved, model, rules or _find_rules(resolved))
     if (failure := failure_of(checked.name, lambda: checked.check(texts, histories, max_examples))) is not None:
         raise failure
 
 
-def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any]:
+def _replace_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any]:
     """The same conversation; with `repeated`, the calls of every step have the same ids with this prefix."""
     named: dict[str, str] = {}
     for message in request["messages"] if repeated is not None else ():
@@ -123,7 +123,7 @@ _LEFT_TO_CALLERS = {"plain": ("N1", "N3")}
 ids as they came."""
 
 
-def _known_rules(dialect: Dialect) -> Rules | None:
+def _find_rules(dialect: Dialect) -> Rules | None:
     if dialect.name not in KNOWN:
         return None
     left = _LEFT_TO_CALLERS.get(dialect.name, ())
@@ -141,10 +141,10 @@ class _CheckedDialect(Checked):
     def check(self, texts: Texts | None, histories: Iterable[Iterable[object]], max_examples: int) -> None:
         self.declares_its_members()
         self.refuses_nothing_and_the_unknown()
-        self._drawn(with_own(WORDS, texts), max_examples)
+        self._check_drawn(with_own(WORDS, texts), max_examples)
         for history in GROWING:
             self.one({"messages": [*history], "tools": [TOOL]}, None)
-        self._given(histories)
+        self._check_given(histories)
         body = self.ordinary()
         self.gives_each_call_an_id()
         self.keeps_other_keys(body)
@@ -154,7 +154,7 @@ class _CheckedDialect(Checked):
         SeldomCases(self.name, self.dialect, self.rules).check(body)
         OwnMessages(self.name, self.dialect).check()
 
-    def _drawn(self, texts: SearchStrategy[str], max_examples: int) -> None:
+    def _check_drawn(self, texts: SearchStrategy[str], max_examples: int) -> None:
         built = 0
 
         @examples(max_examples)
@@ -162,13 +162,13 @@ class _CheckedDialect(Checked):
         def each(request: dict[str, Any], repeated: str | None, instruction: str | None) -> None:
             nonlocal built
             with noting(request):
-                built += self.one(_with_ids(request, repeated=repeated), instruction)
+                built += self.one(_replace_ids(request, repeated=repeated), instruction)
 
         each()
         if not built:
             raise self.broken("it can write an ordinary conversation", "every one that was drawn is refused")
 
-    def _given(self, histories: Iterable[Iterable[object]]) -> None:
+    def _check_given(self, histories: Iterable[Iterable[object]]) -> None:
         for place, history in enumerate(histories):
             with noting(f"histories[{place}]"):
                 if not self.one({"messages": [*history], "tools": [TOOL]}, None):
@@ -228,19 +228,19 @@ class _CheckedDialect(Checked):
         except ConversationError:
             return False
         layout = context.inside.layout
-        emission = self._emitted_apart(layout, request, before)
-        self._plain(emission.request)
-        self._complete(emission, layout)
-        self._grows(emission, layout)
+        emission = self._emit_apart(layout, request, before)
+        self._check_plain(emission.request)
+        self._check_complete(emission, layout)
+        self._check_growth(emission, layout)
         self._read_back(emission)
-        self._bills(context, self.model)
+        self._check_bill(context, self.model)
         broken = [] if self.rules is None else list(self.rules(context.request()))
         if broken:
             raise self.broken("its requests are valid", "; ".join(map(str, broken[:3])))
-        self._bills(built(STRANGER), STRANGER)
+        self._check_bill(built(STRANGER), STRANGER)
         return True
 
-    def _emitted_apart(self, layout: Layout, given: Mapping[str, Any], before: Mapping[str, Any]) -> Emission:
+    def _emit_apart(self, layout: Layout, given: Mapping[str, Any], before: Mapping[str, Any]) -> Emission:
         """Emit, and check that nothing given was changed since `before`, and that nothing of it is in the request."""
         seen = copy.deepcopy([message.seen for message in layout.messages])
         emission = self.emission(layout)
@@ -328,14 +328,14 @@ class _CheckedDialect(Checked):
             step = "return unknown_model_pricer(rules, model, count), or declare Api.vocabulary if all models have one"
             raise self.broken(law, f"its count for one is {counted.grade}; {step}")
 
-    def _plain(self, request: Mapping[str, Any]) -> None:
+    def _check_plain(self, request: Mapping[str, Any]) -> None:
         try:
-            json.dumps(request, allow_nan=False, default=_octets)
+            json.dumps(request, allow_nan=False, default=_write_octets)
         except (TypeError, ValueError, RecursionError) as error:
             raise self.broken("its requests are plain JSON", str(error)) from error
 
-    def _complete(self, emission: Emission, layout: Layout) -> None:
-        texts = [text for message in (*layout.head, *layout.messages) for text in _words(message)]
+    def _check_complete(self, emission: Emission, layout: Layout) -> None:
+        texts = [text for message in (*layout.head, *layout.messages) for text in _list_words(message)]
         sent = [*strings(emission.request)]
         written = "\n".join(sent)
         for text, times in Counter(texts).items():
@@ -348,7 +348,7 @@ class _CheckedDialect(Checked):
             if tool.name not in (written if finished else sent) and not emission.notes:
                 raise self.broken(COMPLETE, f"the tool {tool.name!r} is gone without a note")
 
-    def _grows(self, emission: Emission, layout: Layout) -> None:
+    def _check_growth(self, emission: Emission, layout: Layout) -> None:
         """Check that `emit_after` from each beginning equals `emit` of the whole."""
         if not isinstance(growing := cast(object, self.dialect), GrowingDialect):
             return
@@ -368,14 +368,14 @@ class _CheckedDialect(Checked):
         if {**options, **again} != {**options, **request}:
             raise self.broken("what it emits it reads, and emits again", "the second request differs from the first")
 
-    def _bills(self, context: Context[Any], model: str | None) -> None:
+    def _check_bill(self, context: Context[Any], model: str | None) -> None:
         counted = count_request(context.request(), dialect=self.dialect, model=model)
         if context.count != counted:
             priced = f"the context costs {context.count}, its request {counted}"
             raise self.broken("it bills what it emits", priced if model is self.model else f"for {model!r} {priced}")
 
 
-def _words(message: Message) -> Iterator[str]:
+def _list_words(message: Message) -> Iterator[str]:
     """Every text of a message, and the names and words of its calls."""
     yield from texts_of(message)
     for part in message.parts:
@@ -384,7 +384,7 @@ def _words(message: Message) -> Iterator[str]:
             yield from (text for text in strings(object_in(part.arguments)) if text.isidentifier())
 
 
-def _octets(value: object) -> str:
+def _write_octets(value: object) -> str:
     if isinstance(value, bytes):
         return value.hex()  # media, which an SDK encodes
     raise TypeError(f"a request holds a {type(value).__name__}, which JSON cannot carry")

@@ -38,7 +38,7 @@ class OwnMessages(Checked):
         """Check all messages of an ordinary conversation."""
         for message in self._read():
             for place, part in enumerate(message.parts):
-                if (other := _other(part)) is not None:
+                if (other := _change_part(part)) is not None:
                     self.reads_back(message, place, other)
                 if isinstance(part, Call):
                     self.answers(message, part)
@@ -67,9 +67,9 @@ class OwnMessages(Checked):
             read = read_message(changed.seen, place)
         except Exception as error:
             raise self.broken(_EDITED, f"another {kind} raised {type(error).__name__}; {_STEPS[kind]}") from error
-        said = _said(read.parts)
-        same = [*said[:place], *said[place + 1 :]] == _said([*message.parts[:place], *message.parts[place + 1 :]])
-        if not same or said != _said(changed.parts) or _WRITTEN not in str(said[place]):
+        said = _list_said(read.parts)
+        same = [*said[:place], *said[place + 1 :]] == _list_said([*message.parts[:place], *message.parts[place + 1 :]])
+        if not same or said != _list_said(changed.parts) or _WRITTEN not in str(said[place]):
             raise self.broken(_EDITED, f"another {kind} is lost or changes another part; {_STEPS[kind]}")
 
     def answers(self, message: Message, call: Call) -> None:
@@ -79,11 +79,11 @@ class OwnMessages(Checked):
         except Exception as error:
             raise self.broken(_ANSWERED, f"the answer raised {type(error).__name__}") from error
         results = [part for part in read.parts if isinstance(part, Result)]
-        if [result.call_id for result in results] != [call.id] or _WRITTEN not in "".join(_texts(results[0])):
+        if [result.call_id for result in results] != [call.id] or _WRITTEN not in "".join(_list_texts(results[0])):
             raise self.broken(_ANSWERED, "the answer is not read as one result; write the id of the call, and the text")
 
 
-def _other(part: Part) -> Part | None:
+def _change_part(part: Part) -> Part | None:
     """A part with other words, or None for one that is never rewritten."""
     if isinstance(part, str):
         return _WRITTEN
@@ -92,7 +92,7 @@ def _other(part: Part) -> Part | None:
     return attrs.evolve(part, parts=(_WRITTEN,), given=None) if isinstance(part, Result) else None
 
 
-def _said(parts: Sequence[Part]) -> list[Any]:
+def _list_said(parts: Sequence[Part]) -> list[Any]:
     """What the parts say, however their JSON is spaced."""
     return [_says(part) for part in parts]
 
@@ -100,8 +100,8 @@ def _said(parts: Sequence[Part]) -> list[Any]:
 def _says(part: Part) -> object:
     if isinstance(part, Call):
         return part.id, part.name, cast("object", json.loads(part.arguments))
-    return (part.call_id, _texts(part)) if isinstance(part, Result) else part
+    return (part.call_id, _list_texts(part)) if isinstance(part, Result) else part
 
 
-def _texts(result: Result) -> list[str]:
+def _list_texts(result: Result) -> list[str]:
     return [part for part in result.parts if isinstance(part, str)]

@@ -97,25 +97,25 @@ class _Window:
         return self.request["messages"]
 
     def ledger(self, rung: Rung) -> Ledger:
-        draft, settings = Assembler(_budget(AMPLE), dialect=self.dialect).add_messages(self.messages).inside
+        draft, settings = Assembler(_make_budget(AMPLE), dialect=self.dialect).add_messages(self.messages).inside
         view = draft.history.view()
         return Ledger.of(view, settings.pricer, pins=pinned_messages(view, (rung.traits.pins,)))
 
 
-def _budget(window: Tokens) -> Budget:
+def _make_budget(window: Tokens) -> Budget:
     return Budget(window, counter=len)
 
 
 @st.composite
-def _windows(draw: DrawFn, dialect: str, texts: SearchStrategy[str]) -> _Window:
+def _draw_window(draw: DrawFn, dialect: str, texts: SearchStrategy[str]) -> _Window:
     request = draw(requests(dialect, max_turns=5, texts=texts))
-    edge = draw(st.sampled_from(_edges(request, dialect) or [0])) + draw(st.integers(-EDGE, EDGE))
+    edge = draw(st.sampled_from(_price_newest_turns(request, dialect) or [0])) + draw(st.integers(-EDGE, EDGE))
     return _Window(dialect, request, max(0, edge), draw(st.sampled_from((0, 1, 2, 50, 1_000))))
 
 
-def _edges(request: Mapping[str, Any], dialect: str) -> list[Tokens]:
+def _price_newest_turns(request: Mapping[str, Any], dialect: str) -> list[Tokens]:
     """What the newest turn of a conversation costs, the two newest, and so on."""
-    draft, settings = Assembler(_budget(AMPLE), dialect=dialect).add_messages(request["messages"]).inside
+    draft, settings = Assembler(_make_budget(AMPLE), dialect=dialect).add_messages(request["messages"]).inside
     ledger = Ledger.of(draft.history.view(), settings.pricer)
     return [*itertools.accumulate(turn.tokens for turn in ledger.newest_first())]
 
@@ -131,7 +131,7 @@ class _CheckedPolicy(Checked):
 
     def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
         for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
-            each_drawn(_windows(dialect, with_own(_TEXTS, texts)), self.one, -(-max_examples // len(_DIALECTS)))
+            each_drawn(_draw_window(dialect, with_own(_TEXTS, texts)), self.one, -(-max_examples // len(_DIALECTS)))
         for dialect, request in zip(_DIALECTS, showing(), strict=True):
             self.given(request, dialect)
         for place, history in enumerate(histories):
@@ -146,7 +146,7 @@ class _CheckedPolicy(Checked):
 
     def given(self, request: dict[str, Any], dialect: str) -> None:
         """Check one whole conversation, in windows about as large as its newest turns."""
-        edges = _edges(request, dialect)
+        edges = _price_newest_turns(request, dialect)
         for edge in dict.fromkeys([*edges[:_MOST_EDGES], *edges[-2:]]):
             for nudge in (-1, 0):
                 window = _Window(dialect, request, max(0, edge + nudge), 50)
@@ -165,7 +165,7 @@ class _CheckedPolicy(Checked):
                 _Cutting(self, asked, window).check()
             else:
                 _Rewriting(self, asked, window, window.ledger(asked)).check()
-            self._built(window)
+            self._check_built(window)
         except PlanError as error:
             raise self.broken(_LAWFUL, str(error)) from None
         if window.messages != before:
@@ -176,22 +176,22 @@ class _CheckedPolicy(Checked):
         if any(text in reason for text in long_texts(window.messages)):
             raise self.broken(_QUOTES, "one holds a text of the conversation; say what is done, and how often")
 
-    def _built(self, window: _Window) -> None:
+    def _check_built(self, window: _Window) -> None:
         """Check the built request of this window."""
-        tokens = self._fixed(window) + window.tokens_left
-        context = self._context(window, tokens)
+        tokens = self._price_fixed(window) + window.tokens_left
+        context = self._build_context(window, tokens)
         if context is None:
             return
         self.fits_and_is_valid(context, window.dialect)
         kept: list[Any] = context.messages
         self.acted += [*map(id, kept)] != [*map(id, window.messages)]
-        again = self._context(window, tokens)
+        again = self._build_context(window, tokens)
         asks = self.rung.traits.unasked is not None
         if not asks and (again is None or again.request() != context.request()):
             raise self.broken(_PURE, "two requests of one conversation differ")
 
-    def _context(self, window: _Window, tokens: Tokens) -> Context[Any] | None:
-        assembler = Assembler(_budget(max(1, tokens)), dialect=window.dialect, on_overflow=self.policy)
+    def _build_context(self, window: _Window, tokens: Tokens) -> Context[Any] | None:
+        assembler = Assembler(_make_budget(max(1, tokens)), dialect=window.dialect, on_overflow=self.policy)
         try:
             return assembler.add_capability(window.request.get("tools", [])).add_messages(window.messages).build()
         except ContextLengthError:
@@ -199,8 +199,8 @@ class _CheckedPolicy(Checked):
         except ConversationError as error:
             raise self.broken("what is built is valid", str(error)) from None
 
-    def _fixed(self, window: _Window) -> Tokens:
-        ample = Assembler(_budget(AMPLE), dialect=window.dialect).add_capability(window.request.get("tools", []))
+    def _price_fixed(self, window: _Window) -> Tokens:
+        ample = Assembler(_make_budget(AMPLE), dialect=window.dialect).add_capability(window.request.get("tools", []))
         whole = window.ledger(rung_of(self.policy))
         return ample.add_messages(window.messages).plan().count.upper - whole.since(whole.first).upper
 
@@ -218,37 +218,37 @@ class _Cutting:
         whole = ledger.since(ledger.first).upper
         if whole <= tokens_left or ledger.first == ledger.length:
             return  # a policy is only asked if the conversation is too large
-        cut = self._same_twice(ledger, tokens_left)
+        cut = self._check_same_twice(ledger, tokens_left)
         self.checked.quotes_nothing(cut.reason, self.window)
         self.checked.acted += cut.first_kept > ledger.first or cut.wanted is not None
         left = ledger.kept(cut).upper
         if left > whole:
             raise self.checked.broken("it lets nothing grow", f"{left} tokens are left of {whole}")
-        self._least(ledger, tokens_left, left)
-        self._again(ledger, cut, tokens_left)
-        self._as_declared(ledger, cut, tokens_left)
+        self._check_least(ledger, tokens_left, left)
+        self._check_idempotent(ledger, cut, tokens_left)
+        self._check_declared(ledger, cut, tokens_left)
 
     def _cut(self, ledger: Ledger, tokens_left: Tokens) -> Cut:
         return verify_cut(self.rung.policy, self.rung.policy.cut(ledger, tokens_left), ledger)
 
-    def _same_twice(self, ledger: Ledger, tokens_left: Tokens) -> Cut:
+    def _check_same_twice(self, ledger: Ledger, tokens_left: Tokens) -> Cut:
         cut = self._cut(ledger, tokens_left)
         self._cut(ledger, tokens_left // 2)  # another question must not change the answer to this one
         again = self._cut(ledger, tokens_left)
         anew = self._cut(self.window.ledger(self.rung), tokens_left)
-        if not _said(cut) == _said(again) == _said(anew):
+        if not _list_said(cut) == _list_said(again) == _list_said(anew):
             kept = f"{cut.first_kept}, {again.first_kept} and {anew.first_kept}"
             raise self.checked.broken(_PURE, f"asked three times for {tokens_left} tokens it keeps from {kept}")
         return cut
 
-    def _least(self, ledger: Ledger, tokens_left: Tokens, left: Tokens) -> None:
+    def _check_least(self, ledger: Ledger, tokens_left: Tokens, left: Tokens) -> None:
         if left > tokens_left:
             least = ledger.kept(self._cut(self.window.ledger(self.rung), 0)).upper
             if least < left:
                 problem = f"{left} tokens where {tokens_left} are left, and {least} where none are"
                 raise self.checked.broken("what does not fit is the least that it keeps", problem)
 
-    def _again(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
+    def _check_idempotent(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         """Ask again about the kept messages, except with pins by index, which would mean other messages."""
         if cut.summary is not None or ledger.pins or ledger.kept(cut).upper > tokens_left:
             return
@@ -260,7 +260,7 @@ class _Cutting:
             problem = f"of {kept.length} messages that it kept it drops {again.first_kept - kept.first} more"
             raise self.checked.broken("it is idempotent", problem)
 
-    def _as_declared(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
+    def _check_declared(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         keeps = self.rung.traits.keeps
         if isinstance(keeps, KeepsAll) and cut.first_kept != ledger.first:
             raise self.checked.broken("KeepsAll: every turn stays", f"it keeps from message {cut.first_kept}")
@@ -275,16 +275,16 @@ class _Cutting:
                     kept = f"from message {cut.first_kept} in {tokens_left} tokens"
                     problem = f"{kept}, from {larger.first_kept} in {more}"
                     raise self.checked.broken("KeepsNewest: more tokens left never keep less", problem)
-            self._most(ledger, cut, tokens_left)
+            self._check_most(ledger, cut, tokens_left)
 
-    def _most(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
+    def _check_most(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         older = max((start for start, _ in ledger.turns() if start < cut.first_kept), default=None)
         if older is not None and ledger.kept(attrs.evolve(cut, first_kept=older)).upper <= tokens_left:
             problem = f"in {tokens_left} tokens the turn at message {older} would fit too"
             raise self.checked.broken("KeepsNewest: as many turns stay as fit", problem)
 
 
-def _said(cut: Cut) -> tuple[object, ...]:
+def _list_said(cut: Cut) -> tuple[object, ...]:
     return cut.first_kept, cut.reason, None if cut.summary is None else cut.summary.raw
 
 
@@ -301,39 +301,39 @@ class _Rewriting:
         readings = [self.ledger.reading(index) for index in range(self.ledger.first, self.ledger.length)]
         before = copy.deepcopy([(message.raw, message.seen, message.parts) for message in readings])
         changed: dict[int, Message | None] = {}
-        first, again = self._proposals(changed), self._proposals(changed)
+        first, again = self._list_proposals(changed), self._list_proposals(changed)
         unused = self.window.ledger(self.rung)  # remembers nothing
-        anew = attrs.evolve(self, ledger=unused)._proposals(changed)
-        if not list(map(_shown, first)) == list(map(_shown, again)) == list(map(_shown, anew)):
+        anew = attrs.evolve(self, ledger=unused)._list_proposals(changed)
+        if not list(map(_show_change, first)) == list(map(_show_change, again)) == list(map(_show_change, anew)):
             raise self.checked.broken(_PURE, "it proposes other changes the second time")
         for change in first:
             self.checked.quotes_nothing(change.reason, self.window)
         self._take(changed)
-        self._as_declared(changed)
+        self._check_declared(changed)
         if [(message.raw, message.seen, message.parts) for message in readings] != before:
             raise self.checked.broken(_UNCHANGED, "a message that it was shown changed")
-        self._again(changed)
+        self._check_idempotent(changed)
 
-    def _passage(self, changed: Mapping[int, Message | None]) -> PassageView:
+    def _view_passage(self, changed: Mapping[int, Message | None]) -> PassageView:
         stretches = [(self.ledger.first, self.ledger.length)]
         return PassageView(self.ledger, changed, self.rung.policy, stretches, self.ledger.newest_turns(1))
 
-    def _proposals(self, changed: Mapping[int, Message | None]) -> list[Change]:
-        passage = self._passage(dict(changed))
+    def _list_proposals(self, changed: Mapping[int, Message | None]) -> list[Change]:
+        passage = self._view_passage(dict(changed))
         found = list(itertools.islice(read_changes(self.rung.policy, passage), _MOST_CHANGES))
         if len(found) == _MOST_CHANGES:
             raise self.checked.broken("its proposals end", f"it proposes {_MOST_CHANGES} changes and more")
         return found
 
     def _take(self, changed: dict[int, Message | None]) -> None:
-        passage = self._passage(changed)
+        passage = self._view_passage(changed)
         for change in itertools.islice(read_changes(self.rung.policy, passage), _MOST_CHANGES):
-            self._same_speaker(passage, change)
+            self._check_same_speaker(passage, change)
             refuse_unlawful(self.rung.policy, passage, change)
             if sum(gain.saved for gain in passage.gains(change).values()) > 0:
                 changed.update(change.messages)
 
-    def _same_speaker(self, passage: PassageView, change: Change) -> None:
+    def _check_same_speaker(self, passage: PassageView, change: Change) -> None:
         for index, message in change.messages.items():
             if message is not None and passage.holds(index):
                 old = passage.current(index)
@@ -341,7 +341,7 @@ class _Rewriting:
                     problem = f"message {index} has another role, call or result"
                     raise self.checked.broken("a rewritten message keeps role, calls and results", problem)
 
-    def _as_declared(self, changed: Mapping[int, Message | None]) -> None:
+    def _check_declared(self, changed: Mapping[int, Message | None]) -> None:
         keeps = self.rung.traits.keeps
         if isinstance(keeps, KeepsAll) and None in changed.values():
             raise self.checked.broken("KeepsAll: every turn stays", "it drops messages")
@@ -351,21 +351,21 @@ class _Rewriting:
             if touched:
                 problem = f"it changes message {touched[0]}"
                 raise self.checked.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
-            self._whole_turns(changed)
+            self._check_whole_turns(changed)
 
-    def _whole_turns(self, changed: Mapping[int, Message | None]) -> None:
+    def _check_whole_turns(self, changed: Mapping[int, Message | None]) -> None:
         turns = [set(range(*self.ledger.turn_span(index))) for index in changed]
         torn = next((turn for turn in turns if any(changed.get(index, _KEPT) is not None for index in turn)), None)
         if torn is not None:
             problem = f"of the turn at message {min(torn)} something else changed than all of it being dropped"
             raise self.checked.broken("only whole turns are dropped, as it declares", problem)
 
-    def _again(self, changed: dict[int, Message | None]) -> None:
+    def _check_idempotent(self, changed: dict[int, Message | None]) -> None:
         once = dict(changed)
         self._take(changed)
-        again = {index: message for index, message in changed.items() if not _same(once.get(index, _KEPT), message)}
+        again = {index: message for index, message in changed.items() if not _are_same(once.get(index, _KEPT), message)}
         if again:
-            problem = f"asked again it {_did(again)}; first it {_did(once)}"
+            problem = f"asked again it {_describe_done(again)}; first it {_describe_done(once)}"
             raise self.checked.broken("it is idempotent", problem)
 
 
@@ -375,18 +375,18 @@ _NAMED = 3
 """The most messages that an error names."""
 
 
-def _same(before: object, after: Message | None) -> bool:
+def _are_same(before: object, after: Message | None) -> bool:
     if isinstance(before, Message) and after is not None:
         return before.raw == after.raw
     return before is after
 
 
-def _did(changed: Mapping[int, Message | None]) -> str:
+def _describe_done(changed: Mapping[int, Message | None]) -> str:
     done = [f"{'dropped' if changed[index] is None else 'rewrote'} message {index}" for index in sorted(changed)]
     more = [f"{len(done) - _NAMED} more"] if len(done) > _NAMED else []
     return " and ".join([", ".join(done[:_NAMED]) or "changed nothing", *more])
 
 
-def _shown(change: Change) -> tuple[object, ...]:
+def _show_change(change: Change) -> tuple[object, ...]:
     messages = {index: None if message is None else message.raw for index, message in change.messages.items()}
     return messages, change.reason

@@ -44,19 +44,19 @@ def showing() -> Iterator[dict[str, Any]]:
         "type": "function",
         "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}},
     }
-    yield {"messages": [*_turns(_chat_step, None, _IN_CHAT)], "tools": [tool]}
-    yield {"messages": [*_turns(_block_step, "signed", _IN_BLOCKS)], "tools": [tool]}
+    yield {"messages": [*_write_turns(_write_chat_step, None, _IN_CHAT)], "tools": [tool]}
+    yield {"messages": [*_write_turns(_write_block_step, "signed", _IN_BLOCKS)], "tools": [tool]}
 
 
-def _turns(step: Any, signature: str | None, media: Mapping[int, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _write_turns(step: Any, signature: str | None, media: Mapping[int, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for number, text in enumerate(_OLDER):
         asked = f"Question {number}: what became of it? {'And why? ' * (number % 3)}"
         shown = media.get(number)
-        yield {"role": "user", "content": asked if shown is None else [_text(asked), {**shown}]}
+        yield {"role": "user", "content": asked if shown is None else [_write_text(asked), {**shown}]}
         yield from step(f"older_{number}", _LOG if number % 2 else _ROWS, signature)
         if signature is not None:
-            yield {"role": "assistant", "content": [_thought(f"On to the answer {number}.", signature)]}
-        yield {"role": "assistant", "content": _said(text, number, signature)}
+            yield {"role": "assistant", "content": [_write_thought(f"On to the answer {number}.", signature)]}
+        yield {"role": "assistant", "content": _write_content(text, number, signature)}
     yield {"role": "user", "content": "And what is open now?"}
     for number in range(_STEPS):
         if number == _STEPS - 1:
@@ -64,21 +64,21 @@ def _turns(step: Any, signature: str | None, media: Mapping[int, dict[str, Any]]
         yield from step(f"newest_{number}", f"{number} of these: {_LOG}", signature)
 
 
-def _said(text: str, number: int, signature: str | None) -> str | list[dict[str, Any]]:
+def _write_content(text: str, number: int, signature: str | None) -> str | list[dict[str, Any]]:
     if signature is None:
         return text
-    return [_thought(f"Let me see. {number}", signature), _text(text)]
+    return [_write_thought(f"Let me see. {number}", signature), _write_text(text)]
 
 
-def _thought(text: str, signature: str | None) -> dict[str, Any]:
+def _write_thought(text: str, signature: str | None) -> dict[str, Any]:
     return {"type": "thinking", "thinking": text, "signature": signature}
 
 
-def _text(text: str) -> dict[str, Any]:
+def _write_text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _chat_step(call_id: str, result: str, _: str | None) -> Iterator[dict[str, Any]]:
+def _write_chat_step(call_id: str, result: str, _: str | None) -> Iterator[dict[str, Any]]:
     function = {"name": "look_up", "arguments": json.dumps({"where": f"in {call_id}", "words": "late lorry " * 9})}
     yield {
         "role": "assistant",
@@ -88,8 +88,8 @@ def _chat_step(call_id: str, result: str, _: str | None) -> Iterator[dict[str, A
     yield {"role": "tool", "tool_call_id": call_id, "content": result}
 
 
-def _block_step(call_id: str, result: str, signature: str | None) -> Iterator[dict[str, Any]]:
-    thought = _thought(f"I should look in {call_id}.", signature)
+def _write_block_step(call_id: str, result: str, signature: str | None) -> Iterator[dict[str, Any]]:
+    thought = _write_thought(f"I should look in {call_id}.", signature)
     given = {"where": f"in {call_id}", "words": "late lorry " * 9}
     yield {
         "role": "assistant",

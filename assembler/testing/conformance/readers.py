@@ -85,11 +85,11 @@ class _CheckedReader(Checked):
         """Check one conversation."""
         before = [self._read(message, index) for index, message in enumerate(history)]
         messages = [read_message(message, index) for index, message in enumerate(history)]
-        self._returned(history, messages)
+        self._check_returned(history, messages)
         for index, message in enumerate(messages):
             if isinstance(message.raw, self.kind):
-                self._written(history, index, message)
-        self._mended(history, messages)
+                self._check_written(history, index, message)
+        self._check_mended(history, messages)
         for index, message in enumerate(messages):
             if isinstance(message.raw, self.kind):
                 self._says_nothing(history, index, message)
@@ -115,15 +115,15 @@ class _CheckedReader(Checked):
             raise self.broken(_READS, f"message {index} is read as empty; see the table of what a dict says")
         return first
 
-    def _returned(self, history: Sequence[object], messages: Sequence[Message]) -> None:
+    def _check_returned(self, history: Sequence[object], messages: Sequence[Message]) -> None:
         """Check that a build returns the objects themselves, and that its request is valid."""
-        context = self._built(history, messages)
+        context = self._build_context(history, messages)
         if len(context.messages) != len(history) or any(
             one is not other for one, other in zip(context.messages, history, strict=True)
         ):
             raise self.broken("the messages of a context are the objects themselves", "others came out")
 
-    def _built(self, history: Sequence[object], messages: Sequence[Message]) -> Context[Any]:
+    def _build_context(self, history: Sequence[object], messages: Sequence[Message]) -> Context[Any]:
         """The context for the first dialect that takes what the messages hold, with checked requests for all."""
         names = {part.name for message in messages for part in message.parts if isinstance(part, Call)}
         tools: list[dict[str, Any]] = [
@@ -145,61 +145,65 @@ class _CheckedReader(Checked):
             raise self.broken(_VALID, str(refused)) from None
         return built[0]
 
-    def _written(self, history: Sequence[object], index: int, message: Message) -> None:
+    def _check_written(self, history: Sequence[object], index: int, message: Message) -> None:
         """Check what the library writes for a message: itself, a shortened one, one without a part, and a summary."""
         if self.writer is not None:
             for what, fields in (("again", message.seen), ("as a summary", _SUMMARY)):
-                self._of_class(self._made(functools.partial(write_like, message.raw, dict(fields)), what), what)
-        shorter = [_shortened(part) for part in message.parts]
-        self._edited(history, index, message, shorter, f"message {index}, shortened")
+                self._check_class(
+                    self._call_and_explain(functools.partial(write_like, message.raw, dict(fields)), what), what
+                )
+        shorter = [_shorten_part(part) for part in message.parts]
+        self._check_edited(history, index, message, shorter, f"message {index}, shortened")
         if len(message.parts) > 1:
             for place in range(len(message.parts)):
                 fewer = [None if place == each else part for each, part in enumerate(message.parts)]
-                made = self._made(functools.partial(edited, message, fewer), f"message {index} without a part")
-                self._of_class(made.raw, f"message {index} without a part")
+                made = self._call_and_explain(
+                    functools.partial(edited, message, fewer), f"message {index} without a part"
+                )
+                self._check_class(made.raw, f"message {index} without a part")
 
-    def _edited(
+    def _check_edited(
         self, history: Sequence[object], index: int, message: Message, parts: Sequence[Part], what: str
     ) -> None:
-        made = self._made(lambda: edited(message, parts), what)
-        self._of_class(made.raw, what)
+        made = self._call_and_explain(lambda: edited(message, parts), what)
+        self._check_class(made.raw, what)
         changed = [*history[:index], made.raw, *history[index + 1 :]]
-        self._built(changed, [read_message(each, place) for place, each in enumerate(changed)])
+        self._build_context(changed, [read_message(each, place) for place, each in enumerate(changed)])
         if self.writer is not None and (written := read_message(made.raw, index)).parts != made.parts:
             kept, meant = len(written.parts), len(made.parts)
             raise self.broken(_WRITES, f"{what}: {kept} part(s) for {meant}, or other ones")
 
-    def _made(self, make: Callable[[], Any], what: str) -> Any:
+    def _call_and_explain(self, make: Callable[[], Any], what: str) -> Any:
         try:
             return make()
         except MessageTypeError as error:
             raise self.broken(_WRITES, f"{what}: {error}") from error.__cause__
 
-    def _of_class(self, made: object, what: str) -> None:
+    def _check_class(self, made: object, what: str) -> None:
         if self.writer is not None and not isinstance(made, self.kind):
             raise self.broken("what the writer makes is of the class", f"{what}: got {type(made).__name__}")
 
-    def _mended(self, history: Sequence[object], messages: Sequence[Message]) -> None:
+    def _check_mended(self, history: Sequence[object], messages: Sequence[Message]) -> None:
         """Check the results that `repair` adds after each message with calls, and for a step that lacks one result."""
         for index, message in enumerate(messages):
             asked = [part.id for part in message.parts if isinstance(part, Call)]
             if not asked or not isinstance(message.raw, self.kind):
                 continue
             begun = history[: index + 1]
-            mended, _ = self._made(functools.partial(repair, begun), f"results for message {index}")
+            mended, _ = self._call_and_explain(functools.partial(repair, begun), f"results for message {index}")
             added = mended[len(begun) :]
             for each in added:
-                self._of_class(each, f"a result for message {index}")
+                self._check_class(each, f"a result for message {index}")
             read = [read_message(each, place) for place, each in enumerate(mended)]
             answered = [part.call_id for each in read[len(begun) :] for part in each.parts if isinstance(part, Result)]
             if sorted(map(str, answered)) != sorted(map(str, asked)):
                 raise self.broken(_WRITES, f"{len(asked)} results for message {index}: {len(answered)} are read")
-            self._built(mended, read)
+            self._build_context(mended, read)
 
     def _says_nothing(self, history: Sequence[object], index: int, message: Message) -> None:
         """Check that no error quotes a text, with each attribute of a message missing or of another type."""
         texts = [text for text in texts_of(message) if len(text) >= _QUOTED]
-        for twin in _damaged(message.raw):
+        for twin in _damage_copies(message.raw):
             damaged = [*history[:index], twin, *history[index + 1 :]]
             try:
                 Assembler(dialect="openai_chat").add_messages(damaged).build()
@@ -209,16 +213,16 @@ class _CheckedReader(Checked):
                     raise self.broken(_QUOTES, problem) from None
 
 
-def _shortened(part: Part) -> Part:
+def _shorten_part(part: Part) -> Part:
     if isinstance(part, Result):
         return attrs.evolve(part, parts=(_SHORT,), given=None)
     return _SHORT if isinstance(part, str) else part
 
 
-def _damaged(raw: object) -> Iterator[object]:
+def _damage_copies(raw: object) -> Iterator[object]:
     """Copies of an object, each with one attribute that is None or of no known type; none if it has no fields."""
     names = [*getattr(raw, "__dict__", ())] or [
-        name for base in type(raw).__mro__ for name in _slots(base) if hasattr(raw, name)
+        name for base in type(raw).__mro__ for name in _list_slots(base) if hasattr(raw, name)
     ]
     for name in names:
         for value in (None, object()):
@@ -230,6 +234,6 @@ def _damaged(raw: object) -> Iterator[object]:
             yield twin
 
 
-def _slots(base: type) -> Sequence[str]:
+def _list_slots(base: type) -> Sequence[str]:
     slots = cast("str | Sequence[str]", vars(base).get("__slots__", ()))
     return [slots] if isinstance(slots, str) else [name for name in slots if not name.startswith("__")]

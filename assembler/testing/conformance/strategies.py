@@ -103,7 +103,7 @@ _VECTORS = ((1.0, 0.0), (0.0, 1.0))
 
 
 @st.composite
-def _cases(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
+def _draw_case(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
     drawn: list[str] = draw(st.lists(texts, max_size=5, unique=True))
     # Without the texts whose words all stand in another: one that is left out would look laid out.
     given = [text for text in drawn if not any(_holds(other, text) for other in drawn if other != text)]
@@ -121,11 +121,11 @@ def _cases(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
         )
         for place, text in enumerate(given)
     ]
-    return draw(_around(documents))
+    return draw(_draw_case_around(documents))
 
 
 @st.composite
-def _around(draw: DrawFn, documents: Sequence[Document]) -> _Case:
+def _draw_case_around(draw: DrawFn, documents: Sequence[Document]) -> _Case:
     regions = Regions(draw(st.none() | WORDS), documents=tuple(documents))
     share = draw(st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)))
     nudge = draw(st.integers(-EDGE, EDGE))
@@ -146,10 +146,10 @@ class _Characters:
         return [len(piece.text) for piece in pieces]
 
     def left(self, rendered: Rendered) -> Tokens | None:
-        return None if self.tokens is None else self.tokens - _cost(rendered, self.seam)
+        return None if self.tokens is None else self.tokens - _price_layout(rendered, self.seam)
 
 
-def _cost(rendered: Rendered, seam: Tokens) -> Tokens:
+def _price_layout(rendered: Rendered, seam: Tokens) -> Tokens:
     pieces = rendered.every_piece
     return sum(len(piece.text) for piece in pieces) + seam * len(pieces[1:])
 
@@ -170,28 +170,28 @@ class _CheckedStrategy(Checked):
 
     def check(self, texts: Texts | None, documents: Sequence[Document], max_examples: int) -> None:
         self.laid_out(Regions(), lambda: self.strategy.render(Regions()))
-        own = _around(documents) if documents else st.nothing()
-        each_drawn(own | _cases(with_own(_TEXTS, texts)), self.one, max_examples)
+        own = _draw_case_around(documents) if documents else st.nothing()
+        each_drawn(own | _draw_case(with_own(_TEXTS, texts)), self.one, max_examples)
         if not self.shown:
             step = "pass texts=[…] or documents=[…] that it lays out"
             problem = f"it laid out no document, so nothing was checked; {step}"
             raise self.broken("it lays out a document in some case", problem)
 
     def one(self, case: _Case) -> None:
-        before = copy.deepcopy(attrs.asdict(case.regions, recurse=True, filter=_shown))
+        before = copy.deepcopy(attrs.asdict(case.regions, recurse=True, filter=_is_shown))
         rendered = self.laid_out(case.regions, lambda: self.strategy.render(case.regions))
         if rendered.around is not None:
             raise self.broken("render puts nothing around the question", "it knows no question")
-        self._lawful(case, rendered)
-        self._closes_no_tag(case, rendered)
+        self._check_lawful(case, rendered)
+        self._check_closing_tags(case, rendered)
         if self.chooses is not None:
-            self._choosing(case, self.chooses)
+            self._check_choosing(case, self.chooses)
             with_blocks = attrs.evolve(case, blocks=True)
-            if self._lays_blocks(with_blocks, self.chooses):
+            if self._has_laid_blocks(with_blocks, self.chooses):
                 self.dialects = ("openai_chat", "anthropic")
-                self._choosing(with_blocks, self.chooses)
-        self._built(case)
-        if attrs.asdict(case.regions, recurse=True, filter=_shown) != before:
+                self._check_choosing(with_blocks, self.chooses)
+        self._check_built(case)
+        if attrs.asdict(case.regions, recurse=True, filter=_is_shown) != before:
             raise self.broken("it changes nothing that it is given", "the documents changed")
 
     def laid_out(self, regions: Regions, lay_out: Callable[[], Rendered]) -> Rendered:
@@ -212,18 +212,18 @@ class _CheckedStrategy(Checked):
             raise self.broken("it declares what it needs", "`needs` is not the same at every call")
         return first
 
-    def _lawful(self, case: _Case, rendered: Rendered) -> None:
+    def _check_lawful(self, case: _Case, rendered: Rendered) -> None:
         written = "".join(piece.text for piece in rendered.every_piece)
         if case.regions.instruction and case.regions.instruction not in written:
             raise self.broken("the instruction is laid out", "it is missing; lay out regions.instruction as a piece")
-        self._accounted(case.regions.documents, rendered, written)
-        self._seams(rendered)
-        for said in self._said(rendered):
+        self._check_accounted(case.regions.documents, rendered, written)
+        self._check_seams(rendered)
+        for said in self._list_said(rendered):
             if any(text in said for text in case.texts):
                 raise self.broken(_UNQUOTED, f"one is {said!r}; name documents by document.shown or by their place")
 
-    def _accounted(self, documents: Sequence[Document], rendered: Rendered, written: str) -> None:
-        gone = [*_missing(documents, written)]
+    def _check_accounted(self, documents: Sequence[Document], rendered: Rendered, written: str) -> None:
+        gone = [*_find_missing(documents, written)]
         theirs = {document.text for document in documents}
         derived = {source.source for source in rendered.sources if source.text not in theirs}
         self.shown += len(gone) < len(documents)
@@ -237,13 +237,13 @@ class _CheckedStrategy(Checked):
         if written and documents and not gone and not rendered.sources:
             raise self.broken("each document that is laid out is among `sources`", "there are none")
 
-    def _seams(self, rendered: Rendered) -> None:
+    def _check_seams(self, rendered: Rendered) -> None:
         for one, following in itertools.pairwise(rendered.pieces):
             if not one.text.endswith("\n") or not following.text or following.text.startswith(_NO_SEAM):
                 problem = f"piece {one.name!r} meets {following.name!r} where counts do not add"
                 raise self.broken("pieces of the system text meet after a line break, before a word or a tag", problem)
 
-    def _closes_no_tag(self, case: _Case, rendered: Rendered) -> None:
+    def _check_closing_tags(self, case: _Case, rendered: Rendered) -> None:
         """Check that a text with the closing tag that follows a document is not laid out unchanged."""
         for document in case.regions.documents[:1]:
             _, found, rest = "".join(piece.text for piece in rendered.every_piece).partition(document.text)
@@ -255,7 +255,7 @@ class _CheckedStrategy(Checked):
                     problem = f"one with {tag[0].strip()} is laid out as it is; escape it, or use Assembler.xml_tag"
                     raise self.broken("no text can close the tag of its document", problem)
 
-    def _said(self, rendered: Rendered) -> Iterator[str]:
+    def _list_said(self, rendered: Rendered) -> Iterator[str]:
         """Every text of a layout that a report shows."""
         yield from (piece.name for piece in rendered.every_piece)
         for omitted in rendered.omitted:
@@ -263,11 +263,11 @@ class _CheckedStrategy(Checked):
         if isinstance(self.strategy, NotingStrategy):
             yield from self.strategy.notes(rendered, ["as [Source 1] says"])
 
-    def _lays_blocks(self, case: _Case, strategy: ChoosingStrategy) -> bool:
+    def _has_laid_blocks(self, case: _Case, strategy: ChoosingStrategy) -> bool:
         around = self.laid_out(case.regions, lambda: strategy.choose(case.regions, case.space(None))).around
         return around is not None and bool(around.blocks)
 
-    def _choosing(self, case: _Case, strategy: ChoosingStrategy) -> None:
+    def _check_choosing(self, case: _Case, strategy: ChoosingStrategy) -> None:
         """Check its choice without a budget, with no tokens left, and with about the price of a layout."""
 
         def chosen(tokens: Tokens | None) -> Rendered:
@@ -277,21 +277,21 @@ class _CheckedStrategy(Checked):
                 raise self.broken("text stands around a question that there is", "Space.question is None")
             if rendered.around is not None and rendered.around.blocks and not space.takes_blocks:
                 raise self.broken("blocks are laid out for an API that has them", "Space.takes_blocks is False")
-            self._lawful(case, rendered)
+            self._check_lawful(case, rendered)
             return rendered
 
         def fitting(tokens: Tokens) -> Rendered:
             found = chosen(tokens)
-            cost = _cost(found, case.seam)
+            cost = _price_layout(found, case.seam)
             if cost > max(tokens, least):
                 problem = f"{cost} tokens where {tokens} are left, and {least} where none are"
                 raise self.broken("what does not fit is the least that it lays out", problem)
             return found
 
-        least, most = (_cost(chosen(tokens), case.seam) for tokens in (-AMPLE, None))
+        least, most = (_price_layout(chosen(tokens), case.seam) for tokens in (-AMPLE, None))
         tokens = round(least + case.share * (most - least)) + case.nudge
         found = fitting(tokens)
-        fitting(_cost(found, case.seam) - 1)  # the next smaller layout, at its edge
+        fitting(_price_layout(found, case.seam) - 1)  # the next smaller layout, at its edge
         for left, after_others in ((tokens, found), (None, chosen(None))):
             if self.unused is not None:
                 fresh = cast(ChoosingStrategy, copy.deepcopy(self.unused))
@@ -299,22 +299,22 @@ class _CheckedStrategy(Checked):
                     problem = f"asked for {left} tokens after other windows it chooses otherwise than asked at once"
                     raise self.broken(_PURE, problem)
 
-    def _built(self, case: _Case) -> None:
+    def _check_built(self, case: _Case) -> None:
         for dialect in self.dialects:
-            whole = self._context(case, AMPLE, dialect)
+            whole = self._build_context(case, AMPLE, dialect)
             if whole is None:
                 continue
             window = round(whole.count.upper * (0.5 + case.share / 2)) + case.nudge
-            for context in filter(None, (whole, self._context(case, max(1, window), dialect))):
+            for context in filter(None, (whole, self._build_context(case, max(1, window), dialect))):
                 self.fits_and_is_valid(context, dialect)
                 billed = count_request(context.request(), dialect=dialect, counter=len)
                 if billed.tokens != context.count.tokens:
                     raise self.broken("it bills what it lays out", f"{context.count} for {billed}")
 
-    def _context(self, case: _Case, window: Tokens, dialect: str) -> Context[Any] | None:
+    def _build_context(self, case: _Case, window: Tokens, dialect: str) -> Context[Any] | None:
         budget = Budget(window, counter=len)
         assembler = Assembler(budget, dialect=dialect, on_overflow=TrimOldest(), strategy=self.strategy)
-        assembler.add_instruction(case.regions.instruction or "").add_messages(_conversation(case))
+        assembler.add_instruction(case.regions.instruction or "").add_messages(_write_conversation(case))
         assembler.add_capability([_LOOK_UP] if case.answered else [])
         for each in case.regions.documents:
             assembler.add_knowledge(
@@ -334,7 +334,7 @@ def _holds(written: str, text: str) -> bool:
     return all(word in written for word in text.split())
 
 
-def _missing(documents: Sequence[Document], written: str) -> Iterator[Document]:
+def _find_missing(documents: Sequence[Document], written: str) -> Iterator[Document]:
     """The documents that are not laid out, a repeated one for each time that it is missing."""
     for text, times in Counter(document.text for document in documents).items():
         laid = min((written.count(word) for word in text.split()), default=times)
@@ -342,7 +342,7 @@ def _missing(documents: Sequence[Document], written: str) -> Iterator[Document]:
         yield from itertools.islice(same, max(0, times - laid))
 
 
-def _shown(field: attrs.Attribute[Any], _: object) -> bool:
+def _is_shown(field: attrs.Attribute[Any], _: object) -> bool:
     return field.name != "memory"
 
 
@@ -353,7 +353,7 @@ _LOOK_UP: dict[str, Any] = {
 }
 
 
-def _conversation(case: _Case) -> list[dict[str, Any]]:
+def _write_conversation(case: _Case) -> list[dict[str, Any]]:
     """An older turn, the question, and perhaps a tool's answer to it."""
     talk: list[dict[str, Any]] = [
         {"role": "user", "content": "older"},

@@ -45,13 +45,13 @@ def check_fitter(
     if not invariants:
         raise ValueError("invariants is empty: nothing would be checked; leave it out for ESSENTIAL")
     subject = Subject(fit, count, spell, refuses)
-    cases = _cases(subject, histories() if conversations is None else conversations)
-    survey = _surveyed(subject, invariants, cases, max_examples)
+    cases = _draw_case(subject, histories() if conversations is None else conversations)
+    survey = _survey_cases(subject, invariants, cases, max_examples)
     verdict = survey.verdict(invariants)
     broken = next((each for each in invariants if each.name in verdict.broken), None)
     if broken is None:
         return verdict
-    messages, window = _smallest(subject, broken, cases, max_examples) or survey.seen[broken.name]
+    messages, window = _find_smallest(subject, broken, cases, max_examples) or survey.seen[broken.name]
     trial = subject.run(messages, window)
     problem = broken.broken(trial) or "only in some of the runs: its results differ from run to run"
     raise FitterError(trial, broken, problem, verdict)
@@ -77,7 +77,7 @@ class _Survey:
         return Verdict(self.examples, self.refused, in_order)
 
 
-def _surveyed(
+def _survey_cases(
     subject: Subject, invariants: Sequence[Invariant], cases: SearchStrategy[Case], max_examples: int
 ) -> _Survey:
     survey = _Survey()
@@ -96,7 +96,7 @@ def _surveyed(
     return survey
 
 
-def _smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], max_examples: int) -> Case | None:
+def _find_smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], max_examples: int) -> Case | None:
     """The smallest case that Hypothesis finds; None if the law breaks too rarely, or not each time."""
 
     def is_broken(case: Case) -> bool:
@@ -109,7 +109,7 @@ def _smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], 
 
 
 @st.composite
-def _cases(draw: DrawFn, subject: Subject, drawn: SearchStrategy[History]) -> Case:
+def _draw_case(draw: DrawFn, subject: Subject, drawn: SearchStrategy[History]) -> Case:
     """Draw a history, and a window near the cost of the head and some end of the history."""
     history: list[dict[str, Any]] = draw(drawn)
     head = [message for message in history if message["role"] in ("system", "developer")]

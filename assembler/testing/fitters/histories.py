@@ -24,10 +24,10 @@ def histories() -> SearchStrategy[History]:
     in a row. The last message is the user's, or the result of a call. Shrinks to one question.
     """
     patterns = st.text("".join(_KINDS), min_size=1, max_size=_LONGEST)
-    return st.builds(_history, st.sampled_from(_HEADS), patterns)
+    return st.builds(_make_history, st.sampled_from(_HEADS), patterns)
 
 
-def _history(head: str, digits: str) -> History:
+def _make_history(head: str, digits: str) -> History:
     pattern = "".join(_KINDS[digit] for digit in digits)
     if pattern[0] in "123!":
         pattern = f"q{pattern}"  # a call needs a question before it

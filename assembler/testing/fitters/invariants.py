@@ -24,24 +24,24 @@ class Invariant:
     broken: Callable[[Trial], str | None] = attrs.field(repr=False)
 
 
-def _crashed(trial: Trial) -> str | None:
+def _find_crash(trial: Trial) -> str | None:
     if trial.crash is None:
         return None
     return f"it raised {type(trial.crash).__name__}, which is not in `refuses`"
 
 
-def _input_was_changed(trial: Trial) -> str | None:
+def _find_changed_input(trial: Trial) -> str | None:
     return "the list or a message in it is not what it was before the call" if trial.changed else None
 
 
-def _stranger(trial: Trial) -> str | None:
+def _find_stranger(trial: Trial) -> str | None:
     if None in (trial.kept or ()):
         return f"message {(trial.kept or ()).index(None)} of the result was not in the input"
     late = next((after for before, after in pairwise(trial.known) if after <= before), None)
     return None if late is None else f"message #{late} comes back out of order, or twice"
 
 
-def _too_large(trial: Trial) -> str | None:
+def _find_excess(trial: Trial) -> str | None:
     if trial.kept is None or trial.kept_cost <= trial.window:
         return None
     return (
@@ -49,7 +49,7 @@ def _too_large(trial: Trial) -> str | None:
     )
 
 
-def _cut_for_nothing(trial: Trial) -> str | None:
+def _find_needless_cut(trial: Trial) -> str | None:
     everything = range(len(trial.messages))
     if trial.crash or trial.known == tuple(everything):
         return None
@@ -57,60 +57,60 @@ def _cut_for_nothing(trial: Trial) -> str | None:
     return f"everything costs {cost} and the window is {trial.window}" if cost <= trial.window else None
 
 
-def _orphan(trial: Trial) -> str | None:
+def _find_orphan(trial: Trial) -> str | None:
     called: set[str] = set()
     for place in trial.known:
         message = trial.messages[place]
-        called.update(_calls(message))
+        called.update(_list_calls(message))
         if message["role"] == "tool" and message["tool_call_id"] not in called:
             return f"message #{place} answers {message['tool_call_id']}, whose call was dropped"
     return None
 
 
-def _unanswered(trial: Trial) -> str | None:
+def _find_unanswered(trial: Trial) -> str | None:
     answered = {trial.messages[place].get("tool_call_id") for place in trial.known}
     for place in trial.known:
-        for call in _calls(trial.messages[place]):
+        for call in _list_calls(trial.messages[place]):
             if call not in answered:
                 return f"message #{place} calls {call}, whose result was dropped"
     return None
 
 
-def _calls(message: dict[str, Any]) -> list[str]:
+def _list_calls(message: dict[str, Any]) -> list[str]:
     return [call["id"] for call in message.get("tool_calls") or ()]
 
 
-def _question(trial: Trial) -> int | None:
+def _find_question(trial: Trial) -> int | None:
     users = [place for place, message in enumerate(trial.messages) if message["role"] == "user"]
     return users[-1] if users else None
 
 
-def _question_lost(trial: Trial) -> str | None:
-    question = _question(trial)
+def _find_lost_question(trial: Trial) -> str | None:
+    question = _find_question(trial)
     if trial.kept is None or question is None or question in trial.known:
         return None
     return f"message #{question}, the user's last, was dropped"
 
 
-def _instruction_lost(trial: Trial) -> str | None:
+def _find_lost_instruction(trial: Trial) -> str | None:
     lost = next((place for place in range(trial.head) if place not in trial.known), None)
     return None if trial.kept is None or lost is None else f"message #{lost}, a system message at the head, was dropped"
 
 
-def _wrong_opening(trial: Trial) -> str | None:
+def _find_wrong_opening(trial: Trial) -> str | None:
     opening = next((place for place in trial.known if place >= trial.head), None)
     if opening is None or opening == trial.head or trial.messages[opening]["role"] == "user":
         return None
     return f"after the head comes message #{opening} of role {trial.messages[opening]['role']}"
 
 
-def _unsteady(trial: Trial) -> str | None:
+def _find_unsteadiness(trial: Trial) -> str | None:
     again = trial.again()
     same = trial.kept == again.kept and (trial.refusal is None) == (again.refusal is None)
     return None if same else "a second call with equal messages gave another result"
 
 
-def _cut_again(trial: Trial) -> str | None:
+def _find_second_cut(trial: Trial) -> str | None:
     if trial.kept is None or None in trial.kept or not trial.kept:
         return None
     again = trial.refitted()
@@ -119,15 +119,15 @@ def _cut_again(trial: Trial) -> str | None:
     return "called on its own result, it raised" if again.kept is None else "called on its own result, it cut again"
 
 
-def _newest(trial: Trial) -> range:
-    question = _question(trial)
+def _find_newest_turn(trial: Trial) -> range:
+    question = _find_question(trial)
     return range(trial.head if question is None else question, len(trial.messages))
 
 
-def _refused_for_nothing(trial: Trial) -> str | None:
+def _find_needless_refusal(trial: Trial) -> str | None:
     if trial.refusal is None:
         return None
-    cost = trial.cost([*range(trial.head), *_newest(trial)])
+    cost = trial.cost([*range(trial.head), *_find_newest_turn(trial)])
     if cost > trial.window:
         return None
     return (
@@ -135,19 +135,19 @@ def _refused_for_nothing(trial: Trial) -> str | None:
     )
 
 
-def _newest_torn(trial: Trial) -> str | None:
-    lost = next((place for place in _newest(trial) if place not in trial.known), None)
+def _find_torn_turn(trial: Trial) -> str | None:
+    lost = next((place for place in _find_newest_turn(trial) if place not in trial.known), None)
     return None if trial.kept is None or lost is None else f"message #{lost} of the newest turn was dropped"
 
 
-def _gap(trial: Trial) -> str | None:
+def _find_gap(trial: Trial) -> str | None:
     body = [place for place in trial.known if place >= trial.head]
     if trial.kept is None or body == [*range(len(trial.messages) - len(body), len(trial.messages))]:
         return None
     return "what stays after the head is not the end of the history"
 
 
-def _more_would_fit(trial: Trial) -> str | None:
+def _find_turn_that_would_fit(trial: Trial) -> str | None:
     if trial.kept is None:
         return None
     dropped = [turn for turn in trial.turns if not set(turn) & set(trial.known)]
@@ -159,7 +159,7 @@ def _more_would_fit(trial: Trial) -> str | None:
     return f"with the turn from message #{dropped[-1].start} it would cost {cost}, and the window is {trial.window}"
 
 
-def _more_tokens_keep_less(trial: Trial) -> str | None:
+def _find_fewer_kept(trial: Trial) -> str | None:
     roomier = trial.again(trial.window + 1)
     lost = [place for place in trial.known if place not in roomier.known]
     return f"message #{lost[0]} stays, but not when the window is {trial.window + 1}" if lost else None
@@ -169,85 +169,95 @@ ANSWERS = Invariant(
     "answers-or-refuses",
     "every valid history is answered, or refused with an error that says so",
     "Handle this history, or raise one of the errors in `refuses`.",
-    _crashed,
+    _find_crash,
 )
 INPUT_UNTOUCHED = Invariant(
     "input-untouched",
     "what was passed in is not changed",
     "Build a new list and copy what you edit.",
-    _input_was_changed,
+    _find_changed_input,
 )
 SAME_MESSAGES = Invariant(
     "same-messages-in-order",
     "what comes back are messages that were passed in, in their order",
     "Return a selection of the input. For a trimmer that shortens or summarises, leave this invariant out.",
-    _stranger,
+    _find_stranger,
 )
 FITS = Invariant(
     "fits",
     "what comes back costs no more than the window",
     "Count what you return, framing and head included.",
-    _too_large,
+    _find_excess,
 )
 UNDER_BUDGET = Invariant(
     "unchanged-when-it-fits",
     "a history that fits comes back whole",
     "Ask first whether anything must go.",
-    _cut_for_nothing,
+    _find_needless_cut,
 )
 NO_ORPHAN = Invariant(
-    "no-orphan-result", "every kept result has its call before it", "Drop a call and its results together.", _orphan
+    "no-orphan-result",
+    "every kept result has its call before it",
+    "Drop a call and its results together.",
+    _find_orphan,
 )
 NO_OPEN_CALL = Invariant(
-    "no-unanswered-call", "every kept call has all its results", "Drop a call and its results together.", _unanswered
+    "no-unanswered-call",
+    "every kept call has all its results",
+    "Drop a call and its results together.",
+    _find_unanswered,
 )
 QUESTION_STAYS = Invariant(
     "question-stays",
     "the user's last message is kept",
     "Cut before the last user message, or raise when it does not fit.",
-    _question_lost,
+    _find_lost_question,
 )
 INSTRUCTION_STAYS = Invariant(
     "instruction-stays",
     "system messages at the head are kept",
     "Take the head off first, and its cost.",
-    _instruction_lost,
+    _find_lost_instruction,
 )
 OPENS_WITH_USER = Invariant(
     "opens-with-the-user",
     "what was cut begins with a user message after the head",
     "Cut only where a user message begins a turn.",
-    _wrong_opening,
+    _find_wrong_opening,
 )
-DETERMINISTIC = Invariant("same-again", "equal messages give equal results", "Keep no state between calls.", _unsteady)
+DETERMINISTIC = Invariant(
+    "same-again", "equal messages give equal results", "Keep no state between calls.", _find_unsteadiness
+)
 IDEMPOTENT = Invariant(
-    "fixed-point", "what comes back is left alone by a second call", "Do not cut what already fits.", _cut_again
+    "fixed-point", "what comes back is left alone by a second call", "Do not cut what already fits.", _find_second_cut
 )
 REFUSES_ONLY_WHEN_NEEDED = Invariant(
     "refuses-only-when-needed",
     "an error means that not even the newest turn fits",
     "Drop older turns before giving up.",
-    _refused_for_nothing,
+    _find_needless_refusal,
 )
 
 NEWEST_TURN_STAYS = Invariant(
-    "newest-turn-stays", "everything after the user's last message is kept", "Cut whole turns only.", _newest_torn
+    "newest-turn-stays", "everything after the user's last message is kept", "Cut whole turns only.", _find_torn_turn
 )
 """Everything after the user's last message is kept."""
-SUFFIX = Invariant("suffix", "what stays after the head is the end of the history", "Drop from the front only.", _gap)
+SUFFIX = Invariant(
+    "suffix", "what stays after the head is the end of the history", "Drop from the front only.", _find_gap
+)
 """What stays after the head is the end of the history."""
 MAXIMAL = Invariant(
     "maximal",
     "the newest dropped turn would not have fitted",
     "Keep turns while they fit, framing counted once.",
-    _more_would_fit,
+    _find_turn_that_would_fit,
 )
 """The newest dropped turn would not have fitted."""
 MONOTONE = Invariant(
     "monotone",
     "one token more of window drops nothing that stayed",
     "Let the cut depend on costs only.",
-    _more_tokens_keep_less,
+    _find_fewer_kept,
 )
 """One token more of window drops nothing that stayed."""
 

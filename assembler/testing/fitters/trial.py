@@ -54,13 +54,13 @@ class Subject:
             self,
             messages,
             window,
-            kept=_places(kept, given, pristine),
+            kept=_find_places(kept, given, pristine),
             kept_cost=self.count(kept),
             changed=changed or given != pristine,
         )
 
 
-def _places(kept: list[Any], given: list[Any], pristine: list[Any]) -> Places:
+def _find_places(kept: list[Any], given: list[Any], pristine: list[Any]) -> Places:
     """Find each kept message in the input: by identity, else the last equal one before those already found."""
     places: list[int | None] = []
     by_identity = {id(message): place for place, message in enumerate(given)}

@@ -44,24 +44,24 @@ class FitterError(Evidence, AssertionError):
         self.kept = trial.kept
         self.problem = problem
         self.verdict = verdict
-        super().__init__("\n".join(_lines(trial, invariant, problem, verdict)))
+        super().__init__("\n".join(_write_lines(trial, invariant, problem, verdict)))
 
 
-def _lines(trial: Trial, invariant: Invariant, problem: str, verdict: Verdict) -> list[str]:
+def _write_lines(trial: Trial, invariant: Invariant, problem: str, verdict: Verdict) -> list[str]:
     outcome = "nothing came back" if trial.kept is None else f"what came back costs {trial.kept_cost}"
     others = [f"{name} {count}" for name, count in verdict.broken.items() if name != invariant.name]
     return [
         f"broken: {invariant.name} ({invariant.claim})",
         f"  {problem}",
         f"  window {trial.window}, {outcome}:",
-        *(f"    {line}" for line in _rows(trial)),
+        *(f"    {line}" for line in _write_rows(trial)),
         f"  in {verdict.broken[invariant.name]} of {verdict.examples} examples"
         + (f"; broken too: {', '.join(others)}" if others else ""),
         f"  {invariant.cure}",
     ]
 
 
-def _rows(trial: Trial) -> list[str]:
+def _write_rows(trial: Trial) -> list[str]:
     rows: list[str] = []
     for place, message in enumerate(trial.messages):
         outcome = "kept" if place in trial.known else "dropped"

@@ -88,18 +88,18 @@ def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
         if turn not in at:
             looks_up = draw.random() < 0.3
         else:
-            fact, sentence = _fact(draw, KINDS[at[turn] % len(KINDS)], turn, subject, at[turn])
+            fact, sentence = _draw_fact(draw, KINDS[at[turn] % len(KINDS)], turn, subject, at[turn])
             stated.append(fact)
             looks_up = fact.kind == KINDS[-1]
             sentences, found = (None, sentence) if looks_up else (sentence, None)
         messages.append(_ask_about(draw, subject, sentences))
         if looks_up:
-            messages += _looked_up(draw, turn, subject, found)
-        messages.append({"role": "assistant", "content": " ".join(_sentence(draw, subject) for _ in range(5))})
+            messages += _draw_lookup(draw, turn, subject, found)
+        messages.append({"role": "assistant", "content": " ".join(_draw_sentence(draw, subject) for _ in range(5))})
     return Planted(tuple(messages), tuple(stated), turns)
 
 
-def _fact(draw: random.Random, kind: str, turn: int, subject: str, number: int) -> tuple[Fact, str]:
+def _draw_fact(draw: random.Random, kind: str, turn: int, subject: str, number: int) -> tuple[Fact, str]:
     match kind:
         case "name":
             needle = f"{draw.choice(_FIRST)} {draw.choice(_LAST)} {number}"
@@ -116,11 +116,11 @@ def _fact(draw: random.Random, kind: str, turn: int, subject: str, number: int) 
 
 
 def _ask_about(draw: random.Random, subject: str, fact: str | None) -> Message:
-    sentences = [_sentence(draw, subject), *([] if fact is None else [fact]), _sentence(draw, subject)]
+    sentences = [_draw_sentence(draw, subject), *([] if fact is None else [fact]), _draw_sentence(draw, subject)]
     return {"role": "user", "content": " ".join(sentences)}
 
 
-def _looked_up(draw: random.Random, turn: int, subject: str, fact: str | None) -> Iterator[Message]:
+def _draw_lookup(draw: random.Random, turn: int, subject: str, fact: str | None) -> Iterator[Message]:
     call_id = f"call_{turn}"
     function = {"name": "look_up", "arguments": f'{{"subject": "{subject}"}}'}
     yield {
@@ -128,13 +128,13 @@ def _looked_up(draw: random.Random, turn: int, subject: str, fact: str | None) -
         "content": None,
         "tool_calls": [{"id": call_id, "type": "function", "function": function}],
     }
-    lines = [f"{subject}: row {draw.randrange(10_000)}, {_sentence(draw)}" for _ in range(8)]
+    lines = [f"{subject}: row {draw.randrange(10_000)}, {_draw_sentence(draw)}" for _ in range(8)]
     if fact is not None:
         lines.insert(4, fact)
     yield {"role": "tool", "tool_call_id": call_id, "content": "\n".join(lines)}
 
 
-def _sentence(draw: random.Random, subject: str | None = None) -> str:
+def _draw_sentence(draw: random.Random, subject: str | None = None) -> str:
     words: list[str] = draw.choices(_WORDS, k=draw.randrange(8, 16))
     if subject is not None:
         words.insert(draw.randrange(len(words)), f"the {subject}")

@@ -79,7 +79,7 @@ def survival(
         must_be("conversations", conversation, (Planted,), "conversations such as planted(seed)")
         requests = _Requests(count)
         every.append(requests)
-        for fact, survived in _ask_all(_session(ladder, tokens_left, dialect, count), conversation, requests):
+        for fact, survived in _ask_all(_make_session(ladder, tokens_left, dialect, count), conversation, requests):
             kinds[fact.kind] = kinds.get(fact.kind, Share()) + Share(survived, 1)
             age = AGES[min(fact.turn * len(AGES) // conversation.turns, len(AGES) - 1)]
             ages[age] = ages.get(age, Share()) + Share(survived, 1)
@@ -109,9 +109,9 @@ def _is_answered_next(messages: Sequence[Message], length: int) -> bool:
     return messages[length - 1]["role"] in ("user", "tool") and after == "assistant"
 
 
-def _session(ladder: object, budget: Budget, dialect: Dialect | str, count: Callable[[str], Tokens]) -> _Session:
+def _make_session(ladder: object, budget: Budget, dialect: Dialect | str, count: Callable[[str], Tokens]) -> _Session:
     if callable(ladder) and not (is_cutting(ladder) or is_rewriting(ladder)):
-        return _of_function(cast("Trimmer", ladder), budget, dialect, count)
+        return _make_session_of_function(cast("Trimmer", ladder), budget, dialect, count)
     assembler = Assembler(budget, dialect=dialect, on_overflow=cast("Policy | Sequence[Policy]", ladder))
 
     def sent(messages: Sequence[Message]) -> list[Message] | None:
@@ -124,17 +124,19 @@ def _session(ladder: object, budget: Budget, dialect: Dialect | str, count: Call
     return sent
 
 
-def _of_function(trim: Trimmer, budget: Budget, dialect: Dialect | str, count: Callable[[str], Tokens]) -> _Session:
+def _make_session_of_function(
+    trim: Trimmer, budget: Budget, dialect: Dialect | str, count: Callable[[str], Tokens]
+) -> _Session:
     def sent(messages: Sequence[Message]) -> list[Message] | None:
         kept = [dict(cast("Mapping[str, Any]", message)) for message in trim(list(messages), budget.input_limit)]
-        tokens = sum(count(text) for message in kept for text in _counted_texts(message))
+        tokens = sum(count(text) for message in kept for text in _list_counted_texts(message))
         fits = kept and tokens <= budget.input_limit
         return kept if fits and not verify({"messages": kept}, dialect=dialect) else None
 
     return sent
 
 
-def _counted_texts(message: Message) -> Iterator[str]:
+def _list_counted_texts(message: Message) -> Iterator[str]:
     """The texts that every trimmer counts: contents, and the names and arguments of calls."""
     yield from texts_in(message.get("content"))
     for call in message.get("tool_calls") or ():

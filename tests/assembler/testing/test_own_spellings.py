@@ -37,7 +37,7 @@ BOTS = Spelling("bots", "log", unwritten, unwritten, asks=is_said, ids=frozenset
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breach, "_spellings", lambda: {"log": (BOTS,), "messages": ()})
+    monkeypatch.setattr(breach, "_load_spellings", lambda: {"log": (BOTS,), "messages": ()})
 
 
 def draw_first(strategy: Any) -> Any:
