@@ -328,9 +328,9 @@ class Assembler(Generic[Longest]):
         Raises `ReplayError`, which names what changed since, and `ManifestError` for anything but a manifest.
         """
         from assembler.context import context_of
-        from assembler.report.manifest.replay import replayed
+        from assembler.report.manifest.replay import replay_manifest
 
-        plan = replayed(manifest, self._draft, self._settings)
+        plan = replay_manifest(manifest, self._draft, self._settings)
         pipeline.emit(plan)
         return context_of(plan)
 

@@ -19,7 +19,7 @@ from assembler.pipeline.settings import Settings
 from assembler.pipeline.summarizing import must_await_error, run_answering
 from assembler.pipeline.trimming import held_decision, restore_decision
 from assembler.regions.knowledge import Document
-from assembler.report.logs import listening, log_build, log_refused, log_warnings
+from assembler.report.logs import find_listening_logger, log_build, log_refused, log_warnings
 from assembler.report.plan_view import PlanView
 from assembler.validation import must_be
 from budgets import ContextLengthError, Count, Tokens
@@ -268,7 +268,7 @@ def tell(plan: Planned) -> Context[Any]:
     context = context_of(plan)
     if plan.trimmed.failures:
         log_warnings(context)
-    if (logger := listening()) is not None:
+    if (logger := find_listening_logger()) is not None:
         log_build(logger, context)
     return context
 

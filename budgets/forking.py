@@ -59,7 +59,7 @@ def imports_for_us(innermost: FrameType) -> bool:
     return False
 
 
-def rest() -> None:
+def sleep_briefly() -> None:
     """Sleep for a millisecond."""
     time.sleep(0.001)
 
@@ -72,7 +72,7 @@ def wait_for_imports() -> None:
         if not any(map(imports_for_us, others)):
             return
         del others
-        rest()
+        sleep_briefly()
 
 
 def _replace_locks() -> None:

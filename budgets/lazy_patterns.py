@@ -6,7 +6,7 @@ import re
 from typing import Any, cast
 
 
-class _Later:
+class _LazyPattern:
     """A proxy for a pattern, compiled at first use. Attributes are cached.
 
     Two threads may both compile it and get the same.
@@ -27,4 +27,4 @@ def compile_later(expression: str, flags: int = 0) -> re.Pattern[str]:
 
     An invalid expression raises `re.error` then. Do not pass it to functions of `re`, which need a real pattern.
     """
-    return cast("re.Pattern[str]", _Later(expression, flags))
+    return cast("re.Pattern[str]", _LazyPattern(expression, flags))

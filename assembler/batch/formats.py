@@ -16,7 +16,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import RowError
-from assembler.batch.rows import REGIONS, Assembled, Failed, assemble_row, compact
+from assembler.batch.rows import REGIONS, Assembled, Failed, assemble_row, write_line
 from assembler.dialects.by_name import read_dialect
 from budgets import MissingExtraError
 
@@ -75,7 +75,7 @@ class ProviderRows:
             model=None if budget is None else budget.model,
             counter=None if budget is None else budget.token_counter,
         )
-        return Assembled(compact(fitted.body), counted, fitted.context.inside.left_out)
+        return Assembled(write_line(fitted.body), counted, fitted.context.inside.left_out)
 
     def line(self, written: Row) -> dict[str, Any]:
         """A line of the batch file, from the run's own line."""

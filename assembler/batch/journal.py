@@ -64,7 +64,7 @@ def journal_of(output: Path) -> Path:
 
 
 @contextlib.contextmanager
-def reading(source: Path) -> Generator[BinaryIO]:
+def open_rows(source: Path) -> Generator[BinaryIO]:
     """Open a file of rows, unpacked if its name ends with `.gz`. Raises `BatchError` for an incomplete gzip file."""
     if source.suffix != ".gz":
         with source.open("rb") as file:
@@ -84,7 +84,7 @@ def survey(source: Path, done: int) -> Input:
     """Hash a file and find its row number `done`. Blank lines do not count. One pass, O(bytes), bounded memory."""
     seen, size, rows, start, offset = hashlib.sha256(), 0, 0, 0, None
     blank = True
-    with reading(source) as file:
+    with open_rows(source) as file:
         while piece := file.readline(PIECE):
             seen.update(piece)
             size += len(piece)

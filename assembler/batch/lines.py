@@ -12,7 +12,7 @@ from typing import Any, cast
 from assembler.assembler import Assembler
 from assembler.batch.errors import RowError
 from assembler.batch.formats import OWN, Format, outcome
-from assembler.batch.rows import Assembled, Failed, compact
+from assembler.batch.rows import Assembled, Failed, write_line
 from assembler.files.json_text import parse_json
 from budgets import MissingExtraError
 
@@ -97,11 +97,11 @@ def _find_similar(name: str, read: tuple[str, ...]) -> str | None:
 
 
 def _spell_line(number: int, carried: Mapping[str, Any], found: Assembled | Failed) -> bytes:
-    fields = compact(carried)[1:-1] if carried else ""
+    fields = write_line(carried)[1:-1] if carried else ""
     more = f",{fields}" if fields else ""
     match found:
         case Failed():
-            text = f'{{"row":{number},"error":{compact({"kind": found.kind, "message": found.message})}{more}}}\n'
+            text = f'{{"row":{number},"error":{write_line({"kind": found.kind, "message": found.message})}{more}}}\n'
         case Assembled():
             count = found.count
             figures = (

@@ -71,10 +71,10 @@ class Failed:
 def assemble_row(base: Assembler, row: Mapping[str, object]) -> Assembled:
     """The request of a row, built with a fork of the assembler. Raises the errors of the build."""
     plan = lay_over(base, row).build().inside
-    return Assembled(compact(request_to_read(plan)), plan.count, plan.left_out)
+    return Assembled(write_line(request_to_read(plan)), plan.count, plan.left_out)
 
 
-def compact(value: object) -> str:
+def write_line(value: object) -> str:
     """One line of JSON. Bytes, such as those of an image, become base64, as in the APIs' own JSON."""
     return _COMPACT.encode(value)
 

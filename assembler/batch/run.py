@@ -15,7 +15,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.formats import OWN, Format
-from assembler.batch.journal import open_output, read_beginning, read_written, reading, rows_from, settle, survey
+from assembler.batch.journal import open_output, open_rows, read_beginning, read_written, rows_from, settle, survey
 from assembler.batch.lines import FAILED
 from assembler.batch.workers import in_order
 from assembler.report.manifest import gathered_of
@@ -76,7 +76,7 @@ def _describe_run(base: Assembler, kind: Format) -> dict[str, Any]:
 def _continue_run(
     source: Path, file: BinaryIO, base: Assembler, workers: int, kind: Format, progress: Progress, offset: int
 ) -> Generator[Progress, None, None]:
-    with reading(source) as given:
+    with open_rows(source) as given:
         given.seek(offset)
         for lines in in_order(base, rows_from(given), progress.done, workers, kind):
             _append(file, b"".join(lines))

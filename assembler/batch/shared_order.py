@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
-from assembler.batch.journal import reading, rows_from
+from assembler.batch.journal import open_rows, rows_from
 from assembler.batch.lines import row_of
 from assembler.batch.rows import lay_over
 from assembler.pipeline.settings import Settings
@@ -35,7 +35,7 @@ def shared_order(source: Path, base: Assembler) -> tuple[Assembler, list[int]]:
 
 def _read_documents(source: Path, base: Assembler) -> Iterator[Sequence[Document]]:
     """The documents of each row, including the spec's own; none for a bad row."""
-    with reading(source) as file:
+    with open_rows(source) as file:
         for number, line in enumerate(rows_from(file)):
             try:
                 row = row_of(number, line)

@@ -48,7 +48,7 @@ class Pipe(Protocol):
         ...
 
 
-def chunks(rows: Iterable[bytes], first: int) -> Iterator[Chunk]:
+def split_rows(rows: Iterable[bytes], first: int) -> Iterator[Chunk]:
     """Split rows, numbered from `first`, into chunks."""
     chunk: Chunk = []
     size = 0
@@ -72,8 +72,8 @@ def in_order(
 ) -> Generator[list[bytes], None, None]:
     """The output lines of all rows, chunk by chunk, in order. At most `AHEAD` chunks a worker are in memory."""
     if workers == 1:
-        return (answer_chunk(base, kind, chunk) for chunk in chunks(rows, first))
-    return _spread_work(base, kind, chunks(rows, first), workers)
+        return (answer_chunk(base, kind, chunk) for chunk in split_rows(rows, first))
+    return _spread_work(base, kind, split_rows(rows, first), workers)
 
 
 @attrs.frozen(eq=False)

@@ -14,7 +14,7 @@ from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD
 from assembler.files.writing import same_file, write_text
-from assembler.pipeline.what_if import least
+from assembler.pipeline.what_if import plan_least
 from assembler.report.page import Texts
 from assembler.report.page.html import page_html, tool_html
 from assembler.report.report import report_of
@@ -80,7 +80,7 @@ def _write_page(file: Path, texts: Texts | None) -> tuple[list[Count], str, Cont
         try:
             plan, refusal = assembler.plan().inside, None
         except ContextLengthError as error:
-            plan, refusal = least(*assembler.inside), error
+            plan, refusal = plan_least(*assembler.inside), error
         report = report_of(plan)
         return [report.count], page_html(report, plan, texts=texts, refusal=refusal), refusal
 

@@ -25,7 +25,7 @@ from assembler.conversation.compaction import api_of, is_window
 from assembler.conversation.messages import Message, still_says
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.policy_memory import Keepsake, Keepsakes
-from assembler.conversation.readings import Readings, Span, alike
+from assembler.conversation.readings import Readings, Span, are_unchanged
 from assembler.conversation.turns import answers_the_server, opens_turn
 from assembler.errors import ConversationError
 
@@ -285,7 +285,7 @@ class HistoryView:
         readings = self.readings
         read = readings.messages[start:stop]  # a message is never false, one that was not read always
         raws = list(itertools.compress(readings.raws(start, stop), read))
-        if not readings.objects and alike(raws, list(itertools.compress(readings.seen[start:stop], read))):
+        if not readings.objects and are_unchanged(raws, list(itertools.compress(readings.seen[start:stop], read))):
             return None
         messages = enumerate(read, start)
         changed = (

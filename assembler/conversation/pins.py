@@ -64,7 +64,9 @@ def pinned_messages(view: HistoryView, pins_of_rungs: Iterable[Pins], already_ch
     return tuple(sorted(index for index in found if index >= view.head)) if found else ()
 
 
-def staying(view: HistoryView, pins_of_rungs: Iterable[Pins], shape: str, already_checked: int = 0) -> tuple[int, ...]:
+def find_undroppable(
+    view: HistoryView, pins_of_rungs: Iterable[Pins], shape: str, already_checked: int = 0
+) -> tuple[int, ...]:
     """The messages whose turns no policy may drop, oldest first: pinned ones, the newest summary of the API's server,
     and results for calls that the server holds.
     """

@@ -18,7 +18,15 @@ from assembler.conversation.messages.dicts import pinned_among
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.policy_memory import Keepsakes
-from assembler.conversation.turns import NOTHING_OPEN, OpenCalls, after, is_head, opening, opens_turn, unanswered_error
+from assembler.conversation.turns import (
+    NOTHING_OPEN,
+    OpenCalls,
+    is_head,
+    open_calls_after,
+    open_calls_before,
+    opens_turn,
+    unanswered_error,
+)
 from assembler.text.fields import fields_in
 
 if TYPE_CHECKING:
@@ -58,7 +66,7 @@ def most_tokens(messages: Iterable[Message]) -> int:
     return tokens
 
 
-def alike(raws: list[object], seen: list[Any]) -> bool:
+def are_unchanged(raws: list[object], seen: list[Any]) -> bool:
     """Whether messages equal what was read of them. False if they cannot be compared, as with an array."""
     try:
         return raws == seen
@@ -243,7 +251,7 @@ class Readings:
         if self.objects:
             return False
         raws, seen = self._raws, self.seen
-        try:  # as `alike` does, at each build
+        try:  # as `are_unchanged` does, at each build
             for start, stop in stretches:
                 if raws[start:stop] != seen[start:stop]:
                     return False
@@ -288,7 +296,7 @@ class Readings:
             return None
         is_text = message.text is not None  # most by far: no calls and no results
         if index == head or (message.role == "user" if is_text else opens_turn(message)):
-            start, before = index, opening(message) if message.role == "tool" else NOTHING_OPEN
+            start, before = index, open_calls_before(message) if message.role == "tool" else NOTHING_OPEN
         else:
             known = self.starts.get(index - 1)
             start = self.turn_start(index - 1, head) if known is None else known
@@ -296,7 +304,7 @@ class Readings:
             before = self.open_calls(start, index) if open_calls is None else open_calls
         self.starts[index] = start
         if not is_text or before.left:
-            before = after(before, message, index, self.message(index - 1) if before.left else None)
+            before = open_calls_after(before, message, index, self.message(index - 1) if before.left else None)
         self._open_calls[index] = before
         return start
 
@@ -378,10 +386,12 @@ class Readings:
         else:
             open_calls = NOTHING_OPEN
             if start < stop and (first := messages[start] or self.message(start)).role == "tool":
-                open_calls = opening(first)
+                open_calls = open_calls_before(first)
         for index in range(known + 1, stop):
             message = messages[index] or self.message(index)
             if message.text is None or open_calls is not NOTHING_OPEN:
-                open_calls = after(open_calls, message, index, self.message(index - 1) if open_calls.left else None)
+                open_calls = open_calls_after(
+                    open_calls, message, index, self.message(index - 1) if open_calls.left else None
+                )
             calls[index] = open_calls
         return open_calls

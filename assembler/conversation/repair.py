@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.intake import listed_messages
 from assembler.conversation.messages import Call, Message, read_message
-from assembler.conversation.messages.edit import answering, edited, failed_answer, of_the_user, write_like
+from assembler.conversation.messages.edit import answer_call, edited, failed_answer, of_the_user, write_like
 from assembler.conversation.pairs import LooseResult, Pairs, PendingCall
 from assembler.errors import ConversationError, MarkupError
 
@@ -44,7 +44,7 @@ def repair(messages: Iterable[M] | None) -> tuple[list[M | dict[str, Any]], list
     raws = enumerate(() if messages is None else listed_messages(messages))
     read = [found for index, raw in raws if (found := _read(raw, index, changes)) is not None]
     pairs = Pairs.of([message for _, message in read])
-    mending = _Mending(read, pairs, changes)
+    mending = _RepairedHistory(read, pairs, changes)
     for place in range(len(read)):
         mending.close(place)
         mending.keep(place)
@@ -83,7 +83,7 @@ def _find_wrong_calls(message: Message) -> list[bool]:
 
 
 @attrs.define
-class _Mending:
+class _RepairedHistory:
     """The repaired history so far."""
 
     messages: Sequence[tuple[int, Message]]
@@ -128,7 +128,7 @@ class _Mending:
         index, message = self.messages[source]
         given = results[0]
         if given.asked is not None and given.is_misdirected:
-            self.kept.append(answering(message, given.asked.call))
+            self.kept.append(answer_call(message, given.asked.call))
             self.changes.append(Repair(index, "edited", "its call is known by another name"))
             return
         if len(results) < len(message.parts):

@@ -25,7 +25,7 @@ _ANY = ""
 """The key under which all calls without an id are stored. No call has an empty name."""
 
 
-class _Asked:
+class _CallIndex:
     """Calls in order, with an index by id and by name.
 
     Append-only. A fork that finds the next place taken makes a new one.
@@ -57,7 +57,7 @@ class OpenCalls:
     Immutable. Successors share the calls, so each message costs a bit for each call and not a copy.
     """
 
-    _asked: _Asked = attrs.field(factory=_Asked)
+    _asked: _CallIndex = attrs.field(factory=_CallIndex)
     _size: int = 0
     left: int = 0
     """A bit for each open call; 0 if there is none."""
@@ -93,7 +93,7 @@ class OpenCalls:
     @classmethod
     def of(cls, calls: Iterable[Call]) -> OpenCalls:
         """These calls, all of them open. Their ids must differ."""
-        asked, size = _Asked(), 0
+        asked, size = _CallIndex(), 0
         for call in calls:
             asked.add(size, call)
             size += 1
@@ -115,8 +115,8 @@ class OpenCalls:
         last = bisect_left(places, self._size) - 1  # earlier calls with this id have a result, or it could not repeat
         return places[last] if last >= 0 and self.left >> places[last] & 1 else None
 
-    def _build_anew(self) -> tuple[_Asked, int, int]:
-        asked, size = _Asked(), 0
+    def _build_anew(self) -> tuple[_CallIndex, int, int]:
+        asked, size = _CallIndex(), 0
         for size, call in enumerate(self, 1):
             asked.add(size - 1, call)
         return asked, size, (1 << size) - 1
@@ -127,7 +127,7 @@ def _find_lowest_bit(bits: int) -> int:
 
 
 NOTHING_OPEN = OpenCalls()
-_ON_SERVER = OpenCalls(_Asked(), 0, 0, True)
+_ON_SERVER = OpenCalls(_CallIndex(), 0, 0, True)
 
 
 def answers_the_server(message: Message) -> bool:
@@ -135,7 +135,7 @@ def answers_the_server(message: Message) -> bool:
     return message.shape == RESPONSES and message.role == "tool" and any(type(part) is Result for part in message.parts)
 
 
-def opening(message: Message) -> OpenCalls:
+def open_calls_before(message: Message) -> OpenCalls:
     """The open calls before the first message of a turn: none, or those that the server may hold."""
     return _ON_SERVER if message.role == "tool" and answers_the_server(message) else NOTHING_OPEN
 
@@ -163,7 +163,7 @@ def head_length(messages: Sequence[Message]) -> int:
     return next((i for i, message in enumerate(messages) if not is_head(message)), len(messages))
 
 
-def after(open_calls: OpenCalls, message: Message, index: int, before: Message | None = None) -> OpenCalls:
+def open_calls_after(open_calls: OpenCalls, message: Message, index: int, before: Message | None = None) -> OpenCalls:
     """The open calls after `message`, which follows `before`. Raises `ConversationError` if it breaks the law of pairs.
 
     O(parts).
@@ -200,7 +200,9 @@ def open_calls_at_the_end(messages: Iterable[tuple[int, Message]]) -> OpenCalls:
     """The open calls after the last message. Raises `ConversationError` for any other breach of the law of pairs."""
     open_calls, before = NOTHING_OPEN, None
     for index, message in messages:
-        open_calls = after(opening(message) if before is None else open_calls, message, index, before)
+        open_calls = open_calls_after(
+            open_calls_before(message) if before is None else open_calls, message, index, before
+        )
         before = message
     return open_calls
 

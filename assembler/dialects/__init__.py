@@ -43,7 +43,7 @@ load_later(
 )
 
 
-class _Shelf(Mapping[str, Dialect]):
+class _DialectsByName(Mapping[str, Dialect]):
     """Every dialect by its name, loaded when it is looked up."""
 
     def __getitem__(self, name: str) -> Dialect:
@@ -59,6 +59,6 @@ class _Shelf(Mapping[str, Dialect]):
         return len(_NAMES)
 
 
-DIALECTS: Mapping[str, Dialect] = _Shelf()
+DIALECTS: Mapping[str, Dialect] = _DialectsByName()
 
 __all__ = ["DIALECTS", "Anthropic", "Api", "Bedrock", "Dialect", "Emission", "Opening"]

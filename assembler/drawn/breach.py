@@ -70,7 +70,7 @@ def last(*messages: Request) -> Breach:
 def step_again(_draw: DrawFn, request: Request) -> None:
     """Repeat the last step, with its calls and its results."""
     history = history_of(request)
-    history.extend(same(history[-2:]))
+    history.extend(copy_value(history[-2:]))
 
 
 def gone(word: str) -> Breach:
@@ -87,7 +87,7 @@ def doubled(word: str) -> Breach:
 
     def breach(draw: DrawFn, request: Request) -> None:
         history, place = history_of(request), pick(draw, request, word)
-        history.insert(place, same(history[place]))
+        history.insert(place, copy_value(history[place]))
 
     return breach
 
@@ -152,6 +152,6 @@ def _speaks(message: Request, words: tuple[str, ...]) -> bool:
     return any(each.get("type") in words or any(word in each for word in words) for each in parts_of(message))
 
 
-def same(value: Any) -> Any:
+def copy_value(value: Any) -> Any:
     """A copy that shares nothing with the request."""
     return json.loads(json.dumps(value))

@@ -67,6 +67,6 @@ def lose_call(draw: DrawFn, request: Request) -> None:
 
 
 repeat_call = breach.changed(
-    "tool_calls", lambda message: message["tool_calls"].append(breach.same(message["tool_calls"][0]))
+    "tool_calls", lambda message: message["tool_calls"].append(breach.copy_value(message["tool_calls"][0]))
 )
 """Repeat the first call of a message, with its id."""

@@ -11,7 +11,7 @@ from assembler.conversation.messages import user_message
 from assembler.errors import ConversationError
 from assembler.pipeline.declared_lengths import unseen_lengths
 from assembler.pipeline.limit_advice import advise_limits, wider_limits
-from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, a_summary_might_do, smallest
+from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, a_summary_might_do, find_smallest_window
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.shortenable import holds_files, words_to_shorten
 from assembler.policies import Policy, TrimOldest, Truncate
@@ -27,7 +27,7 @@ long texts."""
 
 def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
     """The error for the caller: the smallest window that works, what the request costs there, and what to do next."""
-    found = smallest(overflow, trial)
+    found = find_smallest_window(overflow, trial)
     overflow = _reduce_to_smallest_choice(overflow, found, trial)
     required, costs, available = overflow.required, overflow.costs, overflow.available
     bound = overflow.region is not None

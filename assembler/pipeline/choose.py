@@ -13,7 +13,7 @@ import attrs
 
 from assembler.conversation.knowledge_host import Host, newest_question, newest_result
 from assembler.conversation.messages import Message
-from assembler.conversation.pins import staying
+from assembler.conversation.pins import find_undroppable
 from assembler.dialects import Dialect, Opening
 from assembler.errors import ConversationError
 from assembler.pipeline.settings import Settings
@@ -82,7 +82,7 @@ def choose(gathered: Gathered) -> Choice | None:
     if settings.budget is None:
         return Choice(host, None)
     last_length = 0 if gathered.last is None else gathered.last.length
-    pins = staying(view, settings.pins, settings.dialect.api.shape, last_length)
+    pins = find_undroppable(view, settings.pins, settings.dialect.api.shape, last_length)
     ledger = attrs.evolve(ledger, pins=pins)
     least, cut = _price_least_conversation(ledger, settings)
     budget = settings.budget

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.conversation.pins import staying
+from assembler.conversation.pins import find_undroppable
 from assembler.conversation.policy_memory import read_remembered
 from assembler.conversation.turns import is_head, opens_turn
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -25,7 +25,7 @@ from assembler.pipeline.measure import Measured, measure
 from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.trimming import as_before, trim
-from assembler.policies.traits import trimming
+from assembler.policies.traits import find_trimmer
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import WholePricer
 from budgets import Budget, ContextLengthError, Count, Tokens
@@ -278,7 +278,7 @@ def _reduce_regions(plan: Planned, shared: Shared) -> Planned:
 def _add_pins(plan: Planned) -> Ledger:
     """The ledger with the messages that no policy may drop: pins, the host of knowledge, results a server waits for."""
     view = plan.view
-    pins = staying(view, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
+    pins = find_undroppable(view, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
     if plan.measured.host is None:
         return attrs.evolve(plan.ledger, pins=pins)
 
@@ -351,7 +351,7 @@ def _widen(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
     A request that begins with a blank message may cost more than one with a turn more, whose words the blank joins:
     some APIs accept no blank message alone, and get a text in its place.
     """
-    trimmer, ledger = trimming(plan.settings.active_rungs), plan.ledger
+    trimmer, ledger = find_trimmer(plan.settings.active_rungs), plan.ledger
     oldest = ledger.first if start is None else start[1].cut.first_kept
     first = plan.first
     while trimmer is not None and oldest < first:

@@ -15,10 +15,10 @@ import attrs
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.build_memory import memory_of
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
-from assembler.pipeline.newest_turns import Weighed, keep_most_turns
+from assembler.pipeline.newest_turns import Weighing, keep_most_turns
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.trimming import trim
-from assembler.policies.traits import asks, trimming
+from assembler.policies.traits import asks, find_trimmer
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, WholePricer
 from budgets import Count, Grade, Tokens
@@ -36,7 +36,7 @@ class Sealed:
     length: int
     kept: Trimmed
     count: Count
-    weighed: Weighed
+    weighed: Weighing
     overfull: bool = False
     """Whether the whole history was weighed and is too large. A longer one is, too."""
 
@@ -50,7 +50,7 @@ def fit_by_whole(
     of the billed request.
     """
     ledger, prices = plan.ledger, plan.measured.prices
-    last, trimmer = memory_of(plan.settings, ledger), trimming(plan.settings.active_rungs)
+    last, trimmer = memory_of(plan.settings, ledger), find_trimmer(plan.settings.active_rungs)
     start = start if trimmer is None else None  # the search for the newest turns that fit does not need it
     known = last.sealed if start is None else None
     if known is not None and (known.prices is not prices or known.length > ledger.length):
@@ -68,7 +68,7 @@ def fit_by_whole(
         return trim(ledger, plan.settings, tokens_left, start)
 
     tokens_left = limit - plan.fixed.upper
-    weighed = Weighed() if known is None else known.weighed
+    weighed = Weighing() if known is None else known.weighed
     overfull = known is not None and known.overfull
     if trimmer is not None:
         kept, count, weighed = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, weighed)

@@ -72,7 +72,7 @@ class RungDecision(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class Made(Value):
+class RungChanges(Value):
     """The changes that one policy made at one time: enough to repeat them, without text."""
 
     length: int
@@ -103,7 +103,7 @@ class Trimmed:
     """Failures of policies that did not stop the build."""
     wanted: Wanted | None = None
     """The summary that a policy asked for and did not get."""
-    made: tuple[Made, ...] = ()
+    made: tuple[RungChanges, ...] = ()
     """The steps that led to `changed`, oldest first."""
     length: int = 0
     """The length of the history when `savings` was computed. A later message may join a changed one."""
@@ -119,7 +119,7 @@ class Trimmed:
 
     def why_shortened(self, times: Mapping[Label, int] | None = None) -> str:
         """What the rewriting policies did: in all turns, or in one turn if `times` says how often each acted there."""
-        helped = [(label, one) for label, one in labelled(self.decisions) if one.saved and not one.cut]
+        helped = [(label, one) for label, one in label_decisions(self.decisions) if one.saved and not one.cut]
         if times is None:
             return "; ".join(dict.fromkeys(one.in_words for _, one in helped))
         return "; ".join(one.in_turn(times[label]) for label, one in helped if label in times)
@@ -152,7 +152,7 @@ Known: TypeAlias = tuple[int, Trimmed]
 """A length of the history, and what stayed of it then."""
 
 
-def labelled(decisions: Sequence[RungDecision]) -> Iterator[tuple[Label, RungDecision]]:
+def label_decisions(decisions: Sequence[RungDecision]) -> Iterator[tuple[Label, RungDecision]]:
     """Each decision with the label of the policy that made it."""
     for place, one in enumerate(decisions):
         yield (one.policy, sum(before.policy == one.policy for before in decisions[:place])), one
@@ -160,7 +160,7 @@ def labelled(decisions: Sequence[RungDecision]) -> Iterator[tuple[Label, RungDec
 
 def _note_decision(decisions: tuple[RungDecision, ...], new: RungDecision, label: Label) -> tuple[RungDecision, ...]:
     """The decisions with a new one. Each policy has one entry, however often it was asked."""
-    known = [*labelled(decisions)]
+    known = [*label_decisions(decisions)]
     if label not in [each for each, _ in known]:
         return (*decisions, new)
     return tuple(old.again(new) if each == label else old for each, old in known)
@@ -236,7 +236,7 @@ def replay_ladder(
             asked = reached.after_failure()
             question = asked.next_question
             if question > ledger.length:  # the replay of a longer history does not ask here
-                return reached, attrs.evolve(brought_down(ledger, rungs, low, kept.grown_to(ledger)), passing=True)
+                return reached, attrs.evolve(cut_to_mark(ledger, rungs, low, kept.grown_to(ledger)), passing=True)
         else:
             asked = Replayed(reached.first, stop, kept)
             question = stop + 1 if joins else line.grown_by(kept.cut.first_kept, stop, spare)
@@ -245,12 +245,12 @@ def replay_ladder(
         then = ledger.until(question)
         kept = kept.grown_to(then)
         if not joins or kept.count(then).upper > tokens_left:
-            kept = brought_down(then, rungs, low, kept)
+            kept = cut_to_mark(then, rungs, low, kept)
         reached = attrs.evolve(asked, stop=question, kept=kept)
     return reached, reached.kept
 
 
-def brought_down(ledger: Ledger, rungs: Sequence[Rung], low: Tokens, kept: Trimmed) -> Trimmed:
+def cut_to_mark(ledger: Ledger, rungs: Sequence[Rung], low: Tokens, kept: Trimmed) -> Trimmed:
     """Cut down to the mark: from `kept`, or from the whole history if a policy chooses anew each time."""
     anew = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)
     return trim_by_rungs(ledger, rungs, low, None if anew else kept)
@@ -286,7 +286,7 @@ def _ask_to_rewrite(
     """Take changes of the policy until they save `excess`."""
     changed, savings = dict(kept.changed), dict(kept.savings)
     saved, reasons, indexes = 0, dict[str, int](), list[tuple[int, ...]]()
-    for change, gains in changes(ledger, rung, kept.cut.first_kept, changed):
+    for change, gains in find_useful_changes(ledger, rung, kept.cut.first_kept, changed):
         saved += sum(gained.saved for gained in gains.values())
         take(ledger, change, gains, changed, savings)
         indexes.append(tuple(change.messages))
@@ -294,12 +294,14 @@ def _ask_to_rewrite(
         if saved >= excess:
             break
     decision = RungDecision(rung.name, saved, tuple(reasons.items()))
-    made = (*kept.made, Made(ledger.length, place, kept.cut.first_kept, tuple(indexes))) if indexes else kept.made
+    made = (
+        (*kept.made, RungChanges(ledger.length, place, kept.cut.first_kept, tuple(indexes))) if indexes else kept.made
+    )
     decisions = _note_decision(kept.decisions, decision, label)
     return attrs.evolve(kept, changed=changed, savings=savings, made=made, decisions=decisions, length=ledger.length)
 
 
-def changes(
+def find_useful_changes(
     ledger: Ledger, rung: RewritingRung, first: int, changed: Mapping[int, Message | None]
 ) -> Iterator[tuple[Change, Mapping[int, Difference]]]:
     """The changes of a policy that are allowed and save tokens, with the savings of each.

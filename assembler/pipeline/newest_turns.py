@@ -27,7 +27,7 @@ _WAY_OFF = 2
 
 
 @attrs.frozen
-class Weighed:
+class Weighing:
     """A request that was weighed: its expected and its true tokens, and the messages in it."""
 
     expected: Tokens = 0
@@ -80,8 +80,8 @@ class _Search:
     limit: Tokens
     always_sent: Tokens
     """The estimated cost of everything but the turns that may be dropped."""
-    before: Weighed
-    last: Weighed
+    before: Weighing
+    last: Weighing
     pricer: WholePricer
     weigh: Callable[[Trimmed], Count]
     found: dict[int, tuple[Trimmed, Count]] = attrs.field(factory=dict[int, tuple[Trimmed, Count]])
@@ -93,9 +93,11 @@ class _Search:
         self.last = self.weighed(number)
         return count.upper <= self.limit
 
-    def weighed(self, number: int) -> Weighed:
+    def weighed(self, number: int) -> Weighing:
         ledger = self.turns.ledger
-        return Weighed(self.expected(number), self.found[number][1].upper, self.turns.starts[number - 1], ledger.length)
+        return Weighing(
+            self.expected(number), self.found[number][1].upper, self.turns.starts[number - 1], ledger.length
+        )
 
     def is_full(self, number: int) -> bool:
         """Whether one more turn surely does not fit: it adds too much to this weight, or the messages since the last
@@ -166,8 +168,8 @@ def keep_most_turns(
     fixed: Tokens,
     pricer: WholePricer,
     weigh: Callable[[Trimmed], Count],
-    before: Weighed,
-) -> tuple[Trimmed, Count, Weighed]:
+    before: Weighing,
+) -> tuple[Trimmed, Count, Weighing]:
     """Keep as many of the newest turns as fit in `limit`, but not fewer than the policy keeps. Returns what stays, its
     count, and the weighing from which the next search starts.
 

@@ -13,7 +13,7 @@ import attrs
 
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Session, Settings
-from assembler.policies.traits import Rung, asks, briefest, stand_in
+from assembler.policies.traits import Rung, asks, make_briefest, stand_in
 from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, TokenCounter, Tokens
 from budgets.allotment import most_available
 from budgets.count import AwaitedCounter
@@ -123,7 +123,7 @@ class Smallest(Value):
     """Whether a smaller window may work, with a summary that no one has asked for yet."""
 
 
-def smallest(overflow: TooLarge, trial: Trial) -> Smallest | None:
+def find_smallest_window(overflow: TooLarge, trial: Trial) -> Smallest | None:
     """The smallest window that works, or None. Found by bisection: O(log window) plans."""
     stand_ins = tuple(map(stand_in, trial.settings.rungs))
     found = _find_larger_window(overflow, trial, stand_ins)
@@ -184,4 +184,4 @@ def _might_suffice(trial: Trial, window: Tokens) -> bool:
     brief = [rung.traits.briefest for rung in rungs if asks(rung)]
     if any(policy is None for policy in brief):
         return True
-    return isinstance(trial.at(window, tuple(map(briefest, rungs))), Planned)
+    return isinstance(trial.at(window, tuple(map(make_briefest, rungs))), Planned)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.conversation.messages import user_message
-from assembler.pipeline.ladder import Made, RungDecision, Trimmed, changes, take
+from assembler.pipeline.ladder import RungChanges, RungDecision, Trimmed, find_useful_changes, take
 from assembler.policies.traits import RewritingRung, Rung
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError
@@ -21,7 +21,7 @@ class Recipe:
     first_kept: int
     reason: str
     summary: str | None = attrs.field(repr=False)
-    made: tuple[Made, ...] = ()
+    made: tuple[RungChanges, ...] = ()
     decisions: tuple[RungDecision, ...] = ()
     failures: tuple[AssemblyError, ...] = attrs.field(default=(), eq=False)
 
@@ -62,7 +62,7 @@ class Recipe:
         self,
         ledger: Ledger,
         rungs: Sequence[Rung],
-        made: Made,
+        made: RungChanges,
         kept: Trimmed,
     ) -> Trimmed | None:
         rung = rungs[made.place] if 0 <= made.place < len(rungs) else None
@@ -73,7 +73,7 @@ class Recipe:
         then, missing = ledger.until(made.length), list(made.indexes)
         kept = kept.grown_to(then)
         changed, savings = dict(kept.changed), dict(kept.savings)
-        for change, gains in changes(then, rung, made.first_kept, changed):
+        for change, gains in find_useful_changes(then, rung, made.first_kept, changed):
             if tuple(change.messages) == missing[0]:
                 take(then, change, gains, changed, savings)
                 del missing[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.conversation.pins import staying
+from assembler.conversation.pins import find_undroppable
 from assembler.errors import ConversationError
 from assembler.pipeline.build_memory import memory_of
 from assembler.pipeline.choose import floor_of, naming_part, price_fixed
@@ -44,7 +44,7 @@ def smallest_as_sent(
     """What a request costs as it is sent that has this layout and the smallest conversation. O(messages that stay)."""
     assert choice.cut is not None
     settings, view = gathered.settings.by_rule.with_own_session, gathered.view
-    pins = staying(view, settings.pins, settings.dialect.api.shape)
+    pins = find_undroppable(view, settings.pins, settings.dialect.api.shape)
     ledger = Ledger.of(view, settings.pricer, floor_of(view, settings)[0], pins)
     measured = measured_with(gathered, head, choice, rendered, prices)
     return _count_whole(Planned(gathered.draft, settings, view, measured, ledger, Trimmed(choice.cut))).by_rule

@@ -77,7 +77,7 @@ def _write_blocks(around: Around, dialect: Dialect) -> list[dict[str, Any]]:
 
 
 @attrs.frozen(eq=False)
-class _Weighed:
+class _Weighings:
     """What layouts of one form leave by the estimates of their parts, and what they leave as a template writes them.
 
     A template may write a text three times, or words of its own if there is no system message. Two layouts show it.
@@ -125,7 +125,7 @@ class Chosen:
     """The blocks that were asked about, by source, title and text."""
     _first: list[tuple[dict[str, Any], Count]] = attrs.field(factory=list[tuple[dict[str, Any], Count]], init=False)
     """The first of them, and what the host costs with it."""
-    _weighed: dict[tuple[bool, bool], _Weighed] = attrs.field(factory=dict[tuple[bool, bool], _Weighed], init=False)
+    _weighed: dict[tuple[bool, bool], _Weighings] = attrs.field(factory=dict[tuple[bool, bool], _Weighings], init=False)
     """By whether a layout has a system text, and words around the question."""
 
     @property
@@ -181,7 +181,7 @@ class Chosen:
         """The tokens left, with the request as it is sent where the sum of the prices does not show whether it fits."""
         if self._settings.whole_pricer is None:
             return self._count_as_sent(rendered, left) if abs(left) <= _ROUNDED else left
-        weighed = self._weighed.setdefault((bool(rendered.pieces), rendered.around is not None), _Weighed())
+        weighed = self._weighed.setdefault((bool(rendered.pieces), rendered.around is not None), _Weighings())
         predicted = weighed.predict(left)
         return weighed.add(left, self._count_as_sent(rendered, left)) if predicted is None else predicted
 

@@ -18,7 +18,7 @@ from assembler.conversation.digests import digests
 from assembler.conversation.history import HistoryView
 from assembler.errors import StateError, SummaryError
 from assembler.pipeline.build_memory import memory_of
-from assembler.pipeline.ladder import Made, RungDecision
+from assembler.pipeline.ladder import RungChanges, RungDecision
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
@@ -64,7 +64,7 @@ class _Recipe(_Part):
     failures: list[_Failure]
 
 
-class _Held(_Recipe):
+class _HeldDecision(_Recipe):
     """The last decision of these policies, and a digest of its messages."""
 
     policies: list[str]
@@ -97,7 +97,7 @@ class _Count(_Part):
 class _State(_Part):
     state: int
     policies: list[_Keepsake]
-    held: _Held | None
+    held: _HeldDecision | None
     anchor: _Anchor | None
     server: _Count | None
     """The tokens that the server held for this request."""
@@ -215,8 +215,8 @@ def _name_rungs(settings: Settings) -> list[str]:
     return [rung.name for rung in settings.active_rungs]
 
 
-def _write_held(recipe: Recipe, sha256: str, settings: Settings) -> _Held:
-    return _Held(policies=_name_rungs(settings), sha256=sha256, **dict(_write_recipe(recipe)))
+def _write_held(recipe: Recipe, sha256: str, settings: Settings) -> _HeldDecision:
+    return _HeldDecision(policies=_name_rungs(settings), sha256=sha256, **dict(_write_recipe(recipe)))
 
 
 def _write_recipe(recipe: Recipe) -> _Recipe:
@@ -241,7 +241,9 @@ def _read_recipe(held: _Recipe) -> Recipe:
         held.first_kept,
         held.reason,
         held.summary,
-        tuple(Made(length, place, first, tuple(map(tuple, indexes))) for length, place, first, indexes in held.made),
+        tuple(
+            RungChanges(length, place, first, tuple(map(tuple, indexes))) for length, place, first, indexes in held.made
+        ),
         tuple(RungDecision(policy, saved, tuple(done)) for policy, saved, done in held.decisions),
         tuple(SummaryError(one.says, raised=one.raised) for one in held.failures),
     )

@@ -15,7 +15,7 @@ from assembler.pipeline.ladder import (
     Replayed,
     RungDecision,
     Trimmed,
-    brought_down,
+    cut_to_mark,
     keep_all,
     replay_ladder,
     trim_by_rungs,
@@ -91,7 +91,7 @@ def _continue_from(start: Known, ledger: Ledger, rungs: Sequence[Rung], tokens_l
         return trim_by_rungs(ledger, without_marks, tokens_left, kept)
     then, low_tokens = ledger.until(length), part_of(low, tokens_left)
     if kept.count(then).upper > tokens_left:  # the billed request was too large itself
-        kept = brought_down(then, without_marks, low_tokens, kept)
+        kept = cut_to_mark(then, without_marks, low_tokens, kept)
     return replay_ladder(ledger, without_marks, tokens_left, low_tokens, Replayed(ledger.first, length, kept))[1]
 
 

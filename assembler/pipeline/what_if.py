@@ -39,7 +39,7 @@ def plan_without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Pla
     return attrs.evolve(plan, settings=settings, trimmed=attrs.evolve(plan.trimmed, wanted=wanted))
 
 
-def least(draft: Draft, settings: Settings) -> Planned:
+def plan_least(draft: Draft, settings: Settings) -> Planned:
     """The plan, with stand-ins for policies that ask a model; the smallest plan if nothing fits."""
     try:
         return plan_or_overflow(draft, settings)

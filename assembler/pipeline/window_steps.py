@@ -13,7 +13,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.pipeline.ladder import Trimmed, keep_all
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.trimming import trim
-from assembler.policies.traits import CuttingRung, KeepsAll, asks, trimming
+from assembler.policies.traits import CuttingRung, KeepsAll, asks, find_trimmer
 from assembler.pricing.ledger import Ledger, TurnCost
 from budgets import Tokens
 from budgets.value import Value
@@ -54,7 +54,7 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
 def _must_ask(plan: Planned) -> bool:
     """Whether the policies must and can be asked what they cut: none has a low-water mark or asks a model."""
     rungs = plan.settings.active_rungs
-    if trimming(rungs) is not None or any(place == MOST_TURNS_ASKED for place, _ in enumerate(plan.ledger.turns())):
+    if find_trimmer(rungs) is not None or any(place == MOST_TURNS_ASKED for place, _ in enumerate(plan.ledger.turns())):
         return False
     return all(isinstance(rung, CuttingRung) and rung.traits.low_water is None and not asks(rung) for rung in rungs)
 
@@ -63,7 +63,7 @@ def _count_steps(plan: Planned) -> list[Step]:
     """The steps of a policy that keeps the newest turns that fit, from the prices of the turns."""
     ledger, budget = plan.ledger, plan.settings.budget
     kept_free = 0 if budget is None else budget.kept_free
-    rung, keeps = trimming(plan.settings.active_rungs) or (None, None)
+    rung, keeps = find_trimmer(plan.settings.active_rungs) or (None, None)
     pinned = {start: (ledger.turn_upper(start, stop), stop - start) for start, stop in ledger.pinned_turns()}
     text = None if rung is None else rung.traits.note
     note = 0 if text is None else ledger.price(user_message(text)).upper
@@ -144,7 +144,7 @@ def settled_by_turns(plan: Planned) -> bool:
     """Whether the prices of the turns alone determine what each window keeps."""
     rungs = plan.settings.active_rungs
     only_refuses = len(rungs) == 1 and isinstance(rungs[0].traits.keeps, KeepsAll)
-    return _keeps_regions(plan) and (only_refuses or trimming(rungs) is not None)
+    return _keeps_regions(plan) and (only_refuses or find_trimmer(rungs) is not None)
 
 
 def _keeps_regions(plan: Planned) -> bool:

@@ -162,7 +162,7 @@ def label_of(rungs: Sequence[Rung], place: int) -> Label:
 Label: TypeAlias = tuple[str, int]
 
 
-def trimming(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:
+def find_trimmer(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:
     """The only rung, if it declares `KeepsNewest` and no low-water mark; else None."""
     if len(rungs) == 1:
         rung, keeps = rungs[0], rungs[0].traits.keeps
@@ -176,7 +176,7 @@ def cuts_only_on_overflow(rungs: tuple[Rung, ...]) -> bool:
     if any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs):
         return False
     marked = any(rung.traits.low_water is not None for rung in rungs)
-    return marked or trimming(rungs) is not None or all(isinstance(rung.traits.keeps, KeepsAll) for rung in rungs)
+    return marked or find_trimmer(rungs) is not None or all(isinstance(rung.traits.keeps, KeepsAll) for rung in rungs)
 
 
 def asks(rung: Rung) -> bool:
@@ -189,7 +189,7 @@ def stand_in(rung: Rung) -> Rung:
     return rung if rung.traits.unasked is None else rung_of(rung.traits.unasked)
 
 
-def briefest(rung: Rung) -> Rung:
+def make_briefest(rung: Rung) -> Rung:
     """The rung as it would act on the shortest answer that its model can give."""
     return rung if rung.traits.briefest is None else rung_of(rung.traits.briefest)
 

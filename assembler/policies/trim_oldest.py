@@ -46,15 +46,15 @@ def a_share_or_auto(policy: object, field: attrs.Attribute[Any], value: object) 
 
 
 @attrs.frozen(eq=False, repr=False)
-class Filled(Value):
+class KeptSoFar(Value):
     """The tokens kept after each message since the first cut, added up, and the number of those messages."""
 
     messages: int = 0
     tokens: Tokens = 0
 
-    def and_then(self, messages: int, tokens: Tokens) -> Filled:
+    def and_then(self, messages: int, tokens: Tokens) -> KeptSoFar:
         """The sums with one more stretch between two cuts."""
-        return Filled(self.messages + messages, self.tokens + tokens)
+        return KeptSoFar(self.messages + messages, self.tokens + tokens)
 
     def share(self, low_water: LowWater, tokens_left: Tokens) -> float:
         """The share of the tokens left to which the next cut goes down. O(1)."""
@@ -122,7 +122,7 @@ class TrimOldest(Value):
         known = line.replays.find(self)
         if known is None or known.limit != tokens_left or known.stop > line.length or known.first < line.first:
             known = Replay(self, tokens_left, line.first, line.first)
-        first, stop, filled = known.first, known.stop, Filled(known.messages, known.kept)
+        first, stop, filled = known.first, known.stop, KeptSoFar(known.messages, known.kept)
         while True:
             overflow = self._find_next_overflow(line, first, stop, tokens_left - noted * (first > line.first))
             if overflow is None:

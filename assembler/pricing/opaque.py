@@ -25,8 +25,8 @@ from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens, total
 __all__ = [
     "OpaqueWords",
     "add_words",
+    "is_audio_or_video",
     "is_measured",
-    "lasts",
     "missing_length",
     "price_beside_words",
     "price_lasting",
@@ -77,7 +77,7 @@ WINDOW_OF_MISTRAL: Tokens = 262_144
 
 
 @attrs.define
-class _Found:
+class _Findings:
     """What the walk over a part has found so far."""
 
     sealed: int = 0
@@ -100,11 +100,11 @@ def read_opaque(part: Opaque) -> OpaqueWords:
     """The words of a part as JSON, and a price for its ids, encrypted texts and media. O(its values)."""
     if part.kind in _REFERENCES:
         return OpaqueWords("", REFERENCED)
-    if lasts(part):
+    if is_audio_or_video(part):
         return OpaqueWords("", _price_length(part))
     if part.kind == _LINKED:
         return OpaqueWords("", price_pages(part))
-    found = _Found()
+    found = _Findings()
     shown = _remove_unread(part.raw, found)
     typical, most = sealed_tokens(found.sealed)
     typical += PICTURE.tokens * found.pictures + found.documents.tokens
@@ -119,14 +119,14 @@ def sealed_tokens(characters: int) -> tuple[Tokens, Tokens]:
     return octets // SEAL_BYTES_PER_TOKEN[0], octets // SEAL_BYTES_PER_TOKEN[1]
 
 
-def lasts(part: Opaque) -> bool:
+def is_audio_or_video(part: Opaque) -> bool:
     """Whether this is an audio or video block of Bedrock."""
     return part.kind in _LASTING and isinstance(part.raw.get(part.kind), Mapping)
 
 
 def is_measured(part: object) -> bool:
     """Whether this is a medium, whose size the caller may declare."""
-    return isinstance(part, Media) or (isinstance(part, Opaque) and (part.kind == _LINKED or lasts(part)))
+    return isinstance(part, Media) or (isinstance(part, Opaque) and (part.kind == _LINKED or is_audio_or_video(part)))
 
 
 def missing_length(part: object) -> str | None:
@@ -162,7 +162,7 @@ def _price_length(part: Opaque) -> Count:
 def price_lasting(parts: Sequence[Part]) -> Count:
     """The price of Bedrock's audio and video among these parts, including those in results. O(parts)."""
     inner = [held for part in parts for held in (part.parts if isinstance(part, Result) else (part,))]
-    return total(_price_length(part) for part in inner if isinstance(part, Opaque) and lasts(part))
+    return total(_price_length(part) for part in inner if isinstance(part, Opaque) and is_audio_or_video(part))
 
 
 def add_words(part: Opaque, texts: list[str]) -> Count:
@@ -198,7 +198,7 @@ def _price_beside_words(part: Opaque, count: TokenCounter) -> Count:
     from assembler.conversation.messages.part_as_text import text_for_other_apis  # few requests hold such parts
     from assembler.pricing.unread_keys import bound_of_texts
 
-    if is_mark(part) or lasts(part):
+    if is_mark(part) or is_audio_or_video(part):
         return NOTHING
     words = text_for_other_apis(part)
     return (
@@ -206,7 +206,7 @@ def _price_beside_words(part: Opaque, count: TokenCounter) -> Count:
     )
 
 
-def _remove_unread(value: object, found: _Found) -> Any:
+def _remove_unread(value: object, found: _Findings) -> Any:
     """The value without what no model reads as text, which is recorded in `found`."""
     match value:
         case Mapping():
@@ -223,7 +223,7 @@ def _remove_unread(value: object, found: _Found) -> Any:
             return value
 
 
-def _remove_unread_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
+def _remove_unread_fields(fields: _Raw, found: _Findings) -> dict[str, Any]:
     if _is_medium(fields):
         _count_medium(fields, found)
         return {}
@@ -242,7 +242,7 @@ def _remove_unread_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
     return shown
 
 
-def _remove_unread_text(text: str, found: _Found) -> str:
+def _remove_unread_text(text: str, found: _Findings) -> str:
     if text.startswith("data:"):
         found.pictures += 1
         return ""
@@ -260,7 +260,7 @@ def _is_medium(fields: _Raw) -> bool:
     return source.get("type") not in ("text", "content")
 
 
-def _count_medium(fields: _Raw, found: _Found) -> None:
+def _count_medium(fields: _Raw, found: _Findings) -> None:
     if fields["type"] == "image":
         found.pictures += 1
         return

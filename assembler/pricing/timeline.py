@@ -194,7 +194,7 @@ T = TypeVar("T")
 
 
 @attrs.frozen(eq=False)
-class _Made:
+class _WrittenText:
     """What one policy wrote, by its own key: the source and the result."""
 
     policy: object
@@ -208,14 +208,14 @@ class Rewritten:
 
     MOST: ClassVar = 8
 
-    def __init__(self, made: tuple[_Made, ...] = ()) -> None:
+    def __init__(self, made: tuple[_WrittenText, ...] = ()) -> None:
         self._made = made
 
     def once(self, policy: object, key: Hashable, source: object, make: Callable[[], T]) -> T:
         """The result of `make`, called once for this policy, key and `source`. O(policies)."""
         made = next((made for made in self._made if made.policy is policy), None)
         if made is None:
-            made = _Made(policy)
+            made = _WrittenText(policy)
             self._made = (*self._made[1 - self.MOST :], made)
         found = made.by_key.get(key)
         if found is None or found[0] is not source:
@@ -224,4 +224,4 @@ class Rewritten:
 
     def copy(self) -> Rewritten:
         """An independent copy."""
-        return Rewritten(tuple(_Made(made.policy, made.by_key.copy()) for made in self._made))
+        return Rewritten(tuple(_WrittenText(made.policy, made.by_key.copy()) for made in self._made))

@@ -24,7 +24,7 @@ _CUT, _WHOLE = 20, 10
 """`logging.INFO` for a request from which something was left out, `logging.DEBUG` for any other."""
 
 
-def listening() -> Logger | None:
+def find_listening_logger() -> Logger | None:
     """The logger if any handler takes such records, else None. Takes 0.15 microseconds."""
     if "logging" not in sys.modules:
         return None
@@ -60,7 +60,7 @@ def log_build(logger: Logger, context: Context) -> None:
 
 def log_refused(error: ContextLengthError) -> None:
     """Log a request that does not fit, with its excess."""
-    logger = listening()
+    logger = find_listening_logger()
     if logger is None:
         return
     from assembler.report.figures import fields_of, figures_of_overflow
@@ -86,4 +86,4 @@ def log_ignored(what: str, why: str) -> None:
     _find_logger().warning("ignored %s: %s", what, why, extra={"context_assembler_warning": "Ignored"})
 
 
-__all__ = ["NAME", "listening", "log_build", "log_ignored", "log_refused", "log_warnings"]
+__all__ = ["NAME", "find_listening_logger", "log_build", "log_ignored", "log_refused", "log_warnings"]

@@ -6,7 +6,7 @@ import attrs
 
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.what_if import least
+from assembler.pipeline.what_if import plan_least
 from assembler.report.cache.estimate import cacheable
 from budgets import Tokens
 
@@ -47,7 +47,7 @@ def status_of(draft: Draft, settings: Settings) -> Status:
 
     Raises the errors of a plan for a fault that no later message can fix, and for a part without a price.
     """
-    plan = least(draft, settings)
+    plan = plan_least(draft, settings)
     limit = None if settings.budget is None else settings.budget.input_limit
     count = plan.count
     return Status(count.tokens, limit, None if limit is None else limit - count.upper, cacheable(plan).tokens)

@@ -28,7 +28,7 @@ _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 _REASONING = ("thinking", "redacted_thinking", "reasoning")
 
 
-def speechless(message: Place) -> bool:
+def is_speechless(message: Place) -> bool:
     """Whether a message has neither content nor calls nor a refusal."""
     return all(message.at(key).nothing for key in ("content", "tool_calls", "function_call", "refusal", "audio"))
 
@@ -84,7 +84,7 @@ def wrong_pairs(turns: list[Turn]) -> Iterator[Violation]:
 def empty_contents(turns: list[Turn]) -> Iterator[Violation]:
     """Check N4. A tool's answer may be empty."""
     for turn in turns:
-        if turn.role != "tool" and speechless(turn.place):
+        if turn.role != "tool" and is_speechless(turn.place):
             yield N4.broken(turn.place.path, "a message without content")
         for part in turn.place.at("content").objects():
             if part.at("type").text == "text" and part.at("text").text == "":

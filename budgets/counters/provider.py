@@ -66,7 +66,7 @@ MOST_SKIPPED = 1_023
 
 
 @attrs.define(eq=False)
-class _Past:
+class _CallHistory:
     """The history of calls: how often the fallback counted and why, and which calls are still running.
 
     After the second failure in a row the endpoint is skipped for 1 count, then for 3, 7, 15 …, so that n counts meet at
@@ -134,7 +134,7 @@ class ProviderCounter(Guarded):
     fallback: Endpoint | None = attrs.field(
         default=None, repr=lambda found: "None" if found is None else name_of(found)
     )
-    _past: _Past = attrs.field(factory=_Past, init=False, eq=False, repr=False)
+    _past: _CallHistory = attrs.field(factory=_CallHistory, init=False, eq=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -278,7 +278,7 @@ class _TimedOutError(Exception):
     """The endpoint was abandoned."""
 
 
-def _call_within(timeout: float | None, endpoint: Endpoint, subject: object, past: _Past) -> object:
+def _call_within(timeout: float | None, endpoint: Endpoint, subject: object, past: _CallHistory) -> object:
     """The endpoint's answer. With a timeout it is called in its own thread."""
     if timeout is None:
         return endpoint(subject)

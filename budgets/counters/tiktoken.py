@@ -43,12 +43,12 @@ def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
     import tiktoken
 
     from budgets.vocabularies import mergeable_ranks, vocabulary_of
-    from budgets.vocabularies.splitting import splitting
+    from budgets.vocabularies.splitting import find_faster_pattern
 
     vocabulary = vocabulary_of(encoding)
     return tiktoken.Encoding(
         encoding,
-        pat_str=pattern or splitting(vocabulary.pattern),
+        pat_str=pattern or find_faster_pattern(vocabulary.pattern),
         mergeable_ranks=first_texts(encoding).ranks if encoding in ENCODINGS else mergeable_ranks(encoding),
         special_tokens=dict(vocabulary.specials),
     )

@@ -24,7 +24,7 @@ _LOOK_AHEAD = r"|\s+(?!\S)"
 _POSSESSIVE = r"([+*?]|\{\d+,\d+\})\+"
 
 
-def splitting(published: str) -> str:
+def find_faster_pattern(published: str) -> str:
     """The faster form of a published pattern."""
     before, look_ahead, after = published.partition(_LOOK_AHEAD)
     greedy = re.sub(_POSSESSIVE, r"\1", before)

@@ -22,7 +22,7 @@ from assembler import (
 )
 from assembler.dialects import plain
 from assembler.policies import Policy
-from assembler.policies.trim_oldest import Filled, LowWater
+from assembler.policies.trim_oldest import KeptSoFar, LowWater
 from budgets import Budget, ContextLengthError
 from tests.benchmarks.cache_economy import run_session
 from tests.benchmarks.kinds import KINDS, arrivals
@@ -190,12 +190,14 @@ def test_no_fixed_mark_that_fills_the_window_as_much_reads_a_twentieth_less(kind
 
 
 def test_an_automatic_mark_follows_how_full_the_window_was_on_average() -> None:
-    assert Filled().share("auto", 100) == Filled(2, 148).share("auto", 100) == pytest.approx(0.48)
-    assert Filled(2, 144).share("auto", 100) == pytest.approx(0.56)  # emptier than wanted: the next cut goes less far
-    assert Filled(2, 152).share("auto", 100) == pytest.approx(0.40)
-    assert (Filled(1, 0).share("auto", 100), Filled(1, 100).share("auto", 100)) == (0.85, 0.15)
-    assert Filled(1, 100).share("auto", 0) == pytest.approx(0.48)
-    assert Filled(2, 148).share(0.3, 100) == 0.3
+    assert KeptSoFar().share("auto", 100) == KeptSoFar(2, 148).share("auto", 100) == pytest.approx(0.48)
+    assert KeptSoFar(2, 144).share("auto", 100) == pytest.approx(
+        0.56
+    )  # emptier than wanted: the next cut goes less far
+    assert KeptSoFar(2, 152).share("auto", 100) == pytest.approx(0.40)
+    assert (KeptSoFar(1, 0).share("auto", 100), KeptSoFar(1, 100).share("auto", 100)) == (0.85, 0.15)
+    assert KeptSoFar(1, 100).share("auto", 0) == pytest.approx(0.48)
+    assert KeptSoFar(2, 148).share(0.3, 100) == 0.3
 
 
 @pytest.mark.parametrize(("given", "field"), [({"low_water": 2}, "low_water"), ({"note": 7}, "note")])

@@ -28,7 +28,7 @@ from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import find_content, read_media
 from assembler.pricing.media.refusal import unpriced, without_price
 from assembler.pricing.media.seconds import mp4_seconds
-from assembler.pricing.media.window import Base64Text, PlainBytes, boxes, inside
+from assembler.pricing.media.window import Base64Text, PlainBytes, boxes, find_box
 
 
 def box(name: bytes, body: bytes) -> bytes:
@@ -59,8 +59,8 @@ def test_a_box_begins_after_its_name_and_ends_where_its_length_says(content: byt
 
 def test_a_box_of_a_name_is_the_first_of_that_name_and_none_is_an_empty_stretch_at_the_end() -> None:
     content = PlainBytes(box(b"free", b"x") + box(b"moov", b"ab") + box(b"moov", b"cde"))
-    assert inside(content, b"moov", 0, 30) == (17, 19)
-    assert inside(content, b"mvhd", 0, 30) == (30, 30)
+    assert find_box(content, b"moov", 0, 30) == (17, 19)
+    assert find_box(content, b"mvhd", 0, 30) == (30, 30)
 
 
 # ── Films

@@ -217,7 +217,7 @@ def test_a_process_forked_while_another_thread_imports_a_module_of_this_library_
         free.set()
         thread.join()
 
-    monkeypatch.setattr(forking, "rest", rest)
+    monkeypatch.setattr(forking, "sleep_briefly", rest)
     thread.start()
     entered.wait()
     assert in_a_child(lambda: importlib.import_module("slowly_imported"))
@@ -226,7 +226,7 @@ def test_a_process_forked_while_another_thread_imports_a_module_of_this_library_
 
 
 def test_an_import_in_another_thread_keeps_no_fork_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forking, "rest", lambda: pytest.fail("waited"))
+    monkeypatch.setattr(forking, "sleep_briefly", lambda: pytest.fail("waited"))
     forking.wait_for_imports()
 
 

@@ -18,16 +18,16 @@ from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import demand_of, price_fixed
 from assembler.pipeline.failing_part import _may_forget, _note_counted_texts  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.fit_by_whole import _ask_for_less, _find_next_answer  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.ladder import Made, RungDecision, Trimmed, brought_down, keep_all, trim_by_rungs
-from assembler.pipeline.newest_turns import Weighed, keep_most_turns
-from assembler.pipeline.overflow import TooLarge, Trial, smallest
+from assembler.pipeline.ladder import RungChanges, RungDecision, Trimmed, cut_to_mark, keep_all, trim_by_rungs
+from assembler.pipeline.newest_turns import Weighing, keep_most_turns
+from assembler.pipeline.overflow import TooLarge, Trial, find_smallest_window
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.share_budget import _take_from_others, asks_for_all  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.space import additive_in, join_rows
 from assembler.pipeline.state import _read_anchor, _read_recipe, _write_anchor, _write_held  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.trimming import as_before, held_decision
-from assembler.pipeline.what_if import least
+from assembler.pipeline.what_if import plan_least
 from assembler.pipeline.window_steps import MOST_TURNS_ASKED, Step, settled_by_turns, steps_of
 from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.policies.summarize import HEADING, Summarize
@@ -130,7 +130,7 @@ def test_a_ladder_asks_the_next_policy_only_while_too_much_is_left() -> None:
     ]
     kept = trim_by_rungs(ledger, rungs, 40)
     assert (kept.cut.first_kept, kept.decisions[0].saved, kept.decisions[1].saved) == (2, 1, 20)
-    assert kept.made == (Made(4, 0, 0, ((2,),)),)
+    assert kept.made == (RungChanges(4, 0, 0, ((2,),)),)
     assert kept.count(ledger).upper == 39
 
 
@@ -162,7 +162,7 @@ def test_a_note_that_is_there_already_gets_its_tokens_once(summary: str, first: 
 
 @pytest.mark.parametrize(("policy", "first"), [(TrimOldest(), 1), (KeepRelevant(keep_turns=1), 0)])
 def test_at_a_mark_dropped_turns_stay_dropped_unless_the_policy_chooses_again(policy: Any, first: int) -> None:
-    kept = brought_down(ledger_of(10, 10, 10), (rung_of(policy),), 30, Trimmed(Cut(1, "as it was")))
+    kept = cut_to_mark(ledger_of(10, 10, 10), (rung_of(policy),), 30, Trimmed(Cut(1, "as it was")))
     assert kept.cut.first_kept == first
 
 
@@ -267,9 +267,9 @@ def test_if_counts_add_each_piece_is_counted_alone_and_else_the_whole_too(adds: 
 
 
 def test_a_weight_predicts_another_by_its_own_error_within_half_and_twice() -> None:
-    told = [Weighed(100, found).predicts(120) for found in (100, 150, 500, 80, 10)]
+    told = [Weighing(100, found).predicts(120) for found in (100, 150, 500, 80, 10)]
     assert told == [120, 180, 540, 96, 20]
-    assert (Weighed().predicts(50), Weighed(100, 0).predicts(110), Weighed(0, 40).predicts(50)) == (50, 10, 90)
+    assert (Weighing().predicts(50), Weighing(100, 0).predicts(110), Weighing(0, 40).predicts(50)) == (50, 10, 90)
 
 
 class Scales:
@@ -305,7 +305,7 @@ def test_of_weighed_turns_as_many_stay_as_the_limit_holds(
     rung, keeps = rung_of(TrimOldest(keep_turns=keep)), KeepsNewest(keep)
     pricer: Any = scales
     kept, count, seen = keep_most_turns(
-        ledger, cast(CuttingRung, rung), keeps, limit, 0, pricer, scales.weigh, Weighed()
+        ledger, cast(CuttingRung, rung), keeps, limit, 0, pricer, scales.weigh, Weighing()
     )
     length = len(sizes)
     fitting = [first for first in range(length) if scales.weight(first).upper <= limit]
@@ -318,7 +318,7 @@ def test_of_weighed_turns_as_many_stay_as_the_limit_holds(
 
 def test_before_any_turn_begins_the_whole_is_weighed_once() -> None:
     scales: Any = Scales(ledger_of(), 1.0, 7, promises=True)
-    rung, before = cast(CuttingRung, rung_of(TrimOldest())), Weighed(3, 4, 5, 6)
+    rung, before = cast(CuttingRung, rung_of(TrimOldest())), Weighing(3, 4, 5, 6)
     kept, count, seen = keep_most_turns(scales.ledger, rung, KeepsNewest(), 5, 0, scales, scales.weigh, before)
     assert (not kept.decisions, kept.cut.first_kept, count, seen, scales.times) == (True, 0, Count(7), before, 1)
 
@@ -327,7 +327,7 @@ def test_if_every_estimate_is_far_too_high_doubling_and_halving_bound_the_weighi
     ledger = ledger_of(*[10] * 4_000)
     scales: Any = Scales(ledger, 0.01, 0, promises=False)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 200, 0, scales, scales.weigh, Weighed())
+    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 200, 0, scales, scales.weigh, Weighing())
     assert (ledger.length - kept.cut.first_kept, count.upper) == (2_009, 200)  # 20,099 hundredths are 200
     assert scales.times <= 3 + 10 + 10  # where the estimates point to, then doubling, then halving
 
@@ -355,14 +355,14 @@ def test_one_weighing_and_a_promise_prove_that_no_further_turn_fits() -> None:
     ledger = ledger_of(*[10] * 50)
     pricer: Any = Scales(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, _, seen = keep_most_turns(ledger, rung, KeepsNewest(), 105, 0, pricer, pricer.weigh, Weighed())
+    kept, _, seen = keep_most_turns(ledger, rung, KeepsNewest(), 105, 0, pricer, pricer.weigh, Weighing())
     assert (kept.cut.first_kept, pricer.times) == (40, 1)
     grown: Any = Scales(ledger_of(*[10] * 51), 1.0, 0, promises=True)
     kept, _, _ = keep_most_turns(grown.ledger, rung, KeepsNewest(), 105, 0, grown, grown.weigh, seen)
     assert (kept.cut.first_kept, grown.times) == (41, 1)
     noted = cast(CuttingRung, rung_of(TrimOldest(note="n")))
     both: Any = Scales(ledger_of(10, 10), 1.0, 0, promises=True)
-    kept, _, _ = keep_most_turns(both.ledger, noted, KeepsNewest(), 20, 0, both, both.weigh, Weighed())
+    kept, _, _ = keep_most_turns(both.ledger, noted, KeepsNewest(), 20, 0, both, both.weigh, Weighing())
     assert not kept.decisions  # a note that nobody needs is not weighed against the turn that it would stand for
 
 
@@ -376,7 +376,7 @@ def test_a_turn_that_may_have_become_lighter_is_weighed_again() -> None:
 
     scales: Any = Forgetting(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    before = Weighed(expected=80, found=100, start=2, stop=10)
+    before = Weighing(expected=80, found=100, start=2, stop=10)
     kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 105, 0, scales, scales.weigh, before)
     assert (kept.cut.first_kept, count.upper) == (1, 100)
 
@@ -425,7 +425,7 @@ def test_a_larger_window_is_what_is_needed_at_the_last_one_or_twice_that(
         required = said.get(tried[-1], least)
         raise ValueError if required is None else too_large(required)
 
-    found = smallest(too_large(20), Trial(plan.settings, decide, Budget(10, counter=len)))
+    found = find_smallest_window(too_large(20), Trial(plan.settings, decide, Budget(10, counter=len)))
     assert found is not None
     assert (found.window, tried[: len(asked)]) == (least, asked)
 
@@ -543,7 +543,7 @@ def test_a_pinned_turn_costs_a_search_nothing_more() -> None:
         return ledger.kept(kept.cut)
 
     for limit, first in ((29, 5), (30, 4), (45, 2), (50, 1)):
-        kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), limit, 0, pricer, weigh, Weighed())
+        kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), limit, 0, pricer, weigh, Weighing())
         assert (kept.cut.first_kept, count.tokens) == (first, ledger.kept(Cut(first, "")).tokens), limit
 
 
@@ -580,7 +580,7 @@ def talk_of_a_step(result: str) -> list[dict[str, Any]]:
 
 def test_a_bill_goes_into_a_state_and_back_whole() -> None:
     ours = Count(7, Grade.BOUNDED, upper=9)
-    kept = Recipe(3, 1, "why", "said", (Made(3, 0, 1, ((2,),)),), (SHORTENED,))
+    kept = Recipe(3, 1, "why", "said", (RungChanges(3, 0, 1, ((2,),)),), (SHORTENED,))
     for bill in (
         CalibratedCounter(Fingerprint("d", 4, "anthropic", "m"), ours, 8, kept, 100, 90),
         CalibratedCounter(Fingerprint("d", 4, "plain", None), ours, 8),
@@ -592,7 +592,7 @@ def test_a_step_is_a_value_that_is_shown_and_compared() -> None:
     assert steps_of(plan_of(3)) == (Step(3, 0, 0, 3),)
 
 
-def recipe(first: int, length: int = 3, made: tuple[Made, ...] = ()) -> Recipe:
+def recipe(first: int, length: int = 3, made: tuple[RungChanges, ...] = ()) -> Recipe:
     return Recipe(length, first, "held", None, made)
 
 
@@ -615,21 +615,21 @@ def test_a_held_request_is_made_again_if_the_history_has_its_messages(first: int
 @pytest.mark.parametrize(
     ("change", "again"),
     [
-        (Made(3, 0, 0, ((2,), (0,))), True),
-        (Made(3, 0, 0, ((2,), (1,))), False),
-        (Made(3, 1, 0, ((2,),)), False),
-        (Made(3, 2, 0, ((2,),)), False),
-        (Made(0, 0, 0, ((2,),)), False),
-        (Made(4, 0, 0, ((2,),)), False),
-        (Made(1, 0, 0, ((0,),)), True),
-        (Made(3, 0, 1, ((2,),)), False),
-        (Made(3, 0, -1, ((2,),)), False),
-        (Made(3, -1, 0, ((2,),)), False),
-        (Made(3, -3, 0, ((2,),)), False),
-        (Made(3, 0, 0, ()), False),
+        (RungChanges(3, 0, 0, ((2,), (0,))), True),
+        (RungChanges(3, 0, 0, ((2,), (1,))), False),
+        (RungChanges(3, 1, 0, ((2,),)), False),
+        (RungChanges(3, 2, 0, ((2,),)), False),
+        (RungChanges(0, 0, 0, ((2,),)), False),
+        (RungChanges(4, 0, 0, ((2,),)), False),
+        (RungChanges(1, 0, 0, ((0,),)), True),
+        (RungChanges(3, 0, 1, ((2,),)), False),
+        (RungChanges(3, 0, -1, ((2,),)), False),
+        (RungChanges(3, -1, 0, ((2,),)), False),
+        (RungChanges(3, -3, 0, ((2,),)), False),
+        (RungChanges(3, 0, 0, ()), False),
     ],
 )
-def test_a_changed_message_is_changed_again_by_the_policy_that_changed_it(change: Made, again: bool) -> None:
+def test_a_changed_message_is_changed_again_by_the_policy_that_changed_it(change: RungChanges, again: bool) -> None:
     ledger, rungs = ledger_of(30, 10, 40), tuple(map(rung_of, (Truncate(20), TrimOldest())))
     found = recipe(0, 3, (change,)).made_again(ledger, rungs)
     assert (found is not None) is again
@@ -639,7 +639,7 @@ def test_a_changed_message_is_changed_again_by_the_policy_that_changed_it(change
 
 
 def test_a_remade_request_keeps_its_reasons_and_its_summary() -> None:
-    ledger, made = ledger_of(30, 10, 40), (Made(3, 0, 0, ((2,),)),)
+    ledger, made = ledger_of(30, 10, 40), (RungChanges(3, 0, 0, ((2,),)),)
     held = Recipe(3, 1, "why", "said", made, (SHORTENED, DROPPED), (SummaryError("s"),))
     length, kept = held.made_again(ledger, (rung_of(Truncate(20)),)) or (0, keep_all(ledger))
     assert (length, kept.cut.first_kept, kept.cut.reason, kept.decisions) == (3, 1, "why", (SHORTENED, DROPPED))
@@ -651,13 +651,17 @@ def test_a_remade_request_keeps_its_reasons_and_its_summary() -> None:
 
 def test_the_recipe_holds_no_change_of_a_dropped_message() -> None:
     ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(0,))
-    made = (Made(4, 0, 0, ((0,), (1,), (3,))), Made(4, 1, 0, ((1,),)))
+    made = (RungChanges(4, 0, 0, ((0,), (1,), (3,))), RungChanges(4, 1, 0, ((1,),)))
     kept = Trimmed(Cut(2, "why"), decisions=(SHORTENED,), failures=(SummaryError("s"),), made=made)
     told = attrs.evolve(kept, cut=Cut(2, "why", user_message("").with_parts(("sa", "id"))))
     assert Recipe.of(4, told, ledger).summary == "said"
     found = Recipe.of(4, kept, ledger)
     assert (found.length, found.first_kept, found.reason, found.summary) == (4, 2, "why", None)
-    assert (found.made, found.decisions, len(found.failures)) == ((Made(4, 0, 0, ((0,), (3,))),), (SHORTENED,), 1)
+    assert (found.made, found.decisions, len(found.failures)) == (
+        (RungChanges(4, 0, 0, ((0,), (3,))),),
+        (SHORTENED,),
+        1,
+    )
 
 
 def test_the_error_for_settings_names_a_wrong_budget_and_a_wrong_policy() -> None:
@@ -706,7 +710,7 @@ def test_a_request_that_kept_all_is_kept_whole_and_one_of_a_longer_history_is_no
 
 
 def test_a_choice_by_the_question_is_not_reused_for_the_next_one_unless_it_has_a_mark() -> None:
-    choosing = Recipe(3, 0, "", None, (Made(3, 0, 0, ((0,),)),), (SHORTENED,))
+    choosing = Recipe(3, 0, "", None, (RungChanges(3, 0, 0, ((0,),)),), (SHORTENED,))
     for policy, kept in [(KeepRelevant(keep_turns=1), False), (KeepRelevant(keep_turns=1, low_water=0.5), True)]:
         plan = plan_of(10, 10, 10, policy=policy)
         assert (as_before(plan.ledger, plan.settings, choosing) is not None) is kept
@@ -716,12 +720,12 @@ def test_the_least_request_names_the_wanted_summary() -> None:
     plan = plan_of(50, 50, 50)
     budget = Budget(120, counter=len)
     settings = attrs.evolve(plan.settings, budget=budget, rungs=(rung_of(Summarize(lambda *_: "s", 1)),))
-    found = least(plan.draft, settings)
+    found = plan_least(plan.draft, settings)
     wanted = found.trimmed.wanted
     assert wanted is not None
     assert (wanted.max_tokens, len(wanted.dropped), found.first) == (120 - 50 - len(HEADING), 2, 0)
     assert found.settings.rungs == settings.rungs
-    assert least(plan.draft, attrs.evolve(settings, rungs=(rung_of(Refuse()),))).first == 0
+    assert plan_least(plan.draft, attrs.evolve(settings, rungs=(rung_of(Refuse()),))).first == 0
 
 
 def test_turns_that_cannot_fit_are_not_priced_if_the_whole_is_weighed() -> None:
@@ -731,7 +735,7 @@ def test_turns_that_cannot_fit_are_not_priced_if_the_whole_is_weighed() -> None:
     assert (ledger.turn_start(49), ledger.turn_span(48)) == (49, (48, 49))  # before any turn was looked for
     pricer: Any = Scales(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(2), 105, 0, pricer, pricer.weigh, Weighed())
+    kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(2), 105, 0, pricer, pricer.weigh, Weighing())
     assert (kept.cut.first_kept, ledger.prices.messages[:38]) == (40, [None] * 38)
 
 
@@ -766,7 +770,7 @@ def test_the_result_found_by_weighing_includes_the_note() -> None:
     ledger = ledger_of(10, 10, 10)
     pricer: Any = Scales(ledger, 1.0, 0, promises=False)
     rung = cast(CuttingRung, rung_of(TrimOldest(note="gone")))
-    kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, pricer, pricer.weigh, Weighed())
+    kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, pricer, pricer.weigh, Weighing())
     assert (kept.cut.first_kept, kept.cut.reason) == (1, "older turns do not fit")
     assert kept.cut.summary is not None
     assert [str(one) for one in kept.decisions] == ["TrimOldest: older turns do not fit"]
@@ -868,7 +872,7 @@ def test_an_awaited_summarizer_takes_no_thread(awaits: bool, threads: int, monke
 
 def test_held_decisions_and_failures_survive_a_round_trip_through_a_state() -> None:
     failures = (SummaryError("a", raised="ValueError"), BudgetError("b"))
-    recipe = Recipe(3, 1, "why", "said", (Made(3, 0, 1, ((2,), (1, 2))),), (SHORTENED, BOTH), failures)
+    recipe = Recipe(3, 1, "why", "said", (RungChanges(3, 0, 1, ((2,), (1, 2))),), (SHORTENED, BOTH), failures)
     again = _read_recipe(_write_held(recipe, "digest", plan_of(1).settings))
     assert attrs.evolve(again, failures=()) == attrs.evolve(recipe, failures=())
     assert [(str(one), cast(SummaryError, one).raised) for one in again.failures] == [("a", "ValueError"), ("b", None)]
@@ -925,7 +929,7 @@ def test_a_message_that_never_reads_the_same_twice_is_refused_by_its_index() -> 
 def test_if_one_turn_is_expected_to_fit_one_turn_is_weighed() -> None:
     scales: Any = Scales(ledger_of(10, 10, 10), 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, _, _ = keep_most_turns(scales.ledger, rung, KeepsNewest(), 10, 0, scales, scales.weigh, Weighed())
+    kept, _, _ = keep_most_turns(scales.ledger, rung, KeepsNewest(), 10, 0, scales, scales.weigh, Weighing())
     assert (kept.cut.first_kept, scales.times) == (2, 1)
 
 
@@ -940,5 +944,5 @@ def test_a_search_passes_a_pinned_turn_that_stays_anyway() -> None:
     ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(1,))
     scales: Any = Scales(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, scales, scales.weigh, Weighed())
+    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, scales, scales.weigh, Weighing())
     assert (kept.cut.first_kept, count.upper) == (2, 20)

@@ -13,7 +13,7 @@ import pytest
 
 from assembler import Assembler, ContextLengthError, MissingExtraError, TrimOldest, Truncate
 from assembler.dialects import plain
-from assembler.report.logs import listening
+from assembler.report.logs import find_listening_logger
 from assembler.telemetry import NAMESPACE, Value, attributes, fields, set_attributes
 from budgets import Budget
 from tests.interpreter import ran
@@ -149,9 +149,9 @@ def test_a_build_that_drops_nothing_is_logged_at_debug_level_only(caplog: pytest
 
 def test_no_log_handler_is_installed_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     logging.getLogger("assembler").setLevel(logging.WARNING)
-    assert listening() is None
+    assert find_listening_logger() is None
     monkeypatch.delitem(sys.modules, "logging")
-    assert listening() is None
+    assert find_listening_logger() is None
 
 
 def test_building_loads_neither_logging_nor_opentelemetry() -> None:

@@ -11,7 +11,7 @@ from hypothesis import example, given
 
 from budgets.counters.tiktoken import _load_engine, _make_count
 from budgets.vocabularies import PUBLISHED, mergeable_ranks
-from budgets.vocabularies.splitting import splitting
+from budgets.vocabularies.splitting import find_faster_pattern
 from tests.benchmarks.fuzz_splitting import CLASSES, block, first_difference
 from tests.budgets.drawn_texts import texts
 from tests.budgets.raw_engines import NAMES, engine
@@ -57,7 +57,7 @@ def test_every_text_of_three_characters_has_the_published_ids(name: str) -> None
 
 def test_without_the_look_ahead_the_pattern_would_be_another() -> None:
     r"""The mutant: `\s+` without the look-ahead takes the last blank from the word behind it."""
-    wrong = splitting(PUBLISHED["r50k_base"].pattern).replace(r"|\s+(?!\S)", "|\\s+")
+    wrong = find_faster_pattern(PUBLISHED["r50k_base"].pattern).replace(r"|\s+(?!\S)", "|\\s+")
     spoilt = tiktoken.Encoding("spoilt", pat_str=wrong, mergeable_ranks=mergeable_ranks("r50k_base"), special_tokens={})
     pair = engine("r50k_base").encode_ordinary, spoilt.encode_ordinary
     assert first_difference(["a b", "a  b"], {"r50k_base": pair}) == ("r50k_base", "a  b")
@@ -65,7 +65,7 @@ def test_without_the_look_ahead_the_pattern_would_be_another() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_possessive_quantifier_is_left_before_the_look_ahead(name: str) -> None:
-    before, look_ahead, _ = splitting(PUBLISHED[name].pattern).partition(r"|\s+(?!\S)")
+    before, look_ahead, _ = find_faster_pattern(PUBLISHED[name].pattern).partition(r"|\s+(?!\S)")
     assert look_ahead
     assert before.startswith("(?:")
     assert not any(quantifier in before for quantifier in ("++", "*+", "?+", "3}+"))

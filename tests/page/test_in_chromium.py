@@ -11,7 +11,7 @@ import pytest
 
 from assembler import Assembler, CacheMarks, ClearToolResults, ContextLengthError, Plan, TrimOldest
 from assembler.dialects import anthropic, openai_chat
-from assembler.pipeline.what_if import least
+from assembler.pipeline.what_if import plan_least
 from assembler.report.page import Texts
 from assembler.report.page.html import page_html
 from assembler.report.report import report_of
@@ -114,7 +114,7 @@ def test_a_refused_request_opens_on_what_is_missing_and_the_next_larger_window_h
     assembler.add_instruction("Be brief. " * 30).add_message({"role": "user", "content": "Where is my order? " * 40})
     with pytest.raises(ContextLengthError) as refused:
         assembler.build()
-    plan = least(*assembler.inside)
+    plan = plan_least(*assembler.inside)
     looked = look(page_html(report_of(plan), plan, refusal=refused.value))
     outcome = looked.page.locator("#outcome")
     assert outcome.inner_text().startswith("This request does not fit")

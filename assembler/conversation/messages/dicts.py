@@ -7,7 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
-from assembler.conversation.messages.extra_fields import OF_ANSWERS, refusal_of, thoughts_in_extra_fields, unread
+from assembler.conversation.messages.extra_fields import (
+    OF_ANSWERS,
+    find_unread_fields,
+    refusal_of,
+    thoughts_in_extra_fields,
+)
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import CHAT_SHAPES, FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
@@ -107,9 +112,9 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         shape = FOREIGN
     name = seen.get("name")
     named = name if isinstance(name, str) and name else None
-    extra = (*unread(seen), *refused) if shape in CHAT_SHAPES else ()
+    extra = (*find_unread_fields(seen), *refused) if shape in CHAT_SHAPES else ()
     if shape == FOREIGN:  # a message that is spelled anew keeps the fields of answers, but none of the caller's own
-        extra = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
+        extra = tuple(key for key in (*find_unread_fields(seen), *refused) if key in OF_ANSWERS)
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, extra_fields=extra)
 
 
@@ -274,7 +279,7 @@ def _read_tool_message(seen: dict[str, Any], source: object, index: int) -> Mess
     if untyped or "is_error" in seen or not _is_accepted_as_named(seen):
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE and MARK_KEYS.isdisjoint(seen)
-    pinned, extra = seen.get(PIN) is True, unread(seen)
+    pinned, extra = seen.get(PIN) is True, find_unread_fields(seen)
     return Message("tool", (result,), source, "openai", seen, pinned=pinned, shallow=shallow, extra_fields=extra)
 
 

@@ -118,7 +118,7 @@ def failed_answer(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
     return {"role": role, "name": call.name, "content": text}
 
 
-def answering(message: Message, call: Call) -> object:
+def answer_call(message: Message, call: Call) -> object:
     """An answer in Chat's form as one to this call: by its id, or, without one, by its name."""
     fields = private_copy(message.seen) | {"role": "tool"}
     fields.pop("tool_call_id", None)

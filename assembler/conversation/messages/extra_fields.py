@@ -97,7 +97,7 @@ def field_of(part: Part) -> str | None:
     return key if key in REASONING else None
 
 
-def unread(seen: _Raw) -> tuple[str, ...]:
+def find_unread_fields(seen: _Raw) -> tuple[str, ...]:
     """The non-empty fields of a Chat message that are sent but not read into parts."""
     if seen.keys() <= _READ:
         return ()

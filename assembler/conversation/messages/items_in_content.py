@@ -17,7 +17,7 @@ from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
 from assembler.conversation.messages.kinds import role_of_item, stands_alone
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import is_reasoning_item
-from assembler.conversation.messages.responses import RESPONSES, join_turns, read_in_content, sendable
+from assembler.conversation.messages.responses import RESPONSES, is_sendable, join_turns, read_in_content
 
 
 def is_sent_thought(thought: Thinking, message: Message) -> bool:
@@ -25,7 +25,7 @@ def is_sent_thought(thought: Thinking, message: Message) -> bool:
 
     The API refuses reasoning that nothing of the model follows.
     """
-    if sendable(message):
+    if is_sendable(message):
         return True
     if not is_reasoning_item(thought.raw):
         return False
@@ -45,13 +45,15 @@ def as_items(messages: Iterable[Message]) -> list[Message]:
 
     One of which nothing is sent is left out, so it separates no items.
     """
-    return [item for message in messages for item in ((message,) if sendable(message) else _split_into_items(message))]
+    return [
+        item for message in messages for item in ((message,) if is_sendable(message) else _split_into_items(message))
+    ]
 
 
 def is_cut_up(message: Message) -> bool:
     """Whether Responses may get a message as items of which not all are of one turn."""
     kinds = set(map(type, message.parts))
-    return (Opaque in kinds or (Result in kinds and message.role == "assistant")) and not sendable(message)
+    return (Opaque in kinds or (Result in kinds and message.role == "assistant")) and not is_sendable(message)
 
 
 def turns_of(message: Message) -> list[Message]:
@@ -104,7 +106,7 @@ def as_responses_sends(message: Message) -> Message:
     if Opaque not in map(type, message.parts):
         return message
     message = _read_calls_and_outputs(without_compacted_parts(without_marks(message)))
-    if "" not in message.parts or sendable(message):
+    if "" not in message.parts or is_sendable(message):
         return message
 
     def is_apart(part: Part) -> bool:
@@ -119,7 +121,7 @@ def as_responses_sends(message: Message) -> Message:
 
 
 def _read_calls_and_outputs(message: Message) -> Message:
-    if sendable(message):
+    if is_sendable(message):
         return message
     parts = tuple(read_in_content(part) if type(part) is Opaque else part for part in message.parts)
     return message if parts == message.parts else attrs.evolve(message, parts=parts)

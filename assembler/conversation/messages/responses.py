@@ -209,7 +209,7 @@ def _answer_to(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
 responses_item = DictSpelling(shape=RESPONSES, recognises=_is_item, read=_read, edit=_write_edit, answer=_answer_to)
 
 
-def sendable(message: Message) -> bool:
+def is_sendable(message: Message) -> bool:
     """Whether `seen` may be sent in `input` unchanged: an item, or a role and a text without other providers' keys.
 
     A message with parts of another API, or for another role, may not: its parts must be renamed.
@@ -267,7 +267,7 @@ def _is_summary(message: Message) -> bool:
 
 def _is_item_of_model(message: Message) -> bool:
     """Whether a message is an item of the model, also one with parts of another API, which Responses gets renamed."""
-    return message.role == "assistant" and (message.shape == RESPONSES or sendable(message))
+    return message.role == "assistant" and (message.shape == RESPONSES or is_sendable(message))
 
 
 def _is_text(parts: tuple[Part, ...]) -> bool:
@@ -280,7 +280,7 @@ def join_turns(messages: Iterable[Message]) -> list[Message]:
 
 
 def _are_sent_as_one(message: Message, before: Message) -> bool:
-    return sendable(message) and sendable(before) and continues(message, before)
+    return is_sendable(message) and is_sendable(before) and continues(message, before)
 
 
 def join_steps(messages: Sequence[Message]) -> Sequence[Message]:
@@ -377,7 +377,7 @@ def unfollowed_reasoning(messages: Sequence[Message]) -> frozenset[int]:
             followed = False
         elif says_more(message):
             followed = True
-        elif not followed and sendable(message) and message.parts:
+        elif not followed and is_sendable(message) and message.parts:
             unfollowed.add(place)
     return frozenset(unfollowed)
 
@@ -390,7 +390,7 @@ def without_unfollowed_reasoning(messages: Sequence[Message]) -> Sequence[Messag
 
 def says_more(message: Message) -> bool:
     """Whether a message of the model is sent as any item but reasoning. One without a text is an item too."""
-    if not sendable(message):
+    if not is_sendable(message):
         return any(part and type(part) is not Thinking for part in message.parts)
     items = cast("list[Raw]", message.seen if isinstance(message.seen, list) else [message.seen])
     return any(item.get("type") != "reasoning" for item in items)

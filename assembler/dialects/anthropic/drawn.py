@@ -76,7 +76,7 @@ def _replace_block(kind: str) -> breach.Breach:
 def _double_block(kind: str) -> breach.Breach:
     def broken(draw: DrawFn, request: Request) -> None:
         blocks, place = _find_block(draw, request, kind)
-        blocks.insert(place, breach.same(blocks[place]))
+        blocks.insert(place, breach.copy_value(blocks[place]))
 
     return broken
 

@@ -39,7 +39,7 @@ known."""
 
 
 @attrs.frozen
-class _Said:
+class _RoleRun:
     """Consecutive messages of one role, which the API reads as one: the first one's place, and all their blocks."""
 
     place: Place
@@ -70,8 +70,8 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     yield from _wrong_thinking(request, turns)
 
 
-def _combine_turns(messages: list[Place]) -> list[_Said]:
-    turns: list[_Said] = []
+def _combine_turns(messages: list[Place]) -> list[_RoleRun]:
+    turns: list[_RoleRun] = []
     for message in messages:
         role = message.at("role").text or ""
         if role == "system":
@@ -79,11 +79,11 @@ def _combine_turns(messages: list[Place]) -> list[_Said]:
         if turns and turns[-1].role == role:
             turns[-1].blocks.extend(blocks_of(message))
         else:
-            turns.append(_Said(message, role, blocks_of(message)))
+            turns.append(_RoleRun(message, role, blocks_of(message)))
     return turns
 
 
-def _wrong_opening(messages: Place, turns: list[_Said]) -> Iterator[Violation]:
+def _wrong_opening(messages: Place, turns: list[_RoleRun]) -> Iterator[Violation]:
     if messages.empty:
         yield RULE["A2"].broken(messages.path, "no messages at all")
     elif turns and turns[0].role == "assistant" and not _is_compacted(turns[0]):
@@ -92,7 +92,7 @@ def _wrong_opening(messages: Place, turns: list[_Said]) -> Iterator[Violation]:
         yield RULE["A2"].broken(messages.path, f"{messages.size} messages; at most {_MOST_MESSAGES} are taken")
 
 
-def _is_compacted(turn: _Said) -> bool:
+def _is_compacted(turn: _RoleRun) -> bool:
     """Whether a turn has the server's summary of earlier turns. The API lets a conversation start with it."""
     return any(block.at("type").text == "compaction" for block in turn.blocks)
 
@@ -134,13 +134,13 @@ def _wrong_text(place: Place, empty: Rule) -> Iterator[Violation]:
         yield RULE["A4"].broken(place.path, f"a text of whitespace only ({len(place.text)} characters)")
 
 
-def _pair_blocks(turn: _Said) -> Turn:
+def _pair_blocks(turn: _RoleRun) -> Turn:
     calls = [block.at("id") for block in turn.of_type("tool_use")] if turn.role == "assistant" else []
     answers = [block.at("tool_use_id") for block in turn.of_type("tool_result")] if turn.role == "user" else []
     return Turn(turn.place, turn.role, refs(calls), refs(answers))
 
 
-def _wrong_pairs(turns: list[_Said]) -> Iterator[Violation]:
+def _wrong_pairs(turns: list[_RoleRun]) -> Iterator[Violation]:
     paired = [_pair_blocks(said) for said in turns]
     yield from find_repeated((ref for turn in paired for ref in turn.calls), RULE["A7"])
     for ref in (ref for turn in paired for ref in (*turn.calls, *turn.answers)):
@@ -153,7 +153,7 @@ def _wrong_pairs(turns: list[_Said]) -> Iterator[Violation]:
             yield RULE["A6"].broken(said.place.path, f"{late} of its tool_result blocks come after other content")
 
 
-def _find_late_result(turn: _Said) -> int:
+def _find_late_result(turn: _RoleRun) -> int:
     results = [block.at("type").text == "tool_result" for block in turn.blocks]
     leading = next((index for index, result in enumerate(results) if not result), len(results))
     return sum(results[leading:])
@@ -220,7 +220,7 @@ A13_MOST = 4
 """The most cache marks in a request (A13)."""
 
 
-def _missing_tools(request: Place, turns: list[_Said]) -> Iterator[Violation]:
+def _missing_tools(request: Place, turns: list[_RoleRun]) -> Iterator[Violation]:
     if request.at("tools").size:
         return
     blocks = [block for turn in turns for block in turn.of_type("tool_use", "tool_result")]
@@ -228,7 +228,7 @@ def _missing_tools(request: Place, turns: list[_Said]) -> Iterator[Violation]:
         yield RULE["A14"].broken(blocks[0].path, f"{len(blocks)} tool_use and tool_result blocks, and no tools")
 
 
-def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
+def _wrong_thinking(request: Place, turns: list[_RoleRun]) -> Iterator[Violation]:
     by_model = [index for index, turn in enumerate(turns) if turn.role == "assistant"]
     if not by_model:
         return
@@ -247,7 +247,7 @@ def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
         )
 
 
-def _find_loop_start(turns: list[_Said], index: int) -> int:
+def _find_loop_start(turns: list[_RoleRun], index: int) -> int:
     """The index of the first assistant turn in the tool loop that the turn at `index` belongs to."""
     while index >= 2 and turns[index - 1].of_type("tool_result"):
         index -= 2

@@ -16,7 +16,7 @@ from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
 from assembler.dialects.writing.fields import object_schema, own_fields
-from assembler.pricing.opaque import lasts
+from assembler.pricing.opaque import is_audio_or_video
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of, items_of
@@ -87,7 +87,7 @@ class BedrockWriter(Writer):
 
     def opaque(self, part: Opaque) -> Block | None:
         """The part as it came, also a cache mark; a sound or a film without the length that the caller gave."""
-        return without_given(part.raw) if lasts(part) else own_fields(part.raw)
+        return without_given(part.raw) if is_audio_or_video(part) else own_fields(part.raw)
 
     def _write_held(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
         """A block of a result; JSON stays JSON. A cache mark is left out: the API has none in a result."""

@@ -19,7 +19,7 @@ from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import TemplateMessage
 from assembler.dialects.chat_template.traits import Traits
 from assembler.dialects.openai.wire import tool_definition
-from assembler.dialects.writing.lost_fields import missing, side_fields
+from assembler.dialects.writing.lost_fields import find_missing, side_fields
 from assembler.dialects.writing.notes import ANSWERS_FIRST, FAILED, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
@@ -75,7 +75,7 @@ def _spell_lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> l
             sent = list(_respell(message, open_calls, traits))
         found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in sent]
     held = side_fields(message for message in messages if message.shape != CHAT_TEMPLATE)
-    lost = missing(held, [line.sent for line in found])
+    lost = find_missing(held, [line.sent for line in found])
     for field in lost:
         notes[field.word] += field.times
     notes[FIELDS_GIVEN] += len(held) - len(lost)

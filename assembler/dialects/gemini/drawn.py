@@ -75,7 +75,7 @@ BREACHES: Mapping[str, breach.Breach] = {
     "G1": breach.before_a_question({"role": "assistant", "parts": [{"text": "a"}]}),
     "G2": breach.before_a_question({"role": "user", "parts": [{"text": ""}]}),
     "G3": _make_model_speak_first,
-    "G4": _change_parts("function_response", lambda parts: parts.append(breach.same(parts[0]))),
+    "G4": _change_parts("function_response", lambda parts: parts.append(breach.copy_value(parts[0]))),
     "G5": breach.changed("function_call", lambda content: content.update(parts=[{"text": "a"}])),
     "G6": _change_parts("function_response", lambda parts: parts.append({"text": "a"})),
     "G7": breach.last({"role": "model", "parts": [{"text": "a"}]}),

@@ -22,9 +22,9 @@ from assembler.conversation.messages.items_in_content import (
 from assembler.conversation.messages.responses import (
     RESPONSES,
     is_item_apart,
+    is_sendable,
     join_steps,
     join_turns,
-    sendable,
     without_unfollowed_reasoning,
 )
 from assembler.conversation.turns import is_head
@@ -227,7 +227,7 @@ def _split_for_items(message: Message) -> list[Message]:
                 _make_tool_message(part, message) if type(part) is Result else _make_model_message(part, message)
                 for part in run
             ]
-        elif any(run) or sendable(message) or message.role != "assistant":  # an empty answer is not sent
+        elif any(run) or is_sendable(message) or message.role != "assistant":  # an empty answer is not sent
             parts = _join_texts(run) if message.role == "assistant" else run
             alone.append(attrs.evolve(message, parts=parts))
     return alone

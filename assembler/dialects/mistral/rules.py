@@ -9,7 +9,7 @@ from itertools import chain
 from assembler.verify import chat
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import L0, T1, T2, T3
-from assembler.verify.neutral import N4, speechless
+from assembler.verify.neutral import N4, is_speechless
 from assembler.verify.pairing import N2, N3, Pairing, Turn, find_repeated, find_unpaired
 from assembler.verify.place import Place
 from assembler.verify.shape import TEXT_OR_OBJECT
@@ -83,7 +83,7 @@ def _wrong_turn(turn: Turn) -> Iterator[Violation]:
     for ref in chain(turn.calls, turn.answers):
         if ref.id is not None and not _ID.match(ref.id):
             yield RULE["M4"].broken(ref.place.path, f"call id {shown(ref.id)} is not nine letters or digits")
-    if turn.role == "assistant" and speechless(turn.place):
+    if turn.role == "assistant" and is_speechless(turn.place):
         yield N4.broken(turn.place.path, "an assistant message with neither content nor calls")
 
 

@@ -11,7 +11,7 @@ from assembler.conversation.messages.shapes import (
     declare_shape,
     known,
 )
-from assembler.dialects.writing.call_ids import legal_id, nine
+from assembler.dialects.writing.call_ids import legal_id, make_nine_characters
 
 SHAPE = declare_shape(
     Shape(
@@ -24,7 +24,7 @@ SHAPE = declare_shape(
         system_parts=(),
         # From tokenizer 15 on it takes pictures in results (mistral-common 1.13.1, validator, read 2026-11).
         media_of_results=MediaOfResults.AFTER,
-        call_id=lambda call_id: nine(legal_id(call_id)),
+        call_id=lambda call_id: make_nine_characters(legal_id(call_id)),
         known_fields={
             MESSAGE: known(UNSENT, content=PARTS, tool_calls=PARTS),
             "thinking": known("signature", thinking=known("text")),

@@ -24,7 +24,7 @@ from assembler.dialects.openai.wire import (
     tool_definition,
     wire_messages,
 )
-from assembler.dialects.writing.call_ids import nine
+from assembler.dialects.writing.call_ids import make_nine_characters
 from assembler.dialects.writing.fields import NO_PARAMETERS, own_fields
 from assembler.dialects.writing.notes import BRIDGE, BRIDGED, REASONING, SILENT, Notes
 from assembler.errors import UnsupportedContentError
@@ -170,7 +170,7 @@ def _make_legal(fields: dict[str, Any], named: dict[str, str], notes: Notes) -> 
     if isinstance(fields.get("content"), list):
         fields["content"] = [legal for part in fields["content"] if (legal := _write_part(part, notes)) is not None]
     if role == "tool":
-        fields["tool_call_id"] = nine(fields["tool_call_id"])
+        fields["tool_call_id"] = make_nine_characters(fields["tool_call_id"])
         if not fields.get("name") and (name := named.get(fields["tool_call_id"])):
             fields["name"] = name
         fields["content"] = fields["content"] or ""
@@ -185,7 +185,7 @@ def _make_legal(fields: dict[str, Any], named: dict[str, str], notes: Notes) -> 
 
 def _make_assistant_legal(fields: dict[str, Any], named: dict[str, str]) -> bool:
     for call in fields.get("tool_calls") or ():
-        call["id"] = nine(call["id"])
+        call["id"] = make_nine_characters(call["id"])
         if "function" not in call:
             raise UnsupportedContentError("Mistral has no custom tools; pass them as functions", kind="custom")
         for key in call.keys() - _OF_A_CALL:

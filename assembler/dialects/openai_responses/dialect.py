@@ -20,7 +20,7 @@ from assembler.conversation.messages.items_in_content import (
     is_sent_thought,
     turns_of,
 )
-from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable, without_unfollowed_reasoning
+from assembler.conversation.messages.responses import RESPONSES, is_sendable, join_turns, without_unfollowed_reasoning
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
@@ -260,13 +260,13 @@ class OpenAIResponsesPricer(OpenAIBill):
             return self.texts(self.envelope, texts) if texts else NOTHING
         if any(texts):
             own = Count(self.family.assistant_text)
-            return own + self.texts(self.envelope, texts if sendable(message) else ["".join(texts)])
-        return Count(self.family.empty_assistant) if texts and sendable(message) else NOTHING
+            return own + self.texts(self.envelope, texts if is_sendable(message) else ["".join(texts)])
+        return Count(self.family.empty_assistant) if texts and is_sendable(message) else NOTHING
 
 
 def _is_renamed(message: Message) -> bool:
     """Whether an item comes with parts of another API: it is one of the model's turn under their names here."""
-    return message.shape == RESPONSES and not sendable(message)
+    return message.shape == RESPONSES and not is_sendable(message)
 
 
 def _read_as_shown(tool: Tool) -> Tool:

@@ -14,7 +14,7 @@ from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mar
 from assembler.conversation.messages.items_in_content import is_sent_item
 from assembler.conversation.messages.kinds import ARGUMENTS, OWED
 from assembler.conversation.messages.parts import compact_json
-from assembler.conversation.messages.responses import RESPONSES, sendable, unfollowed_reasoning
+from assembler.conversation.messages.responses import RESPONSES, is_sendable, unfollowed_reasoning
 from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, TakenMarks
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import Link, content_of, without_given
@@ -45,7 +45,7 @@ def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list
     for place, message in enumerate(messages):
         if place in unfollowed:
             notes[TORN] += 1
-        elif sendable(message):
+        elif is_sendable(message):
             items.extend(_put_call_id(item, ids, notes) for item in _copy_items(message, notes))
         else:
             items.extend(_respell(message, ids, notes))

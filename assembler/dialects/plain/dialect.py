@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
-from assembler.conversation.messages.extra_fields import unread
+from assembler.conversation.messages.extra_fields import find_unread_fields
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import CHAT_SHAPES, compact_json
 from assembler.conversation.turns import head_length
@@ -123,7 +123,7 @@ class PlainPricer:
         """Price the fields of a message that are sent but not read."""
         keys = message.extra_fields
         if message.shape not in CHAT_SHAPES and has_a_content(message):  # rewritten, it may be a message in that form
-            keys = unread(message.seen)
+            keys = find_unread_fields(message.seen)
         if not keys:
             return Count(0)
         return Count(sum(self.count(compact_json(message.seen[key])) for key in keys), Grade.ESTIMATED)

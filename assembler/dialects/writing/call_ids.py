@@ -18,7 +18,7 @@ def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
     return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
 
 
-def nine(call_id: str) -> str:
+def make_nine_characters(call_id: str) -> str:
     """The id if it is nine letters and digits, else one made from its hash.
 
     Two ids collide once in 62**9 / 2 pairs.

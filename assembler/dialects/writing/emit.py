@@ -12,7 +12,7 @@ from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import assign_unknown_parts
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
-from assembler.dialects.writing.lost_fields import SideField, fields_of_tools, lost_fields, missing
+from assembler.dialects.writing.lost_fields import SideField, fields_of_tools, find_missing, lost_fields
 from assembler.dialects.writing.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
 from assembler.regions.layout import Layout
 from assembler.regions.tools.tool import as_function
@@ -41,7 +41,7 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
         for field in lost_fields((*layout.head, *layout.messages), emission.request, key, emission.noted):
             notes[field.word] += field.times
     of_tools = [] if shape in OF_NO_API else fields_of_tools(kept)
-    for field in missing(of_tools, [*_find_tools(emission.request), *emission.noted]) if of_tools else ():
+    for field in find_missing(of_tools, [*_find_tools(emission.request), *emission.noted]) if of_tools else ():
         notes[TOOL_MARKS if field.word == MARKS else TOOL_FIELDS] += 1
     return emission.with_notes_of_library(notes) if any(notes.values()) else emission
 

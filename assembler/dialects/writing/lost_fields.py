@@ -145,7 +145,7 @@ def lost_fields(
     if not came:
         return []
     sent = [each for each in written if id(each) not in unchanged]
-    return missing(came, [sent, *(held for key, held in request.items() if key != history), *noted])
+    return find_missing(came, [sent, *(held for key, held in request.items() if key != history), *noted])
 
 
 def side_fields(messages: Iterable[Message]) -> list[SideField]:
@@ -175,7 +175,7 @@ def fields_of_tools(tools: Iterable[Tool]) -> list[SideField]:
     return found
 
 
-def missing(came: Sequence[SideField], sent: object) -> list[SideField]:
+def find_missing(came: Sequence[SideField], sent: object) -> list[SideField]:
     """The fields that `sent`, a request or a part of it, does not hold. O(what was sent)."""
     held = Counter(_find_held_under({field.key for field in came} | {_SEAL}, sent))
     sealed = {signature for key, signature in held if key == _SEAL}
@@ -201,7 +201,7 @@ def saying_less(messages: Iterable[tuple[int, Message]], request: _Raw, history:
     unchanged = set(map(id, items_of(request.get(history))))
     changed = [(index, message) for index, message in messages if id(message.seen) not in unchanged]
     came = [(index, field) for index, message in changed for field in side_fields([message]) if field.says_more]
-    lost = set(map(id, missing([field for _, field in came], [*request.values()]) if came else ()))
+    lost = set(map(id, find_missing([field for _, field in came], [*request.values()]) if came else ()))
     return {index for index, field in came if id(field) in lost}
 
 

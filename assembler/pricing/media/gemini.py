@@ -17,7 +17,7 @@ import attrs
 from assembler.pricing.media.facts import MediaFacts, Source
 from assembler.pricing.media.lengths import Coding
 from assembler.pricing.media.refusal import unpriced
-from assembler.pricing.media.unseen import LARGEST_WINDOW, price_pages, within
+from assembler.pricing.media.unseen import LARGEST_WINDOW, cap_at_window, price_pages
 from budgets import Count, Grade, Tokens
 
 SMALL = 384
@@ -124,7 +124,7 @@ def price_media(facts: MediaFacts, rates: Rates) -> Count:
 def _price_seconds(facts: MediaFacts, coding: Coding, second: Tokens, slack: float = 1.0) -> Count:
     typical, longest = (ceil(seconds * second) for seconds in coding.seconds(facts))
     if facts.seconds is None:
-        return within(LARGEST_WINDOW, typical, ceil(longest * slack))
+        return cap_at_window(LARGEST_WINDOW, typical, ceil(longest * slack))
     return Count(typical, Grade.ESTIMATED, upper=ceil(typical * slack))
 
 

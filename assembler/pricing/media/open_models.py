@@ -16,7 +16,7 @@ import attrs
 from assembler.pricing.media.facts import MediaFacts, Source
 from assembler.pricing.media.lengths import AUDIO, VIDEO, Coding
 from assembler.pricing.media.refusal import without_price
-from assembler.pricing.media.unseen import LARGEST_WINDOW, price_pages, within
+from assembler.pricing.media.unseen import LARGEST_WINDOW, cap_at_window, price_pages
 from budgets.count import Count, Grade, Tokens
 
 PATCH: Final = 28
@@ -67,4 +67,4 @@ def _price_picture(facts: MediaFacts) -> Count:
 
 def _price_seconds(facts: MediaFacts, coding: Coding, second: Tokens) -> Count:
     typical, longest = (ceil(seconds * second) for seconds in coding.seconds(facts))
-    return within(LARGEST_WINDOW, typical, ceil(longest * SLACK))
+    return cap_at_window(LARGEST_WINDOW, typical, ceil(longest * SLACK))

@@ -21,7 +21,7 @@ from assembler.pricing.media.lengths import AUDIO
 from assembler.pricing.media.open_models import price_medium
 from assembler.pricing.media.openai_images import LONGEST_SIDE, PATCH, SHORTEST_SIDE, Detail, price_image
 from assembler.pricing.media.refusal import a_part, unpriced
-from assembler.pricing.media.unseen import price_pages, window_of, within
+from assembler.pricing.media.unseen import cap_at_window, price_pages, window_of
 from assembler.text.fields import fields_in
 from budgets import Count, Grade, Tokens
 from budgets.models.families import family_of
@@ -56,7 +56,7 @@ def price_media(facts: MediaFacts, detail: Detail | Literal["original"], model: 
             typical, longest = (seconds * AUDIO_SECOND for seconds in AUDIO.seconds(facts))
             if facts.seconds is not None:
                 return Count(ceil(typical), Grade.ESTIMATED, upper=ceil(longest * AUDIO_SLACK))
-            return within(window_of(model), ceil(typical), ceil(longest * AUDIO_SLACK))
+            return cap_at_window(window_of(model), ceil(typical), ceil(longest * AUDIO_SLACK))
         case "video" if model is not None and family_of(model) is None:
             return price_medium(facts)  # a model of another maker behind this format, as vLLM serves it
         case _:

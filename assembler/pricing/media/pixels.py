@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from assembler.pricing.media.window import Window, boxes, inside
+from assembler.pricing.media.window import Window, boxes, find_box
 
 Size: TypeAlias = tuple[int, int]
 
@@ -107,9 +107,9 @@ def _measure_jpeg(content: Window) -> Size | None:
 
 def _measure_isobmff(content: Window) -> Size | None:
     """The largest `ispe` of the item properties. Smaller ones are thumbnails and tiles."""
-    start, stop = inside(content, b"meta", 0, len(content))
-    start, stop = inside(content, b"iprp", start + 4, stop)  # `meta` has version and flags before its boxes
-    start, stop = inside(content, b"ipco", start, stop)
+    start, stop = find_box(content, b"meta", 0, len(content))
+    start, stop = find_box(content, b"iprp", start + 4, stop)  # `meta` has version and flags before its boxes
+    start, stop = find_box(content, b"ipco", start, stop)
     found = (
         _read_pair(content, begin + 4, 4, "big") for kind, begin, _ in boxes(content, start, stop) if kind == b"ispe"
     )

@@ -8,7 +8,7 @@ Read 2026-11.
 from __future__ import annotations
 
 from assembler.pricing.media.facts import LARGEST
-from assembler.pricing.media.window import Window, inside
+from assembler.pricing.media.window import Window, find_box
 
 _MOST_CHUNKS = 64
 _STREAMED = (0, 0xFFFF_FFFF)
@@ -38,8 +38,8 @@ def mp4_seconds(content: Window) -> float | None:
     """The seconds of an MP4 file. None for anything else, for one in fragments, and for an impossible length."""
     if content.at(4, 4) != b"ftyp":
         return None
-    start, stop = inside(content, b"moov", 0, len(content))
-    start, stop = inside(content, b"mvhd", start, stop)
+    start, stop = find_box(content, b"moov", 0, len(content))
+    start, stop = find_box(content, b"mvhd", start, stop)
     if start >= stop:
         return None
     scale, length = (20, 8) if content.at(start, 1) == b"\1" else (12, 4)

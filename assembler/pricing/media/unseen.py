@@ -37,12 +37,12 @@ def price_pages(facts: MediaFacts, page: Count, window: Tokens, most: int | None
     if facts.bytes:
         leanest = ceil(facts.bytes / LEANEST_PAGE)
         longest = leanest if most is None else min(leanest, most)
-        return within(window, page.tokens * ceil(facts.bytes / TYPICAL_PAGE), page.upper * longest)
+        return cap_at_window(window, page.tokens * ceil(facts.bytes / TYPICAL_PAGE), page.upper * longest)
     upper = window if most is None or _may_be_text(facts) else page.upper * most
-    return within(window, page.tokens * TYPICAL_PAGES, upper)
+    return cap_at_window(window, page.tokens * TYPICAL_PAGES, upper)
 
 
-def within(window: Tokens, tokens: Tokens, upper: Tokens) -> Count:
+def cap_at_window(window: Tokens, tokens: Tokens, upper: Tokens) -> Count:
     """An estimate that does not exceed the window."""
     upper = min(upper, window)
     return Count(min(tokens, upper), Grade.ESTIMATED, upper=upper)

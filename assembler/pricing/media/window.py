@@ -81,7 +81,7 @@ _MOST_BOXES = 4_096
 """The most boxes that are searched."""
 
 
-def inside(content: Window, wanted: bytes, start: int, stop: int) -> tuple[int, int]:
+def find_box(content: Window, wanted: bytes, start: int, stop: int) -> tuple[int, int]:
     """The beginning and end of the body of the first box with this name; an empty span if there is none."""
     return next(((begin, end) for name, begin, end in boxes(content, start, stop) if name == wanted), (stop, stop))
 

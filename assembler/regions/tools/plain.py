@@ -30,11 +30,11 @@ def plain(value: object, *, tool: str | None, path: Path = ()) -> JSON:
     At most 100 levels and 100,000 values; `$ref`s stay as they are. O(values).
     Raises `ToolError`, with the path, for anything that JSON or UTF-8 cannot express.
     """
-    return _Copy(tool).of(value, path)
+    return _SchemaCopy(tool).of(value, path)
 
 
 @attrs.define
-class _Copy:
+class _SchemaCopy:
     """One copy in progress: the tool's name, the containers around the current value, and the number of values."""
 
     tool: str | None

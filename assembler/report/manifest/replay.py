@@ -17,7 +17,7 @@ from budgets import AssemblyError
 from budgets.numbers import shown
 
 
-def replayed(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> Planned:
+def replay_manifest(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> Planned:
     """The plan whose request has the manifest's bytes. One build; inputs are hashed only if the bytes differ.
 
     A change that does not affect the bytes (the text of a dropped message, a version) is no error. Raises `ReplayError`

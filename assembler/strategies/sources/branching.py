@@ -34,7 +34,7 @@ class LookAhead:
 FAR = (LookAhead(8, 8, beyond=(LookAhead(8, 8),)), LookAhead(32, 4))
 
 
-def everywhere(group: Group) -> frozenset[Identity]:
+def find_shared_by_all(group: Group) -> frozenset[Identity]:
     """The documents that all requests of a group share; none for a single request."""
     return group[0].intersection(*group[1:]) if len(group) > 1 else frozenset()
 
@@ -76,7 +76,7 @@ def _measure_saved(group: Group, sizes: Sizes, look_aheads: Sequence[LookAhead])
     saved, unvisited = 0.0, [group]
     while unvisited:
         group = unvisited.pop()
-        shared = everywhere(group)
+        shared = find_shared_by_all(group)
         saved += (len(group) - 1) * sum(map(sizes.__getitem__, sorted(shared)))
         for document, part in split([request - shared for request in group], sizes, look_aheads):
             saved += (len(part) - 1) * sizes[document]

@@ -61,7 +61,7 @@ def escape_forgeries(text: str, labels: Sequence[str] = LABELS) -> str:
 
     A line that already begins with backslashes gets one more, so that different texts stay different.
     """
-    ours = _Ours.of(tuple(labels))
+    ours = _OwnLines.of(tuple(labels))
     lines = text.splitlines(keepends=True)
     found = [place for place, line in enumerate(lines) if ours.says(line)]
     for place in found:
@@ -69,7 +69,7 @@ def escape_forgeries(text: str, labels: Sequence[str] = LABELS) -> str:
     return "".join(lines) if found else text
 
 
-class _Ours:
+class _OwnLines:
     """Our own lines, in the form in which lines are compared."""
 
     __slots__ = ("_initials", "_labels")
@@ -81,8 +81,8 @@ class _Ours:
 
     @staticmethod
     @lru_cache(maxsize=16)
-    def of(labels: tuple[str, ...]) -> _Ours:
-        return _Ours(labels)
+    def of(labels: tuple[str, ...]) -> _OwnLines:
+        return _OwnLines(labels)
 
     def says(self, line: str) -> bool:
         first = _FIRST.match(line)

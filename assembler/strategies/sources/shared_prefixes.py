@@ -13,7 +13,7 @@ from typing import TypeAlias
 import attrs
 
 from assembler.regions.knowledge import Document
-from assembler.strategies.sources.branching import Group, Sizes, everywhere, split
+from assembler.strategies.sources.branching import Group, Sizes, find_shared_by_all, split
 from assembler.strategies.sources.source import Identity, identity
 
 _Branches: TypeAlias = Mapping[Identity, tuple[int, int]]
@@ -96,7 +96,7 @@ def _grow_branches(requests: Group, sizes: Sizes) -> tuple[_Branches, ...]:
     unvisited = [(0, requests)]
     while unvisited:
         node, group = unvisited.pop()
-        shared = everywhere(group)
+        shared = find_shared_by_all(group)
         for key in sorted(shared):  # it costs nothing to put first what all of them hold
             nodes.append({})
             nodes[node][key] = (0, len(nodes) - 1)

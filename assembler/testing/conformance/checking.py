@@ -35,7 +35,7 @@ Texts: TypeAlias = SearchStrategy[str] | Iterable[str]
 """What a check may draw texts from besides its own: a Hypothesis strategy, or a list of texts."""
 
 
-def copied(subject: Subject) -> Subject | None:
+def copy_subject(subject: Subject) -> Subject | None:
     """A deep copy of what is checked, which remembers nothing of the check; None if it cannot be copied."""
     try:
         return copy.deepcopy(subject)
@@ -164,14 +164,14 @@ def each_drawn(cases: SearchStrategy[Case], check: Callable[[Case], None], numbe
     @examples(number)
     @given(cases)
     def each(case: Case) -> None:
-        with noting(case):
+        with note_case(case):
             check(case)
 
     each()
 
 
 @contextmanager
-def noting(case: object) -> Generator[None]:
+def note_case(case: object) -> Generator[None]:
     """Note the case with whatever is raised in a `with` block. The innermost case is the one that is shown."""
     try:
         yield

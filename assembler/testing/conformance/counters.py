@@ -10,7 +10,15 @@ from typing import cast
 import attrs
 
 from assembler.drawn.engine import SearchStrategy, given, st
-from assembler.testing.conformance.checking import Checked, Texts, copied, examples, failure_of, refuse_class, with_own
+from assembler.testing.conformance.checking import (
+    Checked,
+    Texts,
+    copy_subject,
+    examples,
+    failure_of,
+    refuse_class,
+    with_own,
+)
 from budgets import Grade, Tokens
 from budgets.counters.guard import attribute_of, name_of
 
@@ -55,7 +63,7 @@ def check_counter(
     """
     __tracebackhide__ = True
     refuse_class(counter, "check_counter")
-    checked = _CheckedCounter(name_of(counter), counter, copied(counter))
+    checked = _CheckedCounter(name_of(counter), counter, copy_subject(counter))
     failure = failure_of(checked.name, lambda: checked.check(known, with_own(_TEXTS, texts), max_examples))
     if failure is not None:
         raise failure
@@ -131,7 +139,7 @@ class _CheckedCounter(Checked):
     def tells_texts_apart(self) -> None:
         """Check that two copies count alike in either order: a memory may take two texts for one."""
         for one, other in _LIKE if self.unused is not None else ():
-            first, second = copied(self.unused), copied(self.unused)
+            first, second = copy_subject(self.unused), copy_subject(self.unused)
             if first is not None and second is not None:
                 asked = first(one), first(other)
                 again = (second(other), second(one))[::-1]

@@ -30,7 +30,7 @@ from assembler.testing.conformance.checking import (
     Texts,
     examples,
     failure_of,
-    noting,
+    note_case,
     refuse_class,
     texts_of,
     with_own,
@@ -109,7 +109,7 @@ def _replace_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, 
     return request
 
 
-class _Estimating:
+class _EstimatingCounter:
     """A counter of characters that calls itself an estimate."""
 
     name, grade = "estimating", Grade.ESTIMATED
@@ -161,7 +161,7 @@ class _CheckedDialect(Checked):
         @given(requests("openai_chat", max_turns=3, texts=texts), st.sampled_from((None, "again.")), st.none() | texts)
         def each(request: dict[str, Any], repeated: str | None, instruction: str | None) -> None:
             nonlocal built
-            with noting(request):
+            with note_case(request):
                 built += self.one(_replace_ids(request, repeated=repeated), instruction)
 
         each()
@@ -170,7 +170,7 @@ class _CheckedDialect(Checked):
 
     def _check_given(self, histories: Iterable[Iterable[object]]) -> None:
         for place, history in enumerate(histories):
-            with noting(f"histories[{place}]"):
+            with note_case(f"histories[{place}]"):
                 if not self.one({"messages": [*history], "tools": [TOOL]}, None):
                     raise self.broken("it can write the histories that are given", f"histories[{place}] is refused")
 
@@ -305,7 +305,7 @@ class _CheckedDialect(Checked):
         )
 
     def grades_as_its_counter(self, body: Mapping[str, Any]) -> None:
-        layout, pricer = self.dialect.parse(body), self.dialect.pricer(self.model, _Estimating())
+        layout, pricer = self.dialect.parse(body), self.dialect.pricer(self.model, _EstimatingCounter())
         fixed = pricer.fixed([Piece("instruction", "system", "Be brief.")], layout.head, layout.tools)
         prices = [*fixed.pieces, *fixed.tools, *map(pricer.message, layout.messages)]
         best = min(price.grade for price in prices)

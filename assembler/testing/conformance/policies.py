@@ -28,11 +28,11 @@ from assembler.testing.conformance.checking import (
     Texts,
     each_drawn,
     failure_of,
-    noting,
+    note_case,
     refuse_class,
     with_own,
 )
-from assembler.testing.conformance.policy_cases import long_texts, showing
+from assembler.testing.conformance.policy_cases import draw_requests, long_texts
 from assembler.testing.conversations import requests
 from budgets import Budget, ContextLengthError, Tokens
 
@@ -132,12 +132,12 @@ class _CheckedPolicy(Checked):
     def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
         for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
             each_drawn(_draw_window(dialect, with_own(_TEXTS, texts)), self.one, -(-max_examples // len(_DIALECTS)))
-        for dialect, request in zip(_DIALECTS, showing(), strict=True):
+        for dialect, request in zip(_DIALECTS, draw_requests(), strict=True):
             self.given(request, dialect)
         for place, history in enumerate(histories):
             request = {"messages": [*history]}
             for dialect in _DIALECTS:
-                with noting(f"histories[{place}]"):
+                with note_case(f"histories[{place}]"):
                     self.given(request, dialect)
         only_cuts = isinstance(self.rung, CuttingRung) and isinstance(self.rung.traits.keeps, KeepsAll)
         if not (self.acted or only_cuts):
@@ -150,7 +150,7 @@ class _CheckedPolicy(Checked):
         for edge in dict.fromkeys([*edges[:_MOST_EDGES], *edges[-2:]]):
             for nudge in (-1, 0):
                 window = _Window(dialect, request, max(0, edge + nudge), 50)
-                with noting(window):
+                with note_case(window):
                     self.one(window)
 
     def one(self, window: _Window) -> None:
@@ -162,9 +162,9 @@ class _CheckedPolicy(Checked):
             raise self.broken("its traits are the same at every call", "they differ from those read first")
         try:
             if isinstance(asked, CuttingRung):
-                _Cutting(self, asked, window).check()
+                _CuttingCheck(self, asked, window).check()
             else:
-                _Rewriting(self, asked, window, window.ledger(asked)).check()
+                _RewritingCheck(self, asked, window, window.ledger(asked)).check()
             self._check_built(window)
         except PlanError as error:
             raise self.broken(_LAWFUL, str(error)) from None
@@ -206,7 +206,7 @@ class _CheckedPolicy(Checked):
 
 
 @attrs.frozen
-class _Cutting:
+class _CuttingCheck:
     """A policy that cuts, in one window."""
 
     checked: _CheckedPolicy
@@ -289,7 +289,7 @@ def _list_said(cut: Cut) -> tuple[object, ...]:
 
 
 @attrs.frozen
-class _Rewriting:
+class _RewritingCheck:
     """A policy that rewrites, and a conversation."""
 
     checked: _CheckedPolicy

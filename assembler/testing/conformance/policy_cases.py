@@ -34,7 +34,7 @@ _SHORTEST = 16
 """The shortest text by which a quotation is told from words that any reason may hold."""
 
 
-def showing() -> Iterator[dict[str, Any]]:
+def draw_requests() -> Iterator[dict[str, Any]]:
     """Requests with older turns of several forms and many steps in the newest, as OpenAI and Anthropic have them.
 
     Results are long, and two are equal. Older questions hold an image and a document. The second request also holds the

@@ -16,7 +16,7 @@ from assembler.conversation.messages.edit import write_like
 from assembler.conversation.messages.registered import AnyMessage, Reader, Writer, reading
 from assembler.conversation.repair import repair
 from assembler.errors import ConversationError, MessageTypeError
-from assembler.testing.conformance.checking import Checked, failure_of, noting, texts_of
+from assembler.testing.conformance.checking import Checked, failure_of, note_case, texts_of
 from assembler.verify import verify
 from budgets import AssemblyError, BudgetError
 
@@ -78,7 +78,7 @@ class _CheckedReader(Checked):
             )
         with reading(self.kind, self.reader, writer=self.writer):
             for place, history in enumerate(listed):
-                with noting(f"histories[{place}]"):
+                with note_case(f"histories[{place}]"):
                     self.one(history)
 
     def one(self, history: Sequence[object]) -> None:

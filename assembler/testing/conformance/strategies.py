@@ -27,7 +27,7 @@ from assembler.testing.conformance.checking import (
     Checked,
     ContractError,
     Texts,
-    copied,
+    copy_subject,
     each_drawn,
     failure_of,
     refuse_class,
@@ -65,7 +65,9 @@ def check_strategy(
         chooses = chooser(strategy)
     except BudgetError as error:
         raise ContractError(name, "it declares what it needs", str(error)) from None
-    checked = _CheckedStrategy(name, strategy, chooses, None if chooses is None else chooses.needs, copied(strategy))
+    checked = _CheckedStrategy(
+        name, strategy, chooses, None if chooses is None else chooses.needs, copy_subject(strategy)
+    )
     if (failure := failure_of(name, lambda: checked.check(texts, tuple(documents), max_examples))) is not None:
         raise failure
 

@@ -366,7 +366,7 @@ def test_chunks_are_the_rows_and_none_is_larger_than_asked(sizes: list[int], mos
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(workers, "ROWS", most)
         patched.setattr(workers, "BYTES", size)
-        bundles = list(workers.chunks(rows, 5))
+        bundles = list(workers.split_rows(rows, 5))
     assert list(itertools.chain(*bundles)) == list(enumerate(rows, 5))
     for bundle in bundles:
         assert 1 <= len(bundle) <= most

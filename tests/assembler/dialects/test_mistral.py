@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, ConversationError, UnsupportedContentError, count_request
 from assembler.conversation.messages import read_message
 from assembler.dialects import mistral, openai_chat
-from assembler.dialects.writing.call_ids import nine
+from assembler.dialects.writing.call_ids import make_nine_characters
 from assembler.dialects.writing.notes import BRIDGE
 from assembler.verify import verify
 from budgets import Budget, Grade, open_model_counter, tiktoken_counter
@@ -82,8 +82,12 @@ def test_an_emitted_request_is_read_and_emitted_again_unchanged(history: list[di
 
 @given(st.text())
 def test_an_id_is_nine_letters_and_a_legal_one_stays(call_id: str) -> None:
-    assert re.fullmatch("[a-zA-Z0-9]{9}", nine(call_id))
-    assert nine(nine(call_id)) == nine(call_id) == nine(str(call_id))
+    assert re.fullmatch("[a-zA-Z0-9]{9}", make_nine_characters(call_id))
+    assert (
+        make_nine_characters(make_nine_characters(call_id))
+        == make_nine_characters(call_id)
+        == make_nine_characters(str(call_id))
+    )
 
 
 def step(*ids: str, **message: Any) -> list[dict[str, Any]]:

@@ -36,11 +36,11 @@ from assembler.policies.summarize import HEADING
 from assembler.policies.traits import (
     active_rungs,
     asks,
-    briefest,
     cuts_only_on_overflow,
+    find_trimmer,
+    make_briefest,
     rung_of,
     stand_in,
-    trimming,
     without_mark,
 )
 from assembler.policies.truncate import EMPTIED, MARKER, NOTHING_ASKED, cut_json, cut_text
@@ -325,8 +325,8 @@ class Marked:
 def test_the_pipeline_learns_of_a_ladder_what_its_policies_declare() -> None:
     refuse, trim, low, marked = map(rung_of, (Refuse(), TrimOldest(), TrimOldest(low_water=0.5), Marked()))
     clear, chosen, model = map(rung_of, (ClearReasoning(), KeepRelevant(), Summarize(lambda *_: "")))
-    assert trimming((trim,)) == (trim, trim.traits.keeps)
-    assert [trimming(rungs) for rungs in ((refuse,), (low,), (marked,), (clear,), (trim, clear), ())] == [None] * 6
+    assert find_trimmer((trim,)) == (trim, trim.traits.keeps)
+    assert [find_trimmer(rungs) for rungs in ((refuse,), (low,), (marked,), (clear,), (trim, clear), ())] == [None] * 6
     assert (active_rungs((refuse, trim)), active_rungs((refuse,)), active_rungs((refuse, refuse))) == (
         (trim,),
         (refuse,),
@@ -340,8 +340,8 @@ def test_the_pipeline_learns_of_a_ladder_what_its_policies_declare() -> None:
         cuts_only_on_overflow(rungs) for rungs in ((clear,), (chosen,), (trim, clear), (chosen, low), (model,))
     ] == [False] * 5
     assert [asks(rung) for rung in (trim, model, stand_in(model))] == [False, True, True]
-    assert (stand_in(trim), briefest(trim), without_mark(trim)) == (trim, trim, trim)
-    assert [stand_in(model).name, briefest(model).name, model.name] == [
+    assert (stand_in(trim), make_briefest(trim), without_mark(trim)) == (trim, trim, trim)
+    assert [stand_in(model).name, make_briefest(model).name, model.name] == [
         "StandingSummary",
         "BriefestSummary",
         "Summarize",
