@@ -162,18 +162,18 @@ class CitedSources:
         shelf = Shelf(sources, candidates, allowed, self.selection, writer, lay_out)
         tokens_left = self._find_tokens_left(regions, sources, writer)
         if tokens_left is None:
-            chosen, rendered = allowed, shelf.laid(allowed)
+            chosen, rendered = allowed, shelf.layout_of(allowed)
         else:
-            if self.compress is not None and len(shelf.picked(tokens_left)) < len(allowed):
-                shelf = shelf.compressed(self.compress)
-            chosen, rendered = shelf.fitted(tokens_left, self.max_tokens)
+            if self.compress is not None and len(shelf.pick(tokens_left)) < len(allowed):
+                shelf = shelf.compress(self.compress)
+            chosen, rendered = shelf.fit(tokens_left, self.max_tokens)
             if self.merging is not None:
-                chosen, rendered = shelf.refilled(tokens_left, chosen, rendered)
+                chosen, rendered = shelf.refill(tokens_left, chosen, rendered)
             if len(chosen) < len(allowed):
                 whole = self._find_left_around(regions, shelf.sources, writer)
-                chosen, rendered = shelf.completed(whole, self.max_tokens, chosen, rendered)
+                chosen, rendered = shelf.complete(whole, self.max_tokens, chosen, rendered)
             if allowed and not chosen and self._asks_nothing(writer):  # such a message is only sent with a source
-                chosen, rendered = shelf.cheapest()
+                chosen, rendered = shelf.choose_cheapest()
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
         return attrs.evolve(rendered, omitted=(*gone, *_list_omitted(sources, candidates, reasons, chosen)))
 

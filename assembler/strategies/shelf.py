@@ -48,7 +48,7 @@ class Shelf:
     writer: SourceWriter
     lay_out: Callable[[Sequence[Source]], Rendered]
 
-    def picked(self, tokens_left: Tokens) -> list[int]:
+    def pick(self, tokens_left: Tokens) -> list[int]:
         """The indexes of the sources that the selection takes."""
         candidates = [self.candidates[at] for at in self.allowed]
         return [self.allowed[at] for at in self.selection.pick(candidates, tokens_left, self.writer.heading)]
@@ -57,11 +57,11 @@ class Shelf:
         """The sum of their prices, with headings."""
         return sum(self.candidates[at].cost + self.writer.heading(number) for number, at in enumerate(picked, 1))
 
-    def laid(self, picked: Sequence[int]) -> Rendered:
+    def layout_of(self, picked: Sequence[int]) -> Rendered:
         """The layout of these sources."""
         return self.lay_out([self.sources[at] for at in picked])
 
-    def compressed(self, compress: Callable[[str], str]) -> Shelf:
+    def compress(self, compress: Callable[[str], str]) -> Shelf:
         """The shelf with the shorter texts that a function returns, where they cost less."""
         sources, candidates = list(self.sources), list(self.candidates)
         for at in self.allowed:
@@ -74,7 +74,7 @@ class Shelf:
                 sources[at], candidates[at] = shorter, candidate
         return attrs.evolve(self, sources=sources, candidates=candidates)
 
-    def fitted(self, tokens_left: Tokens, max_tokens: Tokens | None) -> Choice:
+    def fit(self, tokens_left: Tokens, max_tokens: Tokens | None) -> Choice:
         """The choice and its layout. If the whole costs more or less than the sum of its pieces, choose for fewer
         tokens or for more, but never for more than `max_tokens`.
         """
@@ -83,7 +83,7 @@ class Shelf:
         promised = self.cost(picked)
         if left >= 0:
             return self._choose_for_more(tokens_left, tried, max_tokens)
-        if self.picked(promised - 1) == picked:  # it never leaves anything out
+        if self.pick(promised - 1) == picked:  # it never leaves anything out
             return picked, rendered
         # At `high` it does not fit; at `low` it does, or nothing is picked. Goes down in growing steps, then bisects.
         high, low = promised, max(promised + left, -1)
@@ -105,7 +105,7 @@ class Shelf:
             if high > low or len(picked) < _MANY:  # many pieces show it, if their bounds were rounded up
                 high += _ROUNDED
             high = high if max_tokens is None else min(high, max_tokens)
-            more = shelf.picked(high)
+            more = shelf.pick(high)
             if high <= low or more == picked:
                 break
             tried = shelf._try_choice(high)
@@ -121,7 +121,7 @@ class Shelf:
         """The choice for the most tokens below `high` that fits. `best` is that for `low`."""
         while high - low > 1:
             middle = (low + high) // 2
-            tried = best if self.picked(middle) == best[0] else self._try_choice(middle)
+            tried = best if self.pick(middle) == best[0] else self._try_choice(middle)
             if tried[2] < 0:
                 high = middle
             else:
@@ -129,22 +129,22 @@ class Shelf:
         return best
 
     def _try_choice(self, tokens_left: Tokens) -> _Tried:
-        picked = self.picked(tokens_left)
-        rendered = self.laid(picked)
+        picked = self.pick(tokens_left)
+        rendered = self.layout_of(picked)
         return picked, rendered, self.writer.space.left(rendered) or 0
 
-    def refilled(self, tokens_left: Tokens, picked: list[int], rendered: Rendered) -> Choice:
+    def refill(self, tokens_left: Tokens, picked: list[int], rendered: Rendered) -> Choice:
         """Fill the tokens that merging freed: choose again with more tokens left, then try neighbours one by one."""
 
-        def fitting(more: list[int]) -> Rendered | None:
-            found = self.laid(more)
+        def lay_out_if_fits(more: list[int]) -> Rendered | None:
+            found = self.layout_of(more)
             left = self.writer.space.left(found)
             return found if (left is None or left >= 0) and self.writer.cost(found) <= tokens_left else None
 
         for _ in range(_REFILLS):
             freed = tokens_left - self.writer.cost(rendered)
-            more = self.picked(self.cost(picked) + freed) if freed > 0 else picked
-            if not set(more) > set(picked) or (wider := fitting(more)) is None:
+            more = self.pick(self.cost(picked) + freed) if freed > 0 else picked
+            if not set(more) > set(picked) or (wider := lay_out_if_fits(more)) is None:
                 break
             picked, rendered = more, wider
         near = set[tuple[str, int]]().union(*(neighbours_of(self.sources[at]) for at in picked))
@@ -155,13 +155,13 @@ class Shelf:
             if tries == _NEIGHBOURS or at in taken or not is_near:
                 continue
             tries += 1
-            if (wider := fitting([*picked, at])) is not None:
+            if (wider := lay_out_if_fits([*picked, at])) is not None:
                 picked, rendered = [*picked, at], wider
                 near |= neighbours_of(source)
                 taken.add(at)
         return picked, rendered
 
-    def completed(
+    def complete(
         self, whole: Tokens | None, max_tokens: Tokens | None, picked: list[int], rendered: Rendered
     ) -> Choice:
         """Add sources that fit because the whole costs less than its pieces, whose bounds are rounded up one by one.
@@ -182,7 +182,7 @@ class Shelf:
                     continue
                 tries += 1
                 more = [*picked, at]
-                wider = self.laid(more)
+                wider = self.layout_of(more)
                 after = self.writer.space.left(wider)
                 if after is None or after < 0 or (max_tokens is not None and self.writer.cost(wider) > max_tokens):
                     continue
@@ -190,7 +190,7 @@ class Shelf:
                 saved = left + self.cost(picked) - whole
         return picked, rendered
 
-    def cheapest(self) -> Choice:
+    def choose_cheapest(self) -> Choice:
         """The source that costs least, and its layout."""
         picked = [min(self.allowed, key=lambda at: self.candidates[at].cost)]
-        return picked, self.laid(picked)
+        return picked, self.layout_of(picked)
