@@ -14,7 +14,8 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Message, Thinking, read_message
-from assembler.dialects.anthropic.dialect import anthropic, read_thinking
+from assembler.dialects.anthropic.billed_settings import read_thinking
+from assembler.dialects.anthropic.dialect import anthropic
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock.api import API
 from assembler.dialects.bedrock.blocks import BedrockWriter, own_thought, sends, tool_spec

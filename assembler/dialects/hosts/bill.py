@@ -120,7 +120,8 @@ class HostBill(JoiningPricer):
 
     def _price_alone(self, message: Message) -> Count:
         """Price one message of the template, or a server's items on Responses."""
-        if self.api == "responses" and message.role == "assistant" and all(type(it) is Opaque for it in message.parts):
+        is_of_model = self.api == "responses" and message.role == "assistant"
+        if is_of_model and all(type(part) is Opaque for part in message.parts):
             return price_items(message.parts, self.family, self.count)
         return price_message(message, self.family, self.count)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import attrs
 
-from assembler.dialects.anthropic.dialect import AnthropicPricer, anthropic
+from assembler.dialects.anthropic.dialect import anthropic
+from assembler.dialects.anthropic.pricer import AnthropicPricer
 from assembler.dialects.writing.fields import tool_choice_in
 from assembler.text.fields import fields_in, fields_of
 from budgets import Grade, TokenCounter
