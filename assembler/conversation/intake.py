@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from assembler.conversation.history import History
 from assembler.conversation.messages import Result
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.turns import answers_the_server
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.validation import iterates

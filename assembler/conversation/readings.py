@@ -16,7 +16,7 @@ from assembler.conversation.compaction import may_compact
 from assembler.conversation.messages import Call, Message, read_message
 from assembler.conversation.messages.dicts import pinned_among
 from assembler.conversation.messages.parts import FOREIGN
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.conversation.turns import (
     NOTHING_OPEN,

@@ -18,7 +18,7 @@ import attrs
 
 from assembler.conversation.compaction import is_compacted
 from assembler.conversation.messages import Call, Message, Opaque, Result
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.errors import ConversationError
 
 _ANY = ""

@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.edit import edited, has_no_id, may_lose_id, without_id
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.policies.passage import Change
 from assembler.policies.policy_views import Passage
 from assembler.validation import as_int, at_least_zero

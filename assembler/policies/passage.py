@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.history import Span
 from assembler.conversation.messages import Message
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.priced import NEIGHBOURS
 from budgets import Count, Tokens

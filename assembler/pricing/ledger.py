@@ -13,7 +13,7 @@ import attrs
 
 from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages import Message
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.readings import MANY, most_tokens
 from assembler.conversation.summary_request import Wanted
 from assembler.errors import UnsupportedContentError

@@ -14,7 +14,8 @@ import attrs
 
 from assembler.conversation.history import HistoryView, Span
 from assembler.conversation.messages import Call, Message, Result, Thinking, user_message
-from assembler.conversation.messages.responses import RESPONSES, continues, continues_step, is_given_apart, says_more
+from assembler.conversation.messages.responses import continues, continues_step, is_given_apart, says_more
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import MergingPricer, Pricer, is_joining, price_message, price_messages, price_unread

@@ -11,7 +11,7 @@ from typing import Any, cast
 from assembler.conversation.messages.kinds import CALLS, id_in
 from assembler.conversation.messages.message import Call, Message, Opaque, Part
 from assembler.conversation.messages.parts import Raw
-from assembler.conversation.messages.responses import read_item
+from assembler.conversation.messages.responses_items import read_item
 from assembler.text.fields import fields_in, items_of
 
 

@@ -12,7 +12,7 @@ from assembler.conversation.messages.dicts import read_dict
 from assembler.conversation.messages.kinds import id_in
 from assembler.conversation.messages.message import Call, Message, Part
 from assembler.conversation.messages.parts import FOREIGN
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.text.fields import fields_in, items_of
 

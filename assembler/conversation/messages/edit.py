@@ -17,7 +17,7 @@ from assembler.conversation.messages.objects import is_message_object
 from assembler.conversation.messages.parts import write_parts
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.messages.spelling import spelling_with
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS

@@ -17,7 +17,8 @@ from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
 from assembler.conversation.messages.kinds import role_of_item, stands_alone
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import is_reasoning_item
-from assembler.conversation.messages.responses import RESPONSES, is_sendable, join_turns, read_in_content
+from assembler.conversation.messages.responses import join_turns
+from assembler.conversation.messages.responses_items import RESPONSES, is_sendable, read_in_content
 
 
 def is_sent_thought(thought: Thinking, message: Message) -> bool:

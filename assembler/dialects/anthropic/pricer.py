@@ -9,7 +9,8 @@ import attrs
 
 from assembler.conversation.compaction import without_compacted_parts
 from assembler.conversation.messages import Media, Message, Part, Role, Thinking
-from assembler.conversation.messages.responses import RESPONSES, in_steps, join_turns
+from assembler.conversation.messages.responses import in_steps, join_turns
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.billed_settings import MODES, find_answer_schema, read_choice, read_known_type
 from assembler.dialects.anthropic.blocks import sends

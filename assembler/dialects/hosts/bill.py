@@ -20,13 +20,12 @@ from assembler.conversation.messages.items_in_content import (
     turns_of,
 )
 from assembler.conversation.messages.responses import (
-    RESPONSES,
     is_item_apart,
-    is_sendable,
     join_steps,
     join_turns,
     without_unfollowed_reasoning,
 )
+from assembler.conversation.messages.responses_items import RESPONSES, is_sendable
 from assembler.conversation.turns import is_head
 from assembler.dialects.blocks.pricing import lone_text
 from assembler.dialects.hosts.families import Family, family_of

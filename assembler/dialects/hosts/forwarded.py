@@ -11,7 +11,8 @@ from assembler.conversation.messages.extra_fields import field_of
 from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.conversation.messages.items_in_content import is_sent_thought
 from assembler.conversation.messages.parts import CHAT_SHAPES, NEUTRAL
-from assembler.conversation.messages.responses import RESPONSES, without_unfollowed_reasoning
+from assembler.conversation.messages.responses import without_unfollowed_reasoning
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai.wire import is_empty_for_chat

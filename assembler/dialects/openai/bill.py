@@ -11,7 +11,8 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.extra_fields import refusal_of
 from assembler.conversation.messages.foreign_parts import as_chat_sends, is_mark
-from assembler.conversation.messages.responses import RESPONSES, join_steps
+from assembler.conversation.messages.responses import join_steps
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.messages.results_first import results_first
 from assembler.dialects.blocks.pricing import lone_texts
 from assembler.dialects.openai.framing import Family

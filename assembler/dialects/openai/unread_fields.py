@@ -10,7 +10,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.calls_in_content import call_items
 from assembler.conversation.messages.foreign_parts import adapt_message, has_an_object
 from assembler.conversation.messages.items_in_content import is_sent_item
-from assembler.conversation.messages.responses import RESPONSES, is_sendable
+from assembler.conversation.messages.responses_items import RESPONSES, is_sendable
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import goes_as_it_came
 from assembler.dialects.writing.media_in_results import adapt_with_media

@@ -20,7 +20,8 @@ from assembler.conversation.messages.items_in_content import (
     is_sent_thought,
     turns_of,
 )
-from assembler.conversation.messages.responses import RESPONSES, is_sendable, join_turns, without_unfollowed_reasoning
+from assembler.conversation.messages.responses import join_turns, without_unfollowed_reasoning
+from assembler.conversation.messages.responses_items import RESPONSES, is_sendable
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening

@@ -14,7 +14,8 @@ from assembler.conversation.messages.foreign_parts import adapt_and_note, is_mar
 from assembler.conversation.messages.items_in_content import is_sent_item
 from assembler.conversation.messages.kinds import ARGUMENTS, OWED
 from assembler.conversation.messages.parts import compact_json
-from assembler.conversation.messages.responses import RESPONSES, is_sendable, unfollowed_reasoning
+from assembler.conversation.messages.responses import unfollowed_reasoning
+from assembler.conversation.messages.responses_items import RESPONSES, is_sendable
 from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, TakenMarks
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import Link, content_of, without_given

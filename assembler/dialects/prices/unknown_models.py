@@ -17,7 +17,8 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
-from assembler.conversation.messages.responses import RESPONSES, is_item_apart
+from assembler.conversation.messages.responses import is_item_apart
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.dialects.prices.families import ANOTHER_VOCABULARY
 from assembler.dialects.prices.graded import RuledPricer, counts_for_open_model, counts_for_openai
 from assembler.dialects.writing.fields import NO_PARAMETERS, object_schema

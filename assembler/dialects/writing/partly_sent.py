@@ -10,7 +10,8 @@ from assembler.conversation.compaction import api_of, without_compacted_parts
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.extra_fields import sends_fields_of_answers
 from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_left_out_for, is_sent_whole
-from assembler.conversation.messages.responses import RESPONSES, unfollowed_reasoning
+from assembler.conversation.messages.responses import unfollowed_reasoning
+from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.dialects.dialect import Dialect, Emission, ReasoningDialect
 from assembler.dialects.writing.lost_fields import has_more_to_say, saying_less
 
