@@ -9,8 +9,8 @@ import attrs
 
 from assembler.conversation.messages.dicts import read_dict
 from assembler.conversation.messages.extra_fields import REASONING
-from assembler.conversation.messages.foreign_parts import assign_unknown_parts
 from assembler.conversation.messages.message import Message
+from assembler.conversation.messages.part_owners import assign_unknown_parts
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.sdk_objects import plain_data
 from assembler.errors import ConversationError

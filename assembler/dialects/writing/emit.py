@@ -10,7 +10,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
-from assembler.conversation.messages.foreign_parts import assign_unknown_parts
+from assembler.conversation.messages.part_owners import assign_unknown_parts
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
 from assembler.dialects.writing.lost_fields import SideField, fields_of_tools, find_missing, lost_fields
 from assembler.dialects.writing.notes import CITATIONS, FIELDS, MARKS, SIGNATURES, Notes
