@@ -13,7 +13,7 @@ from budgets.lazy_patterns import compile_later
 
 MODULES = 14
 """Modules of ours, at most, that `from assembler import Assembler` may load. There were 12."""
-FIRST = 123
+FIRST = 124
 """The same once an assembler is made and has a message. There were 118."""
 VALUES = 78
 """Classes of attrs among these, at most: each is compiled as it is loaded, 0.7 ms. There were 76."""
