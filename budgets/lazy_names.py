@@ -142,7 +142,7 @@ class FromFolders(Mapping[str, Any]):
         self._listed: tuple[str, ...] | None = None
 
     @property
-    def _list_folders(self) -> tuple[str, ...]:
+    def _folders(self) -> tuple[str, ...]:
         if self._listed is None:  # two threads may both list them and get the same
             self._listed = self._list()
         return self._listed
@@ -158,12 +158,12 @@ class FromFolders(Mapping[str, Any]):
         return importlib.util.find_spec(f"{self._package}.{folder}.{self._module}")
 
     def __getitem__(self, folder: str) -> Any:
-        if folder not in self._list_folders:
+        if folder not in self._folders:
             raise KeyError(folder)
         return getattr(importlib.import_module(f"{self._package}.{folder}.{self._module}"), self._name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._list_folders)
+        return iter(self._folders)
 
     def __len__(self) -> int:
-        return len(self._list_folders)
+        return len(self._folders)

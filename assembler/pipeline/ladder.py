@@ -294,9 +294,9 @@ def _ask_to_rewrite(
         if saved >= excess:
             break
     decision = RungDecision(rung.name, saved, tuple(reasons.items()))
-    made = (
-        (*kept.made, RungChanges(ledger.length, place, kept.cut.first_kept, tuple(indexes))) if indexes else kept.made
-    )
+    made = kept.made
+    if indexes:
+        made = (*made, RungChanges(ledger.length, place, kept.cut.first_kept, tuple(indexes)))
     decisions = _note_decision(kept.decisions, decision, label)
     return attrs.evolve(kept, changed=changed, savings=savings, made=made, decisions=decisions, length=ledger.length)
 

@@ -97,10 +97,10 @@ class Settings:
 
     def priced_for(self, regions: Regions) -> Settings:
         """The settings with the prices for these regions: an output schema may change them."""
-        return self if regions.output is None else self._with_formatting_pricer
+        return self if regions.output is None else self._formatted_settings
 
     @found_once
-    def _with_formatting_pricer(self) -> Settings:
+    def _formatted_settings(self) -> Settings:
         pricer = self.pricer.formatted() if isinstance(self.pricer, FormattingPricer) else self.pricer
         return self if pricer is self.pricer else attrs.evolve(self, pricer=pricer)
 

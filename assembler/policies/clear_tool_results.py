@@ -48,11 +48,9 @@ class ClearToolResults:
         """
         for index, places in together(self._find_places_to_clear(passage)):
             message = passage.current(index)
-            given = (
-                [place for place in places if self._saves_tokens(message.parts[place], passage)]
-                if places[1:]
-                else places
-            )
+            given = places
+            if len(places) > 1:
+                given = [place for place in places if self._saves_tokens(message.parts[place], passage)]
             if not given:
                 continue
             cleared = passage.once((index, *given), message, partial(self._clear_parts, message, given))

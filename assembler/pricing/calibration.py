@@ -123,11 +123,11 @@ class CalibratedCounter:
         """
         added = ours.tokens - self.ours.tokens
         if beginning != self.request or added < 0:
-            billed, counted = self._find_share
+            billed, counted = self._ratio
             return Count(_divide_up(ours.tokens * billed, counted), Grade.ESTIMATED, upper=self.bound(ours.upper))
         # The bill has settled what the billed part costs, so the margin of its bound no longer counts.
         settled = max(ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens))
-        return Count(self._limit_bill + added, self._grade(ours, settled), upper=self._correct_count(settled))
+        return Count(self._plausible_bill + added, self._grade(ours, settled), upper=self._correct_count(settled))
 
     def is_of(self, dialect: str, model: str | None) -> bool:
         """Whether it is a bill of this API and model. True if it names no dialect."""
@@ -139,8 +139,8 @@ class CalibratedCounter:
 
     def tokens_left(self, limit: Tokens) -> Tokens:
         """The most that a request may cost by our rule so that its corrected bound is at most `limit`."""
-        billed, ours = self._find_share
-        missed, most = self._limit_bill - self.ours.tokens + self.drift, self._find_most_share
+        billed, ours = self._ratio
+        missed, most = self._plausible_bill - self.ours.tokens + self.drift, self._largest_ratio
         return max(min(limit, limit - missed, limit * ours // billed, (limit + 1) * ours // most), 0)
 
     def bound(self, by_rule: Tokens) -> Tokens:
@@ -153,12 +153,10 @@ class CalibratedCounter:
         If the provider rounds its share up, it is at most bill over count. If it rounds down, it is less than one token
         more over count, and so is what it makes of `by_rule`.
         """
-        billed, ours = self._find_share
-        rounded_up, rounded_down = (
-            _divide_up(by_rule * billed, ours),
-            _divide_up(by_rule * self._find_most_share, ours) - 1,
-        )
-        return max(by_rule + self._limit_bill - self.ours.tokens + self.drift, rounded_up, rounded_down)
+        billed, ours = self._ratio
+        rounded_up = _divide_up(by_rule * billed, ours)
+        rounded_down = _divide_up(by_rule * self._largest_ratio, ours) - 1
+        return max(by_rule + self._plausible_bill - self.ours.tokens + self.drift, rounded_up, rounded_down)
 
     @property
     def _needs_no_correction(self) -> bool:
@@ -166,26 +164,26 @@ class CalibratedCounter:
         return self.margin == self.drift == 0 and self.ours.grade is Grade.EXACT
 
     @property
-    def _find_most_share(self) -> Tokens:
-        """The first number of `_find_share` if one token more had been billed, within the bounds of a factor."""
-        billed, ours = self._find_share
+    def _largest_ratio(self) -> Tokens:
+        """The first number of `_ratio` if one token more had been billed, within the bounds of a factor."""
+        billed, ours = self._ratio
         return billed if self._needs_no_correction else min(billed + 2, 2 * ours)
 
     @property
-    def _find_share(self) -> tuple[Tokens, Tokens]:
+    def _ratio(self) -> tuple[Tokens, Tokens]:
         """`factor` as two whole numbers above 0, because products of floats are sometimes off by one."""
         ours = max(self.ours.tokens, 1)
         return min(max(2 * self.billed, ours), 4 * ours), 2 * ours
 
     def _grade(self, ours: Count, settled: Tokens) -> Grade:
-        if self._limit_bill != self.billed:
+        if self._plausible_bill != self.billed:
             return Grade.ESTIMATED
         if settled == self.ours.tokens and not self.drift:
             return Grade.EXACT  # the very request that was billed
         return ours.grade if self._needs_no_correction else max(ours.grade, Grade.BOUNDED)
 
     @property
-    def _limit_bill(self) -> Tokens:
+    def _plausible_bill(self) -> Tokens:
         """The bill, but at least `LEAST` of the count: a smaller bill lacks something, such as cached tokens."""
         return max(self.billed, ceil(self.ours.tokens * LEAST))
 

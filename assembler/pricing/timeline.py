@@ -116,9 +116,8 @@ class Timeline:
 
     def tokens(self, start: int, stop: int) -> Tokens:
         """The cost of what stays of the first `stop` messages if the turns before `start` are cut."""
-        return (
-            self._sums[stop] - self._sums[start] + self._count_kept_before(start) + self._price_reasoning(start, stop)
-        )
+        between = self._sums[stop] - self._sums[start]
+        return between + self._count_kept_before(start) + self._price_reasoning(start, stop)
 
     def _count_kept_before(self, start: int) -> Tokens:
         return self._pinned_sums[bisect_left(self._pinned, start)]

@@ -40,9 +40,9 @@ class ControlTexts:
 
     def uncovers(self, text: str) -> bool:
         """Whether the text contains a control token after normalisation."""
-        return (
-            self._normalise is not None and _compile_pattern(self._uncovered).search(self._normalise(text)) is not None
-        )
+        if self._normalise is None:
+            return False
+        return _compile_pattern(self._uncovered).search(self._normalise(text)) is not None
 
     def broken(self, text: str) -> str:
         """Put a blank inside every control token, so that it stays text. A text without one is unchanged.

@@ -56,14 +56,14 @@ class ToktokCounter(TiktokenCounter):
         return f"toktok:{self.encoding}"
 
     @functools.cached_property
-    def _count_by_engine(self) -> Callable[[str], int]:
+    def _engine_count(self) -> Callable[[str], int]:
         return _count_of(self.encoding)
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`. Raises `TokenCountError` for a lone surrogate, `MissingExtraError` if toktok is missing."""
         try:
             if text.isascii() or all_settled(text):
-                return self._count_by_engine(text)
+                return self._engine_count(text)
         except MissingExtraError:
             raise
         except BaseException as failure:  # panics are BaseExceptions

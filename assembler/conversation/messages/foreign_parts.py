@@ -192,10 +192,8 @@ def adapt_and_note(message: Message, target: str, done: Counter[str]) -> Message
     """`adapt_message`, and count in `done` the parts that were left out and those that became text."""
     new = adapt_message(message, target)
     if new is not message:
-        before, after = (
-            _count_adaptable(message.parts) - len(_find_repeated_calls(message)),
-            _count_adaptable(new.parts),
-        )
+        before = _count_adaptable(message.parts) - len(_find_repeated_calls(message))
+        after = _count_adaptable(new.parts)
         words = len(texts_of_extra_fields(message, target))
         gone = _count_lost_parts(message, new) + words
         found = {FOLDED: before - after - gone + words, LEFT_OUT: gone, UNASKED: _count_lost_questions(message, new)}

@@ -106,9 +106,8 @@ class HostBill(JoiningPricer):
             else as_responses_sends(adapt_message(message, RESPONSES))
         )
         if is_empty_for_chat(message) or not message.parts:
-            return (
-                NOTHING if chat else self._price_other_fields(message)
-            )  # an item of reasoning is sent beside the next one
+            # An item of reasoning is sent beside the next one.
+            return NOTHING if chat else self._price_other_fields(message)
         alone = _split_for_chat(message) if chat else _split_for_items(message)
         bill = total(map(self._price_alone, alone)) + self._price_other_fields(message)
         if message.name is None or self.api == "responses":  # where names have no place

@@ -171,7 +171,7 @@ class MistralPricer(MergingPricer):
         bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
         if message.role == "assistant" and fields_in(message.seen).get("prefix") is True:
             bill += NOTHING - Count(self.family.assistant.tokens)  # a prefix has no end token
-        return bill + self._price_of_bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
+        return bill + self._bridge_price if not self.bridged and any(type(part) is Call for part in parts) else bill
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
@@ -205,7 +205,7 @@ class MistralPricer(MergingPricer):
         return self.family.name == NEWEST
 
     @property
-    def _price_of_bridge(self) -> Count:
+    def _bridge_price(self) -> Count:
         bridge = self.family.assistant + self._price_text(BRIDGE)
         return Count(0, Grade.BOUNDED, upper=bridge.upper)
 

@@ -96,11 +96,8 @@ class PlainPricer:
     def message(self, message: Message) -> Count:
         """Price the texts of one message."""
         others = total(map(self._price_other_part, message.parts))
-        return (
-            self._grade_tokens(sum(self._count_part(part) for part in message.parts))
-            + self._price_unread(message)
-            + others
-        )
+        parts = self._grade_tokens(sum(self._count_part(part) for part in message.parts))
+        return parts + self._price_unread(message) + others
 
     def _price_other_part(self, part: Part) -> Count:
         """Price what is sent but is no text of this API's."""

@@ -121,9 +121,8 @@ def _read_tools(raw: object) -> tuple[Tool, ...]:
                 return tools
             fields = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else dump_model(raw))
             if all(tool.api is None for tool in tools):
-                whole = (
-                    _copy_definition(fields, tools[0]) if tools else None
-                )  # what holds n tools is copied once, not n times
+                # What holds n tools is copied once, not n times.
+                whole = _copy_definition(fields, tools[0]) if tools else None
                 return tuple(attrs.evolve(tool, seen=whole) for tool in tools)
             return tuple(attrs.evolve(tool, seen=_copy_definition(fields, tool)) for tool in tools)
     kind = (

@@ -78,9 +78,8 @@ def _read_dump(tool: object) -> tuple[Reading, ...] | None:
     if isinstance(tool, type):
         return None
     dumps = callable(getattr(tool, "model_dump", None))
-    typed = (
-        isinstance(_read_attribute(tool, "type"), str) or _read_attribute(tool, "function_declarations") is not _MISSING
-    )
+    typed = isinstance(_read_attribute(tool, "type"), str)
+    typed = typed or _read_attribute(tool, "function_declarations") is not _MISSING
     if dumps and typed:
         return read_definition(dump_model(tool))
     if all(_read_attribute(tool, word) is _MISSING for word in MCP_SCHEMA):

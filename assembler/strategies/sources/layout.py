@@ -131,11 +131,8 @@ class NativeSources:
 
 def origin_lines(document: Document, headings: Headings) -> str:
     """The document, section and page that are known, each in one line, whatever they hold."""
-    name, trail, page = (
-        _make_one_line(document.source),
-        section_trail(document),
-        _make_one_line(of(document, "page_number")),
-    )
+    name, trail = _make_one_line(document.source), section_trail(document)
+    page = _make_one_line(of(document, "page_number"))
     if headings is Headings.TRAIL:
         places = [place for place in (name, *trail) if place]
         shown = " › ".join(places) + (f", page {page}" if page else "")
