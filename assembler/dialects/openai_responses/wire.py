@@ -146,19 +146,10 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
                 yield _copy_call_in_list(item, ids, notes)
             case Call():
                 yield from _write_message_item(message, content)
-                call_id = ids.asked(part)
-                yield {
-                    "type": "function_call",
-                    "call_id": call_id,
-                    "name": _make_name_legal(part.name, notes),
-                    "arguments": part.arguments,
-                }
+                yield _write_call(part, ids, notes)
             case Result():
                 yield from _write_message_item(message, content)
-                call_id = ids.answered(part.call_id, part.name)
-                notes[FAILED] += part.error
-                kind = "custom_tool_call_output" if call_id in ids.custom else "function_call_output"
-                yield {"type": kind, "call_id": call_id, "output": _write_output(part)}
+                yield _write_result(part, ids, notes)
             case Thinking() | Opaque() if is_sent_item(part, message):
                 yield from _write_message_item(message, content)
                 yield _copy_item_in_list(part.raw, ids, notes)
@@ -173,6 +164,19 @@ def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
                 assert_never(never)
         content = []
     yield from _write_message_item(message, content)
+
+
+def _write_call(call: Call, ids: ItemIds, notes: Notes) -> Item:
+    call_id = ids.asked(call)
+    name = _make_name_legal(call.name, notes)
+    return {"type": "function_call", "call_id": call_id, "name": name, "arguments": call.arguments}
+
+
+def _write_result(result: Result, ids: ItemIds, notes: Notes) -> Item:
+    call_id = ids.answered(result.call_id, result.name)
+    notes[FAILED] += result.error
+    kind = "custom_tool_call_output" if call_id in ids.custom else "function_call_output"
+    return {"type": kind, "call_id": call_id, "output": _write_output(result)}
 
 
 def _copy_item_in_list(raw: Mapping[str, Any], ids: ItemIds, notes: Notes) -> Item:
