@@ -18,7 +18,8 @@ import attrs
 
 from assembler.conversation.compaction import is_compacted
 from assembler.conversation.messages import Call, Message, Opaque, Result
-from assembler.conversation.messages.responses_items import RESPONSES
+from assembler.conversation.messages.responses import is_given_apart
+from assembler.conversation.messages.responses_items import RESPONSES, is_sendable
 from assembler.errors import ConversationError
 
 _ANY = ""
@@ -190,10 +191,20 @@ def open_calls_after(open_calls: OpenCalls, message: Message, index: int, before
 
 
 def may_come_between(message: Message, before: Message | None) -> bool:
-    """Whether a message may come between a call and its result, as other items of the model in the Responses API."""
-    if before is None or not message.shape == before.shape == RESPONSES:
+    """Whether a message may come between a call and its result, as other items of the model in the Responses API.
+
+    So may a text of the model's whose dict has no type: that API accepts it as it accepts an item.
+    """
+    if before is None or not is_of_responses(before):
         return False
-    return message.role == "assistant" or (message.role == "tool" and Result not in map(type, message.parts))
+    if message.role == "assistant":
+        return is_of_responses(message)
+    return is_given_apart(message)
+
+
+def is_of_responses(message: Message) -> bool:
+    """Whether a message is an item of Responses, or a text of the model's that may stand among such items."""
+    return message.shape == RESPONSES or (message.role == "assistant" and is_sendable(message))
 
 
 def open_calls_at_the_end(messages: Iterable[tuple[int, Message]]) -> OpenCalls:

@@ -114,3 +114,11 @@ def test_an_answer_to_a_function_with_an_illegal_name_costs_what_it_is_sent_as(m
     request = context.request()
     assert verify(request, dialect="openai_chat") == []
     assert count_request(request, dialect="openai_chat", model=model) == context.count
+
+
+def test_an_answer_under_another_functions_name_gets_the_id_of_the_call_that_it_answers() -> None:
+    function = {"name": "weather: look up", "arguments": "{}"}
+    answer = {"role": "function", "name": "look_up", "content": "sunny"}
+    history = [ASKED, {"role": "assistant", "content": None, "function_call": function}, answer, ASKED]
+    request = Assembler(dialect="openai_chat").add_messages(history).build().request()
+    assert verify(request, dialect="openai_chat") == []

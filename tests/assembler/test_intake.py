@@ -431,3 +431,23 @@ def test_a_message_has_a_text_if_that_is_its_only_part(parts: list[Any], others:
     message = Message("user", tuple(parts), None, "neutral", None)
     for made, of in ((message, parts), (attrs.evolve(message, parts=tuple(others)), others)):
         assert made.text == (of[0] if [type(part) for part in of] == [str] else None)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "c2ln"},
+        {"type": "tool_use", "id": "a", "name": "f", "input": {}},
+        {"type": "text", "text": "a"},
+        {"type": "tool_result", "tool_use_id": "a", "content": "b"},
+        {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}},
+    ],
+    ids=lambda block: block["type"],
+)
+def test_a_block_in_place_of_a_message_is_read_once_it_is_put_where_the_error_says(block: dict[str, Any]) -> None:
+    with pytest.raises(AssemblyError, match="put the block into a message: ") as refused:
+        read_message(block, 0)
+    role = "assistant" if "'assistant'" in str(refused.value) else "user"
+    assert role == ("assistant" if block["type"] in ("thinking", "redacted_thinking", "tool_use") else "user")
+    assert read_message({"role": role, "content": [block]}, 0).parts

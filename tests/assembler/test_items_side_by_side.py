@@ -98,13 +98,23 @@ def said(text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("dialect", ["openai_chat", "mistral", "anthropic", "gemini", "bedrock"])
 @pytest.mark.parametrize("texts", [["Wait."], ["Wait.", "There."], ["Wait.", "There.", "So."]])
-def test_texts_between_a_call_and_its_answer_do_not_separate_them(dialect: str, texts: list[str]) -> None:
+@pytest.mark.parametrize("easy", [False, True], ids=["items", "no type"])
+def test_texts_between_a_call_and_its_answer_do_not_separate_them(dialect: str, texts: list[str], easy: bool) -> None:
     tools: list[Any] = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
-    items = [*ASKED, CALL, *map(said, texts), OUTPUT, *NEXT]
+    told = [{"role": "assistant", "content": text} for text in texts] if easy else [said(text) for text in texts]
+    items = [*ASKED, CALL, *told, OUTPUT, *NEXT]
     request = Assembler(dialect=dialect).add_capability(tools).add_messages(items).build().request()
     assert not verify(request, dialect=dialect)
     sent = str(request)
     assert [text for text in texts if text not in sent] == []
+
+
+def test_a_text_without_a_type_between_a_call_and_its_answer_is_sent_to_responses_where_it_stands() -> None:
+    history = [*ASKED, CALL, {"role": "assistant", "content": "Wait."}, OUTPUT, *NEXT]
+    assembler = Assembler(dialect="openai_responses")
+    for message in history:
+        assembler.add_message(message)
+    assert assembler.build().request()["input"] == history
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "a-model-of-nobody"])
@@ -172,7 +182,7 @@ def steps_out_of_order(draw: st.DrawFn) -> list[dict[str, Any]]:
                     search = {"type": "web_search_call", "id": f"ws_{len(history)}", "status": "completed"}
                     history.append({**search, "action": action})
                 case _:
-                    history.append(saying("openai_responses", "Let me see."))
+                    history.append(draw(st.sampled_from([SAID, {"role": "assistant", "content": "Let me see."}])))
         while waiting:
             history.append(answer(draw, waiting))
     return [*history, {"role": "user", "content": "and?"}]

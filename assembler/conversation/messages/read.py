@@ -11,6 +11,7 @@ import attrs
 from assembler.conversation.messages.dicts import ROLES, read_dict, read_usual
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.objects import is_message_object, read_object, spell_object
+from assembler.conversation.messages.parts import is_kind_of_part
 from assembler.conversation.messages.registered import registered_fields
 from assembler.conversation.messages.sdk_objects import dump_of, plain_fields
 from assembler.conversation.messages.spelling import spelling_of, spelling_of_dialect
@@ -169,7 +170,8 @@ _HOLDS_THE_MESSAGE = {
 """What to pass instead of a request or response, by the field in it that holds messages."""
 
 _OF_GEMINI = ("function_response", "functionResponse", "function_call", "functionCall", "inline_data", "inlineData")
-_OF_ANTHROPIC = ("tool_result", "tool_use", "text", "image", "document")
+_OF_THE_MODEL = ("output_text", "redacted_thinking", "refusal", "thinking", "tool_call", "tool_use")
+"""Types of blocks that only the model writes."""
 _ONE_PIECE = "add up the deltas of the stream, and pass the whole message: {'role': 'assistant', 'content': text}"
 
 
@@ -190,8 +192,9 @@ def _name_step(raw: object) -> str:
             return _ONE_PIECE
         if any(name in fields for name in _OF_GEMINI):
             return "put the part into a content: {'role': 'user', 'parts': [part]}; 'model' for what the model said"
-        if fields.get("type") in _OF_ANTHROPIC:
-            return "put the block into a message: {'role': 'user', 'content': [block]}"
+        if is_kind_of_part(str(fields.get("type"))):
+            role = "assistant" if fields["type"] in _OF_THE_MODEL else "user"
+            return f"put the block into a message: {{'role': '{role}', 'content': [block]}}"
         if "output" in fields and isinstance(fields["output"], Mapping):
             return "pass the message of the response: response['output']['message']"
         return next((step for name, step in _HOLDS_THE_MESSAGE.items() if name in fields), "")

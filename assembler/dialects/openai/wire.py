@@ -161,8 +161,7 @@ def _answers_call_with_made_id(message: Message, open_calls: Iterable[tuple[Call
     """Whether a legacy answer, which has no id, answers a call that got one."""
     if message.role != "tool" or message.seen["role"] != "function":
         return False
-    names = [part.name for part in message.parts if type(part) is Result]
-    return any(call.id is None and (call.name in names or None in names) for call, _ in open_calls)
+    return any(call.id is None for call, _ in open_calls)  # whatever its name: see `CallQueue.answered`
 
 
 def _has_calls_to_respell(message: Message) -> bool:

@@ -57,7 +57,7 @@ def dialect_of(template: str) -> Any:
 def test_what_is_left_of_a_refused_history_is_counted_as_it_is_written(template: str, policy: Any) -> None:
     """It was counted by the sum of its estimates, and could be twice as long as the window."""
     dialect, built = dialect_of(template), 0
-    for window in range(60, 700, 3):
+    for window in range(60, 700, 11):
         assembler = Assembler(Budget(window), dialect=dialect, on_overflow=policy).add_messages(HISTORY)
         try:
             context = assembler.build()
