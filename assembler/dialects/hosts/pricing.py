@@ -18,7 +18,7 @@ from assembler.conversation.messages.message import Call, Media, Message, Opaque
 from assembler.dialects.hosts.families import Definitions, Family, price_texts
 from assembler.dialects.hosts.harmony import declaration, declare_tools
 from assembler.dialects.openai.framing import OpenAIApi
-from assembler.dialects.openai.wire import legal_name
+from assembler.dialects.openai.respelled import legal_name
 from assembler.pricing.media import read_media
 from assembler.pricing.media.open_models import price_medium
 from assembler.pricing.opaque import add_words

@@ -27,8 +27,9 @@ from assembler.dialects.openai.pricing import (
     price_tool_choice,
     price_tools,
 )
+from assembler.dialects.openai.respelled import is_foreign_thought, result_texts
 from assembler.dialects.openai.unread_fields import price_unread
-from assembler.dialects.openai.wire import is_empty_for_chat, is_foreign_thought, is_sent_in_content, result_texts
+from assembler.dialects.openai.wire import is_empty_for_chat, is_sent_in_content
 from assembler.dialects.prices.message_fields import price_fields
 from assembler.dialects.writing.fields import tool_choice_in
 from assembler.dialects.writing.media_in_results import adapt_with_media, all_with_media_after_results

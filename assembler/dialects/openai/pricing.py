@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from assembler.conversation.messages.message import Call
 from assembler.dialects.openai.framing import ENVELOPE, Arguments, Family
+from assembler.dialects.openai.respelled import legal_name
 from assembler.dialects.openai.tool_text import Schema, count_unsettled, tool_text
-from assembler.dialects.openai.wire import legal_name
 from assembler.dialects.prices.graded import counts_for_openai
 from assembler.errors import ToolError
 from assembler.pricing.pricer import Has

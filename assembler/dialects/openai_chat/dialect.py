@@ -20,13 +20,8 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.hosts.upstream import upstream_pricer
 from assembler.dialects.openai.bill import OpenAIChatPricer
 from assembler.dialects.openai.families import family_of
-from assembler.dialects.openai.wire import (
-    is_foreign_thought,
-    is_sent_in_content,
-    sent_alone,
-    tool_definition,
-    wire_messages,
-)
+from assembler.dialects.openai.respelled import is_foreign_thought
+from assembler.dialects.openai.wire import is_sent_in_content, sent_alone, tool_definition, wire_messages
 from assembler.dialects.openai_chat.api import API
 from assembler.dialects.prices.graded import graded_pricer
 from assembler.dialects.prices.unknown_models import guessed_pricer, in_chat, unknown_model_pricer

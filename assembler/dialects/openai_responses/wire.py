@@ -19,7 +19,7 @@ from assembler.conversation.messages.responses_items import RESPONSES, is_sendab
 from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, TakenMarks
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import Link, content_of, without_given
-from assembler.dialects.openai.wire import legal_name, media_part
+from assembler.dialects.openai.respelled import legal_name, media_part
 from assembler.dialects.writing.call_ids import legal_id
 from assembler.dialects.writing.fields import NO_PARAMETERS, named_tool, object_schema, own_fields
 from assembler.dialects.writing.notes import FAILED, REASONING, RENAMED, SILENT, Notes
