@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from assembler.cli.progress import working
-from assembler.cli.request_file.shapes import any_text, mapping
+from assembler.cli.request_file.shapes import read_any_text, read_mapping
 from assembler.cli.terminal import AsJson, show, show_json
 from assembler.dialects import openai_chat, openai_responses
 from assembler.dialects.hosts.fit_constants import LEAST, Recorded, count_parts, fit_constants, row
@@ -37,7 +37,7 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
     """
     place = Place(str(recordings))
     named_lines = [
-        (any_text(at.key("model"), line.get("model")), at, line) for at, line in _read_lines(recordings, place)
+        (read_any_text(at.key("model"), line.get("model")), at, line) for at, line in _read_lines(recordings, place)
     ]
     names = sorted({name for name, _, _ in named_lines})
     if model is None and len(names) > 1:
@@ -60,16 +60,16 @@ def _read_lines(path: Path, place: Place) -> list[tuple[Place, dict[str, object]
     if not isinstance(lines, list):
         raise place.error("expected JSON lines, in a file whose name ends in .jsonl")
     places = enumerate(cast("list[object]", lines))
-    return [(place.item(index), mapping(place.item(index), line, what="recording")) for index, line in places]
+    return [(place.item(index), read_mapping(place.item(index), line, what="recording")) for index, line in places]
 
 
 def _read_recording(place: Place, line: dict[str, object]) -> Recorded:
-    api = any_text(place.key("api"), line.get("api"))
+    api = read_any_text(place.key("api"), line.get("api"))
     if api not in DIALECT_BY_API:
         raise place.key("api").error(f"expected one of {', '.join(DIALECT_BY_API)}: rows of hosts are for these")
     billed = index_of(line.get("input_tokens"))
     if billed is None or billed < 1:
         raise place.key("input_tokens").error("expected the number of input tokens that were billed, cached ones too")
-    request = mapping(place.key("request"), line.get("request"), what="request")
+    request = read_mapping(place.key("request"), line.get("request"), what="request")
     with place.key("request").answers_for():
         return count_parts(DIALECT_BY_API[api].parse(request), billed, counter_for(VOCABULARY_OF))

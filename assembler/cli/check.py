@@ -9,7 +9,7 @@ import attrs
 
 from assembler.cli.progress import working
 from assembler.cli.request_file.model_and_dialect import dialect_of, model_of
-from assembler.cli.request_file.shapes import mapping
+from assembler.cli.request_file.shapes import read_mapping
 from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.json_text import read_json
 from assembler.files.place import Place, one_line
@@ -40,7 +40,7 @@ def check(file: Path, /, *, model: str | None = None, dialect: str | None = None
         Print the broken rules as JSON.
     """
     place = Place(str(file))
-    body = mapping(place, read_json(file, place), what="request, a JSON object")
+    body = read_mapping(place, read_json(file, place), what="request, a JSON object")
     named = model_of(COMMAND, place, model, body)
     dialect_name = dialect_of(COMMAND, place, dialect, named, DIALECTS)
     with working("checking"):

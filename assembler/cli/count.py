@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from assembler import count_request
 from assembler.cli.progress import working
 from assembler.cli.request_file.model_and_dialect import CHAT_TEMPLATE, dialect_of, model_of, tokenizer_at
-from assembler.cli.request_file.shapes import mapping
+from assembler.cli.request_file.shapes import read_mapping
 from assembler.cli.terminal import AsJson, show, show_json
 from assembler.dialects import DIALECTS
 from assembler.files.json_text import read_json
@@ -50,7 +50,7 @@ def count(
         Print the tokens, the grade and the upper bound as JSON.
     """
     place = Place(str(file))
-    body = mapping(place, read_json(file, place), what="request, a JSON object")
+    body = read_mapping(place, read_json(file, place), what="request, a JSON object")
     named = model_of(COMMAND, place, model, body)
     dialect_name = CHAT_TEMPLATE
     if named is not None or dialect is not None or tokenizer is None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from assembler.report.terminal import WIDTH, printable
+from assembler.report.terminal import WIDTH, make_printable
 
 AsJson = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
 """The option of a command to print its result as JSON instead of a table."""
@@ -33,7 +33,7 @@ def show(text: str) -> None:
     """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # a process started with it closed
         return
-    safe = printable(text, getattr(sys.stdout, "encoding", None))
+    safe = make_printable(text, getattr(sys.stdout, "encoding", None))
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         from rich.console import Console
 

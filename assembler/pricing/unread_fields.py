@@ -16,7 +16,7 @@ from assembler.conversation.messages.dicts import PIN
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.message import Message, Opaque, Part, Result
 from assembler.conversation.messages.parts import NEUTRAL
-from assembler.conversation.messages.shapes import MESSAGE, PARTS, SHAPES, UNSENT, Known, all_shapes, known
+from assembler.conversation.messages.shapes import MESSAGE, PARTS, SHAPES, UNSENT, Known, all_shapes, fields_named
 from assembler.pricing.opaque import is_measured
 from assembler.pricing.unread_keys import bound_of_texts
 from assembler.text.fields import fields_of, items_of
@@ -126,4 +126,4 @@ def _know_every_api() -> Mapping[str, Known]:
     return {**kinds, **_OF_LANG_CHAIN, "document": {**kinds["document"], "document": {**(named or {}), "name": None}}}
 
 
-_OF_LANG_CHAIN = {"tool_call": known("name args"), "reasoning_content": known("reasoning_content")}
+_OF_LANG_CHAIN = {"tool_call": fields_named("name args"), "reasoning_content": fields_named("reasoning_content")}

@@ -9,14 +9,14 @@ import attrs
 
 from assembler.loggers import logger
 from assembler.pricing.pricer import Piece
-from assembler.rag.result import RetrievalResult, as_document, listed, read_results
+from assembler.rag.result import RetrievalResult, as_document, as_list, read_results
 from assembler.rag.token_budget import ENCODING
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.strategies import Rendered
 from assembler.strategies.cited_sources import FRAME, CitedSources
 from assembler.strategies.sources.duplicates import SIMILAR, SameText, SimilarVectors
-from assembler.strategies.sources.source import of
+from assembler.strategies.sources.source import metadata_of
 from assembler.strategies.strategy import Placement
 from assembler.validation import must_be
 from budgets import TokenCounter, Tokens, memoised, tiktoken_counter
@@ -85,7 +85,7 @@ class ContextOptimizer:
         Their blocks, including numbers and rules, cost at most `context_budget`; a negative one keeps none. Logs a
         warning if no result has an embedding: then only equal texts are duplicates.
         """
-        given = [] if retrieval_results is None else listed(retrieval_results, "retrieval results")
+        given = [] if retrieval_results is None else as_list(retrieval_results, "retrieval results")
         documents = [as_document(result) for result in read_results(given)]
         warn_without_embeddings(self.strategy, documents)
         space = _SourcesAlone(as_whole_number(context_budget, "context_budget"), self._counter)
@@ -97,8 +97,8 @@ class ContextOptimizer:
         self, original_results: Sequence[object], optimized_results: Sequence[object]
     ) -> OptimizationStats:
         """How many results and tokens were removed. A result costs its block without the number."""
-        original_results = listed(original_results, "original_results")
-        optimized_results = listed(optimized_results, "optimized_results")
+        original_results = as_list(original_results, "original_results")
+        optimized_results = as_list(optimized_results, "optimized_results")
         before, after = self._count_tokens(original_results), self._count_tokens(optimized_results)
         removed = len(original_results) - len(optimized_results)
         return OptimizationStats(
@@ -129,14 +129,14 @@ def percentage(part: float, whole_: float) -> float:
 
 
 def _make_result(document: Document) -> RetrievalResult:
-    page = of(document, "page_number")
+    page = metadata_of(document, "page_number")
     return RetrievalResult(
         document.text,
         score=document.score or 0.0,
-        chunk_id=cast("str | None", of(document, "chunk_id")),
-        document_id=cast("str | None", of(document, "document_id")),
+        chunk_id=cast("str | None", metadata_of(document, "chunk_id")),
+        document_id=cast("str | None", metadata_of(document, "document_id")),
         document_filename=document.source,
-        section_title=cast("str | None", of(document, "section_title")),
+        section_title=cast("str | None", metadata_of(document, "section_title")),
         page_number=page if isinstance(page, int | str) else None,
         metadata=document.metadata,
     )

@@ -63,11 +63,11 @@ def read_results(results: object) -> list[RetrievalResult]:
     """
     return [
         _read(result, place)
-        for place, result in enumerate(listed(cast("Iterable[object]", results), "retrieval results"))
+        for place, result in enumerate(as_list(cast("Iterable[object]", results), "retrieval results"))
     ]
 
 
-def listed(values: Iterable[_T], name: str) -> list[_T]:
+def as_list(values: Iterable[_T], name: str) -> list[_T]:
     """The argument `name` as a list. Raises PromptError for other values, also for a text and a mapping."""
     given: object = values
     if not iterates(given) or isinstance(given, str | bytes | Mapping):

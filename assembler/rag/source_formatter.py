@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from assembler.errors import PromptError
-from assembler.rag.result import RetrievalResult, as_document, listed, read_results
+from assembler.rag.result import RetrievalResult, as_document, as_list, read_results
 from assembler.regions.knowledge import Document
 from assembler.strategies.sources.layout import RULE, PlainSources
-from assembler.strategies.sources.source import of
+from assembler.strategies.sources.source import metadata_of
 from budgets.numbers import as_whole_number
 
 _T = TypeVar("_T")
@@ -80,7 +80,7 @@ class SourceFormatter:
         page_numbers: Sequence[int | str | None] | None = None,
     ) -> str:
         """Write the sources, numbered from 1, with rules between. Raises PromptError for lists of unequal length."""
-        contents = listed(contents, "contents")
+        contents = as_list(contents, "contents")
         count = len(contents)
         filenames = _complete_column(document_filenames, "document_filenames", count)
         titles = _complete_column(section_titles, "section_titles", count)
@@ -115,12 +115,14 @@ def mapping_of(documents: Sequence[Document]) -> SourceMapping:
 
 def _make_entry(document: Document) -> SourceEntry:
     entry = SourceEntry(
-        chunk_id=of(document, "chunk_id"), document_id=of(document, "document_id"), page=of(document, "page_number")
+        chunk_id=metadata_of(document, "chunk_id"),
+        document_id=metadata_of(document, "document_id"),
+        page=metadata_of(document, "page_number"),
     )
     entry.filename = document.source
     if entry["chunk_id"] is None and entry["document_id"] is None and document.source is not None:
         entry["document_filename"] = document.source
-    if (merged := of(document, "chunk_ids")) is not None:
+    if (merged := metadata_of(document, "chunk_ids")) is not None:
         entry["chunk_ids"] = merged
     return entry
 
@@ -128,7 +130,7 @@ def _make_entry(document: Document) -> SourceEntry:
 def _complete_column(values: Sequence[_T | None] | None, name: str, count: int) -> Sequence[_T | None]:
     if values is None:
         return [None] * count
-    values = listed(values, name)
+    values = as_list(values, name)
     if len(values) != count:
         raise PromptError(f"{name} has {len(values)} entries for {count} contents: give one for each, None for unknown")
     return values

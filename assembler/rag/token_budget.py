@@ -11,7 +11,7 @@ from assembler.dialects import Dialect, plain
 from assembler.errors import PromptError
 from assembler.rag.other_vocabulary import PlainForOtherVocabulary
 from assembler.rag.reserve import FixedReserve, OutputReserve
-from assembler.rag.result import listed
+from assembler.rag.result import as_list
 from assembler.rag.settings import MODEL, Settings, settings_from
 from assembler.strategies.sources.selection import Candidate, Greedy
 from assembler.text.checked import checked_text
@@ -140,7 +140,7 @@ class TokenBudgetManager:
         A text that does not fit is skipped. Each text is counted alone, so pass whole blocks with separators. A
         negative budget keeps nothing. Raises PromptError unless there is a score for each text.
         """
-        texts, scores = listed(texts, "texts"), listed(scores, "scores")
+        texts, scores = as_list(texts, "texts"), as_list(scores, "scores")
         if len(texts) != len(scores):
             raise PromptError(f"{len(texts)} texts and {len(scores)} scores: give a score for each text")
         for score in scores:

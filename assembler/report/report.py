@@ -119,9 +119,9 @@ class Report:
     def __str__(self) -> str:
         import sys
 
-        from assembler.report.terminal import printable
+        from assembler.report.terminal import make_printable
 
-        return printable(self.text(), getattr(sys.stdout, "encoding", None))
+        return make_printable(self.text(), getattr(sys.stdout, "encoding", None))
 
 
 def report_of(plan: Planned) -> Report:

@@ -43,7 +43,7 @@ def report_text(report: Report, width: int) -> str:
     return "\n".join([*head, "", *tables, *_write_notes(report, width)])
 
 
-def printable(text: str, encoding: str | None) -> str:
+def make_printable(text: str, encoding: str | None) -> str:
     """The text in characters of this encoding: bars become `#`, and other missing characters `?`."""
     encoding = encoding or "utf-8"
     try:

@@ -10,7 +10,7 @@ import attrs
 from assembler.strategies.source_writer import COMPRESSED, SourceWriter
 from assembler.strategies.sources.merging import neighbours_of
 from assembler.strategies.sources.selection import Candidate, Selection
-from assembler.strategies.sources.source import Source, of
+from assembler.strategies.sources.source import Source, metadata_of
 from assembler.strategies.strategy import Rendered
 from assembler.text.checked import checked_text
 from budgets import Tokens
@@ -151,7 +151,7 @@ class Shelf:
         taken, tries = set(picked), 0
         for at in self.allowed:
             source = self.sources[at]
-            is_near = (str(source.origin), of(source.document, "chunk_index")) in near
+            is_near = (str(source.origin), metadata_of(source.document, "chunk_index")) in near
             if tries == _NEIGHBOURS or at in taken or not is_near:
                 continue
             tries += 1

@@ -12,7 +12,7 @@ from assembler.regions.knowledge import Document
 from assembler.strategies.source_block import SourceBlock
 from assembler.strategies.sources.layout import BlockLayout, SourceLayout
 from assembler.strategies.sources.selection import Candidate
-from assembler.strategies.sources.source import Source, of
+from assembler.strategies.sources.source import Source, metadata_of
 from assembler.strategies.strategy import Continued, Rendered, Space
 from budgets import Tokens
 
@@ -103,5 +103,5 @@ def pieces_of(layout: SourceLayout, sources: Iterable[Source]) -> list[Piece]:
 
 def name_of(source: Source) -> str:
     """The name of a source in reports: where it is from, and its place among the documents given."""
-    suffix = " (compressed)" if of(source.document, COMPRESSED) else ""
+    suffix = " (compressed)" if metadata_of(source.document, COMPRESSED) else ""
     return f"{source.document.shown or source.document.type} #{source.place}{suffix}"

@@ -12,7 +12,7 @@ from assembler.validation import unknown_dialect, wrong
 from assembler.verify import shape
 from assembler.verify.checker import DIALECTS, Checker
 from assembler.verify.foreign import S5, foreign_keys
-from assembler.verify.jsonable import unjsonable
+from assembler.verify.jsonable import wrong_json
 from assembler.verify.place import request_place
 from assembler.verify.shape import OBJECT, S2, must_be
 from assembler.verify.violation import Rule, Violation
@@ -57,7 +57,7 @@ def verify(
 def _find_violations(request: Mapping[str, Any], dialect: str | Named | None, model: str | None) -> list[Violation]:
     checker = _find_checker(_name_model(request, model) if dialect is None else dialect)
     root = request_place(request)
-    found = [*must_be(root, OBJECT), *unjsonable(root.value, bytes_under=checker.bytes_under)]
+    found = [*must_be(root, OBJECT), *wrong_json(root.value, bytes_under=checker.bytes_under)]
     if not isinstance(root.value, dict):
         return found
     if checker.words is not None:

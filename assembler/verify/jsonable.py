@@ -32,7 +32,7 @@ class _Frame:
     children: Iterator[tuple[str, object]]
 
 
-def unjsonable(root: object, *, bytes_under: Collection[str]) -> Iterator[Violation]:
+def wrong_json(root: object, *, bytes_under: Collection[str]) -> Iterator[Violation]:
     """S2 for each value that JSON cannot carry. Bytes are allowed under the keys where the SDK takes them.
 
     Linear in the number of distinct values: a shared value is checked once. A cycle is reported where it closes.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assembler.cli import main
-from assembler.cli.request_file.policies import overflow
+from assembler.cli.request_file.policies import read_ladder
 from assembler.files.place import Place, SpecError
 from assembler.policies import (
     ClearReasoning,
@@ -48,8 +48,8 @@ SPELLED: list[tuple[object, Policy]] = [
 
 @pytest.mark.parametrize(("spelled", "made"), SPELLED)
 def test_a_name_with_options_is_the_policy_made_with_them(spelled: object, made: Policy) -> None:
-    assert overflow(HERE, spelled) == [made]
-    assert overflow(HERE, [spelled, "refuse"]) == [made, Refuse()]
+    assert read_ladder(HERE, spelled) == [made]
+    assert read_ladder(HERE, [spelled, "refuse"]) == [made, Refuse()]
 
 
 def test_a_binding_limit_selects_documents_by_the_scores_of_the_file(
@@ -76,9 +76,9 @@ def test_a_binding_limit_selects_documents_by_the_scores_of_the_file(
 )
 def test_an_option_of_a_wrong_type_is_refused_at_its_place_in_the_file(spelled: object, said: str) -> None:
     with pytest.raises(SpecError, match=said):
-        overflow(HERE, spelled)
+        read_ladder(HERE, spelled)
 
 
 def test_truncate_without_its_number_is_refused_at_its_place_in_the_file() -> None:
     with pytest.raises(SpecError, match=r"on_overflow\.truncate\.max_tokens: missing"):
-        overflow(HERE, "truncate")
+        read_ladder(HERE, "truncate")

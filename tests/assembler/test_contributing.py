@@ -103,8 +103,8 @@ LINES = {
 FOLLOWS = """
 from assembler import Assembler, DropNone, NoWords, Truncate, policies, strategies
 from assembler.cli import main
-from assembler.cli.request_file.policies import POLICIES, overflow
-from assembler.cli.request_file.strategies import strategy
+from assembler.cli.request_file.policies import POLICIES, read_ladder
+from assembler.cli.request_file.strategies import read_strategy
 from assembler.dialects import DIALECTS, acme
 from assembler.files.place import Place
 from budgets import Budget, ones_counter
@@ -112,8 +112,8 @@ from tools.tables import all_policies, entries, in_files, values_of_dialects
 
 place = Place("bot.yaml")
 assert policies.DropNone is DropNone and strategies.NoWords is NoWords
-assert overflow(place, {"drop_none": {"keep": 3}}) == [DropNone(keep=3)]
-assert strategy(place, {"no_words": {"reminder": "x"}}) == NoWords("x")
+assert read_ladder(place, {"drop_none": {"keep": 3}}) == [DropNone(keep=3)]
+assert read_strategy(place, {"no_words": {"reminder": "x"}}) == NoWords("x")
 context = Assembler(Budget(9, counter=ones_counter()), dialect="acme", on_overflow=DropNone(), strategy=NoWords())
 assert context.add_message(("user", "q")).build().request() == {"turns": [{"by": "person", "says": "q"}]}
 assert DIALECTS["acme"] is acme

@@ -13,7 +13,7 @@ import pytest
 
 import assembler
 from assembler import strategies
-from assembler.cli.request_file.strategies import STRATEGIES, strategy
+from assembler.cli.request_file.strategies import STRATEGIES, read_strategy
 from assembler.files.place import Place
 from assembler.strategies import ChatRegions, CitedSources, Placement, QuestionChunks, Strategy
 from assembler.strategies.sources.ordering import Order
@@ -45,11 +45,11 @@ def test_a_strategy_of_the_table_is_public_and_named_in_files_as_its_module_is(o
     name = "_".join(re.findall("[A-Z][a-z0-9]+", one.__name__)).lower()
     assert one.__module__ == f"assembler.strategies.{name}"
     if name in STRATEGIES and not STRATEGIES[name].required:
-        assert strategy(HERE, name) == STRATEGIES[name].make()
+        assert read_strategy(HERE, name) == STRATEGIES[name].make()
 
 
 def test_a_name_with_options_is_the_strategy_made_with_them() -> None:
-    assert strategy(HERE, "question_chunks") == QuestionChunks()
+    assert read_strategy(HERE, "question_chunks") == QuestionChunks()
     spelled = {
         "order": "given",
         "selection": "best",
@@ -61,7 +61,7 @@ def test_a_name_with_options_is_the_strategy_made_with_them() -> None:
     made = CitedSources(
         order=Order.GIVEN, selection=Best(), placement=Placement.TOOL, per_document=2, max_tokens=9, top_k=3
     )
-    assert strategy(HERE, {"cited_sources": spelled}) == made
-    assert strategy(HERE, {"chat_regions": {"reminder": "Data.", "placement": "question"}}) == ChatRegions(
+    assert read_strategy(HERE, {"cited_sources": spelled}) == made
+    assert read_strategy(HERE, {"chat_regions": {"reminder": "Data.", "placement": "question"}}) == ChatRegions(
         "Data.", Placement.QUESTION
     )

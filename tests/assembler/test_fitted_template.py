@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembler import Assembler, Context, FittedTemplate, PromptError, TrimOldest, count_request
-from assembler.cli.request_file.strategies import strategy as read_strategy
+from assembler.cli.request_file.strategies import read_strategy as read_strategy
 from assembler.dialects import DIALECTS
 from assembler.files.place import Place
 from assembler.prompts import Prompt, ValidatedPromptTemplate

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assembler import Assembler, count_request
-from assembler.cli.request_file.policies import overflow
+from assembler.cli.request_file.policies import read_ladder
 from assembler.dialects import DIALECTS, plain
 from assembler.files.place import Place
 from budgets import Budget, ContextLengthError, tiktoken_counter
@@ -164,7 +164,7 @@ def cuts() -> Iterator[Case]:
         policy, messages = POLICIES[number % len(POLICIES)], talk(draw, draw.randrange(2, 7), calls=number % 3 > 0)
         whole = Assembler(Budget(10**6, counter=len), dialect=plain).add_messages(messages).plan().count.tokens
         window = draw.randrange(whole // 4, whole + 2)
-        rungs = overflow(Place("case").key("policy"), policy)
+        rungs = read_ladder(Place("case").key("policy"), policy)
         case: Case = {"policy": policy, "window": window, "messages": messages}
         try:
             context = (

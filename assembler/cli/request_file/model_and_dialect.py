@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from assembler.cli.request_file.shapes import any_text, one_of, unknown_model
+from assembler.cli.request_file.shapes import one_of, read_any_text, unknown_model
 from assembler.files.place import Place
 from budgets import UnknownModelError
 from budgets.errors import from_extra
@@ -47,7 +47,7 @@ def model_of(command: Place, body: Place, given: str | None, request: Mapping[st
         return NamedModel(command.key("--model"), given)
     for key in _MODEL_KEYS:
         if key in request:
-            return NamedModel(body.key(key), any_text(body.key(key), request[key]))
+            return NamedModel(body.key(key), read_any_text(body.key(key), request[key]))
     return None
 
 

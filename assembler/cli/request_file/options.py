@@ -17,22 +17,22 @@ import attrs
 from assembler.cli.request_file.shapes import (
     Named,
     Reader,
-    any_text,
-    kind,
+    describe_type,
     list_of,
-    number,
     one_of,
-    true_or_false,
-    whole_number,
+    read_any_text,
+    read_number,
+    read_true_or_false,
+    read_whole_number,
 )
 from assembler.files.place import Place
 from budgets.lazy_names import homes_in
 
 _SCALARS: Mapping[object, tuple[Reader[Any], str]] = {
-    bool: (true_or_false, "true or false"),
-    int: (whole_number, "whole numbers"),
-    float: (number, "numbers"),
-    str: (any_text, "texts"),
+    bool: (read_true_or_false, "true or false"),
+    int: (read_whole_number, "whole numbers"),
+    float: (read_number, "numbers"),
+    str: (read_any_text, "texts"),
 }
 """The reader of each type, and the plural for its values."""
 
@@ -146,9 +146,9 @@ def _make_reader_of_several(
     def read(place: Place, value: object) -> Any:
         if isinstance(value, str) and value in words:
             return words[value]
-        readers = lists if lists and kind(value) == "a list" else scalars
+        readers = lists if lists and describe_type(value) == "a list" else scalars
         if readers:
             return readers[0](place, value)
-        raise place.error(f"expected {' or '.join([*words, *['a list'] * len(lists)])}, got {kind(value)}")
+        raise place.error(f"expected {' or '.join([*words, *['a list'] * len(lists)])}, got {describe_type(value)}")
 
     return read

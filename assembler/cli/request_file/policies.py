@@ -20,7 +20,7 @@ POLICIES: Mapping[str, Named[Policy]] = NamedIn(built_in)
 """Every policy that a file can name. `Summarize` needs a function, and `Offload` a store."""
 
 
-def overflow(place: Place, value: object) -> Sequence[Policy]:
+def read_ladder(place: Place, value: object) -> Sequence[Policy]:
     """Read a policy or a ladder: a name, a name with options, or a list of these."""
     if not isinstance(value, list):
         return [_read_policy(place, value)]

@@ -20,7 +20,7 @@ T = TypeVar("T")
 Reader: TypeAlias = Callable[[Place, object], T]
 
 
-def kind(value: object) -> str:
+def describe_type(value: object) -> str:
     """Describe a value by its type, without quoting a text."""
     match value:
         case None:
@@ -39,40 +39,40 @@ def kind(value: object) -> str:
             return f"a {type(value).__name__}"
 
 
-def setting(value: object) -> str:
-    """Describe a setting as `kind` does, but quote a short text. Not for values that may be part of a prompt."""
+def describe_setting(value: object) -> str:
+    """Describe a setting as `describe_type` does, but quote a short text. Not for what may be part of a prompt."""
     if isinstance(value, str) and len(value) <= LONGEST_SHOWN:
         return json.dumps(value, ensure_ascii=False)
-    return kind(value)
+    return describe_type(value)
 
 
-def any_text(place: Place, value: object) -> str:
+def read_any_text(place: Place, value: object) -> str:
     """Read any text."""
     if isinstance(value, str):
         return value
     hint = " (put it in quotes)" if isinstance(value, bool | int | float) else ""
-    raise place.error(f"expected text, got {kind(value)}{hint}")
+    raise place.error(f"expected text, got {describe_type(value)}{hint}")
 
 
-def true_or_false(place: Place, value: object) -> bool:
+def read_true_or_false(place: Place, value: object) -> bool:
     """Read a boolean."""
     if isinstance(value, bool):
         return value
-    raise place.error(f"expected true or false, got {setting(value)}")
+    raise place.error(f"expected true or false, got {describe_setting(value)}")
 
 
-def whole_number(place: Place, value: object) -> int:
+def read_whole_number(place: Place, value: object) -> int:
     """Read a whole number."""
     if type(value) is int:
         return value
-    raise place.error(f"expected a whole number, got {setting(value)}")
+    raise place.error(f"expected a whole number, got {describe_setting(value)}")
 
 
-def number(place: Place, value: object) -> int | float:
+def read_number(place: Place, value: object) -> int | float:
     """Read a finite number."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return value
-    raise place.error(f"expected a number, got {setting(value)}")
+    raise place.error(f"expected a number, got {describe_setting(value)}")
 
 
 def one_of(choices: Mapping[str, T]) -> Reader[T]:
@@ -83,7 +83,7 @@ def one_of(choices: Mapping[str, T]) -> Reader[T]:
             return choices[value]
         close = nearest(value, choices) if isinstance(value, str) else ""
         hint = f" ({close[2:]})" if close.startswith(", ") else ""
-        raise place.error(f"expected one of {', '.join(choices)}; got {setting(value)}{hint}")
+        raise place.error(f"expected one of {', '.join(choices)}; got {describe_setting(value)}{hint}")
 
     return read
 
@@ -93,7 +93,7 @@ def list_of(reader: Reader[T], *, what: str) -> Reader[list[T]]:
 
     def read(place: Place, value: object) -> list[T]:
         if not isinstance(value, list):
-            raise place.error(f"expected a list of {what}, got {kind(value)}")
+            raise place.error(f"expected a list of {what}, got {describe_type(value)}")
         return [reader(place.item(index), item) for index, item in enumerate(cast("list[object]", value))]
 
     return read
@@ -103,7 +103,7 @@ def table_of(reader: Reader[T], *, what: str) -> Reader[dict[str, T]]:
     """A reader of a mapping with any keys. `what` names the values in errors."""
 
     def read(place: Place, value: object) -> dict[str, T]:
-        return {name: reader(place.key(name), item) for name, item in mapping(place, value, what=what).items()}
+        return {name: reader(place.key(name), item) for name, item in read_mapping(place, value, what=what).items()}
 
     return read
 
@@ -114,7 +114,7 @@ def fields_of(
     """A reader of a mapping with these keys. An empty value counts as missing."""
 
     def read(place: Place, value: object) -> dict[str, Any]:
-        given = mapping(place, value, what=what or f"mapping with {', '.join(readers)}")
+        given = read_mapping(place, value, what=what or f"mapping with {', '.join(readers)}")
         refuse_unknown(place, given, readers)
         values = {name: readers[name](place.key(name), item) for name, item in given.items() if item is not None}
         for name in required:
@@ -169,14 +169,14 @@ def _find_foreign_name(place: Place, name: str, known: Collection[str]) -> SpecE
     return None
 
 
-def mapping(place: Place, value: object, *, what: str) -> dict[str, object]:
+def read_mapping(place: Place, value: object, *, what: str) -> dict[str, object]:
     """Read a mapping whose keys are texts."""
     if not isinstance(value, dict):
-        raise place.error(f"expected a {what}, got {kind(value)}")
+        raise place.error(f"expected a {what}, got {describe_type(value)}")
     fields = cast("dict[object, object]", value)
     for name in fields:
         if not isinstance(name, str):
-            raise place.error(f"expected keys that are text, got {kind(name)} (put it in quotes)")
+            raise place.error(f"expected keys that are text, got {describe_type(name)} (put it in quotes)")
     return cast("dict[str, object]", fields)
 
 
@@ -186,21 +186,21 @@ def json_value(place: Place, value: object) -> Any:
         case None | bool() | int() | str():
             return value
         case float():
-            return number(place, value)
+            return read_number(place, value)
         case list():
             items = cast("list[object]", value)
             return [json_value(place.item(index), item) for index, item in enumerate(items)]
         case dict():
-            fields = mapping(place, cast("object", value), what="mapping")
+            fields = read_mapping(place, cast("object", value), what="mapping")
             return {name: json_value(place.key(name), item) for name, item in fields.items()}
         case _:
-            raise place.error(f"expected a value that JSON can carry, got {kind(value)}")
+            raise place.error(f"expected a value that JSON can carry, got {describe_type(value)}")
 
 
 def unknown_model(error: UnknownModelError) -> str:
     """The error's text for an unknown model."""
     like = f"; nearest known: {', '.join(error.nearest)}" if error.nearest else ""
-    return f"expected a model whose window is published, got {setting(error.name)}{like}"
+    return f"expected a model whose window is published, got {describe_setting(error.name)}{like}"
 
 
 @attrs.frozen
@@ -223,7 +223,7 @@ def read_named(table: Mapping[str, Named[T]], place: Place, value: object, *, wh
     """Read one object of the table: a name, or a mapping of one name to its options. `several` is advice for more."""
     if not isinstance(value, dict):
         return one_of(table)(place, value).read(place.key(str(value)), None)
-    given = mapping(place, cast("object", value), what=what)
+    given = read_mapping(place, cast("object", value), what=what)
     if len(given) != 1:
         raise place.error(f"expected one {what} with its options, got {len(given)} keys{several}")
     [(name, options)] = given.items()

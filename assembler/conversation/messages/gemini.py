@@ -16,7 +16,7 @@ from assembler.conversation.messages.parts import (
     FOREIGN,
     Raw,
     compact_json,
-    gemini_part,
+    read_gemini_part,
     read_part,
     write_parts,
 )
@@ -61,7 +61,7 @@ def _read_part(item: object, index: int) -> Part:
         raise ConversationError(f"a Gemini part must be a dict, got {type(item).__name__}", index=index)
     fields = cast(Raw, item)
     if not _is_of_another_api(fields):
-        return gemini_part(fields, index)
+        return read_gemini_part(fields, index)
     part, _ = read_part(fields, index=index)
     if isinstance(part, str):
         return part

@@ -86,7 +86,7 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
     part = cast(Raw, item)
     kind = part.get("type")
     if kind is None and not OF_GEMINI.isdisjoint(part):
-        return gemini_part(part, index), FOREIGN  # Gemini has no content, and no other API has its parts
+        return read_gemini_part(part, index), FOREIGN  # Gemini has no content, and no other API has its parts
     if isinstance(kind, str) and (is_item(kind, part)):
         return Opaque(kind, part, "responses"), FOREIGN
     if kind is None and "type" not in part:
@@ -253,29 +253,29 @@ def _read_bedrock_reasoning(part: Raw, index: int) -> Thinking:
     return Thinking(str(cast(Raw, text).get("text", "")) if isinstance(text, Mapping) else "", part)
 
 
-def either(part: Raw, snake: str, camel: str) -> Any:
+def read_either(part: Raw, snake: str, camel: str) -> Any:
     """The value under a key of Gemini's in the SDK's spelling, or else in the API's."""
     return part.get(snake, part.get(camel))
 
 
-def gemini_part(part: Raw, index: int) -> Part:
+def read_gemini_part(part: Raw, index: int) -> Part:
     """A part of Gemini's, in the API's camelCase or the SDK's snake_case."""
-    if (call := either(part, "function_call", "functionCall")) is not None:
-        signature: object = either(part, "thought_signature", "thoughtSignature")
+    if (call := read_either(part, "function_call", "functionCall")) is not None:
+        signature: object = read_either(part, "thought_signature", "thoughtSignature")
         if not isinstance(signature, str | bytes | None):
             kind = type(signature).__name__
             raise ConversationError(
                 f"a thought signature is a {kind}; pass it as it came, base64 or bytes", index=index
             )
         return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
-    if (response := either(part, "function_response", "functionResponse")) is not None:
+    if (response := read_either(part, "function_response", "functionResponse")) is not None:
         return _read_gemini_result(response, index)
     if part.get("text") is not None:
         text = checked_text(part["text"], field=f"conversation[{index}]")
         return Thinking(text, part) if part.get("thought") is True else text
-    blob = either(part, "inline_data", "inlineData") or either(part, "file_data", "fileData")
+    blob = read_either(part, "inline_data", "inlineData") or read_either(part, "file_data", "fileData")
     if isinstance(blob, Mapping):
-        mime = str(either(cast(Raw, blob), "mime_type", "mimeType") or "")
+        mime = str(read_either(cast(Raw, blob), "mime_type", "mimeType") or "")
         kind = mime.split("/", 1)[0]
         return Media(kind if kind in ("image", "audio", "video") else "document", part)
     kinds = (key for key, held in part.items() if held is not None and key not in _SIGNS)
@@ -307,7 +307,7 @@ def _read_part_of_response(item: object, index: int) -> Media | Opaque:
     """A part of a function response beside its object: an image, a file (google-genai 3.4.0, FunctionResponsePart)."""
     if not isinstance(item, Mapping):
         raise ConversationError(f"a part of a function response must be a dict, got {type(item).__name__}", index=index)
-    part = gemini_part(cast(Raw, item), index)
+    part = read_gemini_part(cast(Raw, item), index)
     return part if isinstance(part, Media | Opaque) else Opaque("part", cast(Raw, item), "gemini")
 
 

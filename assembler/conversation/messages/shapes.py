@@ -33,7 +33,7 @@ MESSAGE = "message"
 """The kind under which the fields of a message itself are known."""
 
 
-def known(names: str = "", **holders: Known) -> Known:
+def fields_named(names: str = "", **holders: Known) -> Known:
     """The fields with these names, and those that hold more fields."""
     return {**dict.fromkeys(names.split()), **holders}
 

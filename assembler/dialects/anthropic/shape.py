@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assembler.conversation.messages.extra_fields import OF_CHAT
-from assembler.conversation.messages.shapes import MESSAGE, PARTS, Shape, declare_shape, known
+from assembler.conversation.messages.shapes import MESSAGE, PARTS, Shape, declare_shape, fields_named
 
 
 def _write_failed_block(call_id: str | None, text: str) -> dict[str, Any]:
@@ -23,14 +23,14 @@ SHAPE = declare_shape(
         tool_examples="input_examples",
         summary="content",
         known_fields={
-            MESSAGE: {**dict.fromkeys(OF_CHAT), **known(content=PARTS)},
-            "text": known("text citations"),
-            "thinking": known("signature", thinking=PARTS),
-            "redacted_thinking": known("data"),
-            "image": known(source=known("data url")),
-            "document": known("title context citations", source=known("data url content")),
-            "tool_use": known("name input caller"),
-            "tool_result": known(content=PARTS),
+            MESSAGE: {**dict.fromkeys(OF_CHAT), **fields_named(content=PARTS)},
+            "text": fields_named("text citations"),
+            "thinking": fields_named("signature", thinking=PARTS),
+            "redacted_thinking": fields_named("data"),
+            "image": fields_named(source=fields_named("data url")),
+            "document": fields_named("title context citations", source=fields_named("data url content")),
+            "tool_use": fields_named("name input caller"),
+            "tool_result": fields_named(content=PARTS),
         },
     )
 )

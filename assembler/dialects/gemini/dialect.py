@@ -29,7 +29,7 @@ from assembler.dialects.gemini.parts import (
     GeminiWriter,
     as_answered,
     declarations,
-    either,
+    read_either,
     schema_of,
     sends,
     setting_of,
@@ -84,7 +84,7 @@ class Gemini:
         if request.get("contents") is None:
             raise ConversationError("request has no contents; expected the arguments of generateContent")
         config: Mapping[str, Any] = request.get("config") or {}
-        given = either(request, "system_instruction", either(config, "system_instruction"))
+        given = read_either(request, "system_instruction", read_either(config, "system_instruction"))
         tools: object = request.get("tools") or config.get("tools") or ()
         options = options_in(request, (*_OWNED, "config"))
         options |= options_in(config, _OWNED)
@@ -302,7 +302,7 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         facts = read_media(part)
         if facts.text is not None:
             return pictures.price_file(self.count(facts.text))
-        rates, asked = self.family.rates, fields_of(either(part.raw, "media_resolution"))
+        rates, asked = self.family.rates, fields_of(read_either(part.raw, "media_resolution"))
         if asked is not None and isinstance(rates, pictures.Flat):
             level = asked.get("level", level)
         return pictures.price_resolved(facts, rates, level)

@@ -31,7 +31,7 @@ _STORES = ("gs://", "https://generativelanguage.googleapis.com/")
 """The locations that `file_data` accepts."""
 
 
-def either(fields: Raw, snake: str, default: object = None) -> object:
+def read_either(fields: Raw, snake: str, default: object = None) -> object:
     """The value of a key in the SDK's or the wire's form."""
     if (found := fields.get(snake)) is not None:
         return found
@@ -59,7 +59,7 @@ class GeminiWriter(Writer):
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """A text part; an empty one only with a thought signature, which Gemini 3 wants back."""
         own = raw if raw is not None and shape == _SHAPE and _KINDS.isdisjoint(raw) else None
-        signed = own is not None and either(own, "thought_signature") is not None
+        signed = own is not None and read_either(own, "thought_signature") is not None
         if not text and not signed:
             self.notes["empty text(s) left out"] += 1
             return None
@@ -68,7 +68,7 @@ class GeminiWriter(Writer):
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A `function_call` part with its signature; one of the caller's own is copied."""
         name = self.named(call)
-        given = None if raw is None else either(raw, "function_call")
+        given = None if raw is None else read_either(raw, "function_call")
         if raw is None or not isinstance(given, Mapping):
             asked: Block = {"id": call_id} if call_id is not None else {}
             asked |= {"name": name, "args": arguments_of(call, self.notes)}
@@ -85,7 +85,7 @@ class GeminiWriter(Writer):
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A `function_response` part with the call's name; one of the caller's own is copied."""
         name = self.answered(call)
-        given = None if raw is None else either(raw, "function_response")
+        given = None if raw is None else read_either(raw, "function_response")
         if raw is None or not isinstance(given, Mapping):
             answer: Block = {"id": call_id} if call_id is not None else {}
             answer |= {"name": name, "response": response_of(result)}
@@ -107,7 +107,7 @@ class GeminiWriter(Writer):
 
     def media(self, part: Media) -> Block:
         """A part with data, or with a file by its address."""
-        if any(isinstance(either(part.raw, key), Mapping) for key in ("inline_data", "file_data")):
+        if any(isinstance(read_either(part.raw, key), Mapping) for key in ("inline_data", "file_data")):
             return without_given(part.raw)
         match content_of(part):
             case Inline(mime=mime, data=data):
@@ -148,7 +148,7 @@ def sends(part: Part, shape: str) -> bool:
         case str():
             return part != "" or shape == _SHAPE  # an empty text of its own may carry a signature
         case Thinking():
-            return shape == _SHAPE and (part.text != "" or either(part.raw, "thought_signature") is not None)
+            return shape == _SHAPE and (part.text != "" or read_either(part.raw, "thought_signature") is not None)
         case Opaque():
             return "cachePoint" not in part.raw
         case _:
@@ -189,7 +189,7 @@ def schema_of(options: Raw, key: str) -> Raw | None:
 
 def setting_of(options: Raw, key: str) -> object:
     """The value under `key` of `config` or the wire's `generationConfig`; None without one."""
-    held: object = either(fields_in(either(options, "generation_config")), key, either(options, key))
+    held: object = read_either(fields_in(read_either(options, "generation_config")), key, read_either(options, key))
     return held
 
 
@@ -208,7 +208,7 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
             wrapped[id(tool.raw)] = own_definition(tool)
             continue
         raw = fields_of(tool.seen)
-        if raw is not None and either(raw, "function_declarations") is not None:
+        if raw is not None and read_either(raw, "function_declarations") is not None:
             wrapped[id(tool.raw)] = _copy_own_list(raw)
         else:
             declared.append(_write_declaration(tool))
@@ -218,7 +218,7 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
 def _copy_own_list(raw: Raw) -> Block:
     """Copy a list of declarations, with `type: object` in each schema, which Gemini demands."""
     own = own_fields(raw)
-    for declared in items_of(either(own, "function_declarations")):
+    for declared in items_of(read_either(own, "function_declarations")):
         NONE_TAKEN.drop_from_tool(fields_in(declared))
         for key, schema in fields_in(declared).items():
             fields = fields_of(schema) if key in _SCHEMAS else None
@@ -241,7 +241,7 @@ def with_json_schema(tools: Sequence[Tool]) -> frozenset[str]:
     O(declarations): those of one object share it.
     """
     definitions = {id(tool.seen): tool.seen for tool in tools}
-    given = (items_of(either(fields_in(seen), "function_declarations")) for seen in definitions.values())
+    given = (items_of(read_either(fields_in(seen), "function_declarations")) for seen in definitions.values())
     declared = (fields_in(item) for items in given for item in items)
     own = {fields.get("name"): None for fields in declared if "parameters" in fields}
     return frozenset(tool.name for tool in tools if tool.name not in own)

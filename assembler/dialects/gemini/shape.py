@@ -10,7 +10,7 @@ from assembler.conversation.messages.shapes import (
     MediaOfResults,
     Shape,
     declare_shape,
-    known,
+    fields_named,
 )
 
 
@@ -29,12 +29,12 @@ SHAPE = declare_shape(
         is_form_of=lambda fields: "function_declarations" in fields or "functionDeclarations" in fields,
         tool_fields=("response", "response_json_schema", "responseJsonSchema"),
         known_fields={
-            **_name_both_ways("function_call functionCall", known("name args")),
-            **_name_both_ways("function_response functionResponse", known("name response", parts=PARTS)),
-            **_name_both_ways("inline_data inlineData", known("data")),
-            **_name_both_ways("file_data fileData", known("file_uri fileUri")),
-            "text": known("text"),
-            MESSAGE: {**dict.fromkeys(OF_CHAT), **known(parts=PARTS)},
+            **_name_both_ways("function_call functionCall", fields_named("name args")),
+            **_name_both_ways("function_response functionResponse", fields_named("name response", parts=PARTS)),
+            **_name_both_ways("inline_data inlineData", fields_named("data")),
+            **_name_both_ways("file_data fileData", fields_named("file_uri fileUri")),
+            "text": fields_named("text"),
+            MESSAGE: {**dict.fromkeys(OF_CHAT), **fields_named(parts=PARTS)},
         },
     )
 )

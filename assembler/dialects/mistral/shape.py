@@ -9,7 +9,7 @@ from assembler.conversation.messages.shapes import (
     MediaOfResults,
     Shape,
     declare_shape,
-    known,
+    fields_named,
 )
 from assembler.dialects.writing.call_ids import legal_id, make_nine_characters
 
@@ -26,13 +26,13 @@ SHAPE = declare_shape(
         media_of_results=MediaOfResults.AFTER,
         call_id=lambda call_id: make_nine_characters(legal_id(call_id)),
         known_fields={
-            MESSAGE: known(UNSENT, content=PARTS, tool_calls=PARTS),
-            "thinking": known("signature", thinking=known("text")),
-            "image_url": known(image_url=known("url")),
-            "audio_url": known(audio_url=known("url")),
-            "input_audio": known("input_audio"),
-            "document_url": known("document_url"),
-            "function": known(UNSENT, function=known("name arguments")),
+            MESSAGE: fields_named(UNSENT, content=PARTS, tool_calls=PARTS),
+            "thinking": fields_named("signature", thinking=fields_named("text")),
+            "image_url": fields_named(image_url=fields_named("url")),
+            "audio_url": fields_named(audio_url=fields_named("url")),
+            "input_audio": fields_named("input_audio"),
+            "document_url": fields_named("document_url"),
+            "function": fields_named(UNSENT, function=fields_named("name arguments")),
         },
     )
 )

@@ -9,7 +9,7 @@ from assembler.conversation.messages.shapes import (
     MediaOfResults,
     Shape,
     declare_shape,
-    known,
+    fields_named,
 )
 from assembler.dialects.writing.call_ids import legal_id
 
@@ -26,18 +26,20 @@ SHAPE = declare_shape(
         tool_fields=("returns", "name", "description", "parameters"),
         known_fields={
             # The other fields of a message are priced with it (`Message.extra_fields`).
-            MESSAGE: known(UNSENT, content=PARTS, tool_calls=PARTS, function_call=known("name arguments")),
-            "text": known("text"),
-            "refusal": known("refusal"),
-            "image_url": known(image_url=known("url detail")),
-            "audio_url": known(audio_url=known("url")),
-            "video_url": known(video_url=known("url")),
-            "audio": known(audio=known("data url")),
-            "video": known(video=known("data url")),
-            "input_audio": known(input_audio=known("data")),
-            "file": known(file=known("file_data")),
-            "function": known("id", function=known("name arguments")),
-            "custom": known("id", custom=known("name input")),
+            MESSAGE: fields_named(
+                UNSENT, content=PARTS, tool_calls=PARTS, function_call=fields_named("name arguments")
+            ),
+            "text": fields_named("text"),
+            "refusal": fields_named("refusal"),
+            "image_url": fields_named(image_url=fields_named("url detail")),
+            "audio_url": fields_named(audio_url=fields_named("url")),
+            "video_url": fields_named(video_url=fields_named("url")),
+            "audio": fields_named(audio=fields_named("data url")),
+            "video": fields_named(video=fields_named("data url")),
+            "input_audio": fields_named(input_audio=fields_named("data")),
+            "file": fields_named(file=fields_named("file_data")),
+            "function": fields_named("id", function=fields_named("name arguments")),
+            "custom": fields_named("id", custom=fields_named("name input")),
         },
     )
 )

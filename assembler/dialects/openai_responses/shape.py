@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assembler.conversation.messages.shapes import MESSAGE, PARTS, Shape, declare_shape, known
+from assembler.conversation.messages.shapes import MESSAGE, PARTS, Shape, declare_shape, fields_named
 
 SHAPE = declare_shape(
     Shape(
@@ -13,30 +13,30 @@ SHAPE = declare_shape(
         summary="encrypted_content",
         summary_keeps_users=True,  # `/responses/compact` returns user messages before the summary
         known_fields={
-            MESSAGE: known(content=PARTS),
-            "input_text": known("text"),
-            "output_text": known("text annotations logprobs"),
-            "summary_text": known("text"),
-            "reasoning_text": known("text"),
-            "refusal": known("refusal"),
-            "input_image": known("image_url detail"),
-            "input_file": known("file_data file_url"),
-            "input_audio": known(input_audio=known("data")),
-            "reasoning": known("encrypted_content reasoning text", summary=PARTS, content=PARTS),
-            "function_call": known("call_id name arguments"),
-            "function_call_output": known("call_id", output=PARTS),
-            "custom_tool_call": known("call_id name input"),
-            "custom_tool_call_output": known("call_id", output=PARTS),
-            "apply_patch_call": known("call_id operation"),
-            "apply_patch_call_output": known("call_id output"),
-            "computer_call": known("call_id action actions"),
-            "computer_call_output": known("call_id", output=known("image_url")),
-            "local_shell_call": known("call_id action"),
-            "local_shell_call_output": known("call_id output"),
-            "shell_call": known("call_id action"),
-            "shell_call_output": known("call_id output"),
-            "tool_search_call": known("call_id arguments"),
-            "tool_search_output": known("call_id output tools"),
+            MESSAGE: fields_named(content=PARTS),
+            "input_text": fields_named("text"),
+            "output_text": fields_named("text annotations logprobs"),
+            "summary_text": fields_named("text"),
+            "reasoning_text": fields_named("text"),
+            "refusal": fields_named("refusal"),
+            "input_image": fields_named("image_url detail"),
+            "input_file": fields_named("file_data file_url"),
+            "input_audio": fields_named(input_audio=fields_named("data")),
+            "reasoning": fields_named("encrypted_content reasoning text", summary=PARTS, content=PARTS),
+            "function_call": fields_named("call_id name arguments"),
+            "function_call_output": fields_named("call_id", output=PARTS),
+            "custom_tool_call": fields_named("call_id name input"),
+            "custom_tool_call_output": fields_named("call_id", output=PARTS),
+            "apply_patch_call": fields_named("call_id operation"),
+            "apply_patch_call_output": fields_named("call_id output"),
+            "computer_call": fields_named("call_id action actions"),
+            "computer_call_output": fields_named("call_id", output=fields_named("image_url")),
+            "local_shell_call": fields_named("call_id action"),
+            "local_shell_call_output": fields_named("call_id output"),
+            "shell_call": fields_named("call_id action"),
+            "shell_call_output": fields_named("call_id output"),
+            "tool_search_call": fields_named("call_id arguments"),
+            "tool_search_output": fields_named("call_id output tools"),
         },
     )
 )

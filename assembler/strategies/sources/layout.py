@@ -16,7 +16,7 @@ import attrs
 from assembler.errors import MarkupError
 from assembler.regions.knowledge import TEXT_ESCAPES, Document
 from assembler.strategies.sources.forged_lines import LABELS, escape_forgeries
-from assembler.strategies.sources.source import of
+from assembler.strategies.sources.source import metadata_of
 from assembler.text.checked import checked_text
 from assembler.validation import Does, Is, iterates, wrong
 from budgets import BudgetError
@@ -124,7 +124,7 @@ class NativeSources:
     def named(self, document: Document) -> tuple[str, str]:
         """Where the document is from, and the same with section and page."""
         kind = document.type.strip() or "source"
-        name, page = _make_one_line(document.source), _make_one_line(of(document, "page_number"))
+        name, page = _make_one_line(document.source), _make_one_line(metadata_of(document, "page_number"))
         title = " › ".join([place for place in (name, *section_trail(document)) if place]) or kind
         return (document.source or kind) if name else kind, f"{title}, page {page}" if page else title
 
@@ -132,7 +132,7 @@ class NativeSources:
 def origin_lines(document: Document, headings: Headings) -> str:
     """The document, section and page that are known, each in one line, whatever they hold."""
     name, trail = _make_one_line(document.source), section_trail(document)
-    page = _make_one_line(of(document, "page_number"))
+    page = _make_one_line(metadata_of(document, "page_number"))
     if headings is Headings.TRAIL:
         places = [place for place in (name, *trail) if place]
         shown = " › ".join(places) + (f", page {page}" if page else "")
@@ -144,8 +144,10 @@ def origin_lines(document: Document, headings: Headings) -> str:
 
 def section_trail(document: Document) -> list[str]:
     """The sections around a source, outermost first: `section_path`, else `section_title` alone."""
-    path: object = of(document, "section_path")
-    titles = list(cast("Sequence[object]", path)) if isinstance(path, list | tuple) else [of(document, "section_title")]
+    path: object = metadata_of(document, "section_path")
+    titles: list[object] = [metadata_of(document, "section_title")]
+    if isinstance(path, list | tuple):
+        titles = list(cast("Sequence[object]", path))
     return [line for title in titles if (line := _make_one_line(title))]
 
 

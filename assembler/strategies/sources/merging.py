@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.regions.knowledge import Document
-from assembler.strategies.sources.source import Source, of, position
+from assembler.strategies.sources.source import Source, metadata_of, position
 from assembler.text.runs import runs
 from assembler.validation import as_int, at_least_zero
 
@@ -62,7 +62,7 @@ class MergeNeighbours:
 
 def _unite_documents(run: Sequence[Source], text: str, best: Document) -> Document:
     first = run[0].document
-    ids = [of(source.document, "chunk_id") for source in run]
+    ids = [metadata_of(source.document, "chunk_id") for source in run]
     metadata = {**(first.metadata or {}), "chunk_ids": ids, "places": [source.place for source in run]}
     trusted = all(source.document.trusted for source in run)
     return attrs.evolve(first, text=text, score=best.score, trusted=trusted, embedding=None, metadata=metadata)
@@ -70,7 +70,7 @@ def _unite_documents(run: Sequence[Source], text: str, best: Document) -> Docume
 
 def neighbours_of(source: Source) -> set[tuple[str, int]]:
     """The places of a source's neighbours: its document, and the indexes before and after its own, if it has one."""
-    index = of(source.document, "chunk_index")
+    index = metadata_of(source.document, "chunk_index")
     origin = str(source.origin)
     return {(origin, index - 1), (origin, index + 1)} if isinstance(index, int) else set()
 
@@ -78,5 +78,5 @@ def neighbours_of(source: Source) -> set[tuple[str, int]]:
 def _follows(other: Source, one: Source) -> bool:
     if one.origin != other.origin:
         return False
-    here, there = of(one.document, "chunk_index"), of(other.document, "chunk_index")
+    here, there = metadata_of(one.document, "chunk_index"), metadata_of(other.document, "chunk_index")
     return isinstance(here, int) and isinstance(there, int) and there == here + 1

@@ -52,20 +52,20 @@ def _write_name(name: object) -> str:
 def position(document: Document) -> float:
     """The position of a source in its document: its chunk index, else its page, else infinity."""
     for key in ("chunk_index", "page_number"):
-        value = of(document, key)
+        value = metadata_of(document, key)
         if isinstance(value, int) and not isinstance(value, bool):
             return value
     return float("inf")
 
 
-def of(document: Document, key: str) -> Any:
+def metadata_of(document: Document, key: str) -> Any:
     """A document's metadata under `key`, or None."""
     return None if document.metadata is None else document.metadata.get(key)
 
 
 def _read_document_id(document: Document) -> Hashable | None:
     """The `document_id` of a document, or None. An id that is a list, a dict or an array identifies nothing."""
-    found = of(document, "document_id")
+    found = metadata_of(document, "document_id")
     return found if isinstance(found, Hashable) else None
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import assembler
 from assembler import policies
-from assembler.cli.request_file.policies import POLICIES, overflow
+from assembler.cli.request_file.policies import POLICIES, read_ladder
 from assembler.files.place import Place
 from assembler.policies import ClearToolResults, Offload, Policy, Refuse, Summarize, TrimOldest, Truncate
 from assembler.policies.policy import is_cutting, is_rewriting
@@ -70,4 +70,4 @@ def test_a_policy_has_a_name_in_files_unless_it_needs_what_no_file_can_spell() -
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_name_without_options_is_the_policy_made_without_options(name: str) -> None:
     if not POLICIES[name].required:
-        assert overflow(Place("bot.yaml"), name) == [POLICIES[name].make()]
+        assert read_ladder(Place("bot.yaml"), name) == [POLICIES[name].make()]
