@@ -249,7 +249,7 @@ def unasked_error(result: Result, open_calls: OpenCalls, index: int) -> Conversa
     return ConversationError(
         f"result for call {result.call_id or result.name!r} answers no open call: "
         "its call is missing, already has a result, or is too far back; "
-        "add the call, or let assembler.repair(messages) drop the result",
+        "add the call, or let assembler.repair(messages) move the result to it or drop it",
         index=index,
         call_id=result.call_id,
     )

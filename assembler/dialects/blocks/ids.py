@@ -84,7 +84,8 @@ class CallIds:
         if found is not None:
             return found
         raise ConversationError(
-            "a result answers no open call; add its call, or let assembler.repair(messages) drop the result",
+            "a result answers no open call; "
+            "add its call, or let assembler.repair(messages) move the result to it or drop it",
             index=index,
             call_id=result.call_id,
         )
