@@ -228,9 +228,10 @@ class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
 
         Without an argument this is the request that was priced. With another dialect, as a value or a name, it is the
         same conversation written for that API, where it may cost more or less. Name the dialect for a type checker: it
-        then knows the keys of the request. `cache_marks` marks the stable prefix for APIs that are told what to cache,
-        and costs no tokens; by default the assembler's own marks apply. Raises `UnsupportedContentError` for content
-        that the dialect cannot express.
+        then knows the keys of the request. The name of the assembler's own dialect means that dialect with its
+        settings, such as `thinking`. `cache_marks` marks the stable prefix for APIs that are told what to cache, and
+        costs no tokens; by default the assembler's own marks apply. Raises `UnsupportedContentError` for content that
+        the dialect cannot express.
         """
         return make_request(self.inside, dialect, cache_marks)
 

@@ -41,6 +41,7 @@ class AnthropicRequest(_ToolKeys, total=False):
     messages: Required[list[Any]]
     system: list[Any]
     output_config: Any
+    thinking: Any
 
 
 class GeminiRequest(TypedDict, total=False):
@@ -57,6 +58,7 @@ class BedrockRequest(TypedDict, total=False):
     system: list[Any]
     toolConfig: Any
     outputConfig: Any
+    additionalModelRequestFields: Any
 
 
 class MistralRequest(_ChatKeys):

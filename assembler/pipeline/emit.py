@@ -48,9 +48,8 @@ def emission_for(plan: Planned, dialect: Dialect | str | None = None) -> Emissio
     Raises what `make_request` raises.
     """
     plan.refuse_unfinished()
-    if dialect is None:
-        return plan.emission
-    return emit_elsewhere(read_dialect(dialect), plan.layout, plan.settings.dialect)
+    other = _other(plan, dialect)
+    return plan.emission if other is None else emit_elsewhere(other, plan.layout, plan.settings.dialect)
 
 
 def make_request(
@@ -71,9 +70,18 @@ def make_request(
         return plan.session_memory.copiers.fresh(emission.request)
     from assembler.dialects.caching.marks import marked  # most requests carry none
 
-    target = plan.settings.dialect if dialect is None else read_dialect(dialect)
+    target = _other(plan, dialect) or plan.settings.dialect
     budget = plan.settings.budget
     return cast(
         "dict[str, Any]",
         private_copy(marked(emission.request, target, marks, model=None if budget is None else budget.model).request),
     )
+
+
+def _other(plan: Planned, dialect: Dialect | str | None) -> Dialect | None:
+    """Return the dialect to write for; None for the plan's own. Its name means it as it is, with its settings."""
+    own = plan.settings.dialect
+    given = cast(object, dialect)
+    if given is None or given is own or (isinstance(given, str) and str.__str__(given) == own.name):
+        return None
+    return read_dialect(cast("Dialect | str", dialect))

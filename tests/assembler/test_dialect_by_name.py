@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 
-from assembler import Assembler, TrimOldest, count_request, fit_request, verify
-from assembler.dialects import DIALECTS, Api, Dialect, openai_chat, typed_requests
+from assembler import Assembler, CacheMarks, TrimOldest, count_request, fit_request, verify
+from assembler.dialects import DIALECTS, Anthropic, Api, Bedrock, Dialect, openai_chat, typed_requests
 from assembler.testing import assemblers, assert_fits, assert_valid, check_dialect, planted, survival
 from budgets import Budget, BudgetError
 
@@ -49,6 +49,23 @@ def test_without_a_dialect_every_function_takes_that_of_the_model(model: str, na
     assert count_request({**request, "model": model}) == count_request(request, dialect=name, model=model)
     assert verify(request, model=model) == verify({**request, "model": model}) == []
     assert fit_request(request, assembler=Assembler(Budget(1_000, model=model))) == request
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        Anthropic(thinking={"type": "enabled", "budget_tokens": 2_000}),
+        Bedrock(thinking={"type": "enabled", "budget_tokens": 2_000}),
+    ],
+)
+def test_the_name_of_ones_own_dialect_means_it_with_its_settings(own: Anthropic | Bedrock) -> None:
+    """The call that the docs show for type checkers sent Claude's request without the thinking that was priced."""
+    context = Assembler(Budget(9_000), dialect=own).add_message(("user", "Hi")).build()
+    marks = CacheMarks()
+    assert "budget_tokens" in str(context.request())
+    assert context.request(own.name) == context.request()
+    assert context.request(own.name, cache_marks=marks) == context.request(cache_marks=marks)
+    assert context.request().keys() <= TYPED[own.name].__annotations__.keys()
 
 
 def test_survival_takes_a_dialect_by_its_name() -> None:
