@@ -52,6 +52,11 @@ class Stepped:
             pass
         return self._pattern.split(text)
 
+    def sub(self, template: str, text: str) -> str:
+        for _ in self._found(text, 0):
+            pass
+        return self._pattern.sub(template, text)
+
     def _found(self, text: str, at: int) -> Iterator[int]:
         while at <= len(text):
             end = next(self._ends(self._nodes, 0, text, at), None)

@@ -2,7 +2,7 @@
 
 A sentence ends at a line break, at `。！？`, or at `.!?` before white space unless a lower-case letter follows. This is
 a rule of thumb. Markers between two sentences belong to the first. Linear in the answer. A source contains a quote if
-its words are there in a row, ignoring white space and the kind of quotation marks.
+its words are there in a row, ignoring white space and the kind of quotation marks. A number counts only as a whole.
 """
 
 from __future__ import annotations
@@ -96,9 +96,14 @@ def quote_spans(answer: str) -> Iterator[Span]:
             yield match.span(group)
 
 
+_NUMBER = re.compile(r"\d++(?:[.,]\d++)*+")
+_WHOLE = "\x1e\\g<0>\x1e"
+"""A number between marks, so that no other number contains it. `str.split` has removed the mark from the text."""
+
+
 def plain_words(text: str) -> str:
-    """Normalise a text to compare quotes: single blanks, straight quotation marks, lower case."""
-    return " ".join(text.translate(_MARKS).split()).casefold()
+    """Normalise a text to compare quotes: single blanks, straight quotation marks, lower case, marked numbers."""
+    return _NUMBER.sub(_WHOLE, " ".join(text.translate(_MARKS).split()).casefold())
 
 
 def says(source: str, quote: str) -> bool:

@@ -159,6 +159,27 @@ def test_every_sentence_is_mapped_with_its_sources_and_its_quotes() -> None:
     assert [ANSWER[q.start : q.end] for q in report.unconfirmed] == [quotes[1][0], quotes[3][0]]
 
 
+@pytest.mark.parametrize(
+    ("source", "quote", "said"),
+    [
+        ("It is 210 metres tall.", "10 metres tall", False),
+        ("It is 1,330 metres tall.", "330 metres tall", False),
+        ("It is 3.5 metres wide.", "the width is 3", False),
+        ("Its width is 3.5 metres.", "Its width is 3", False),
+        ("Its width is 3.", "Its width is 3.", True),
+        ("It cost 12,50 and 3, says he.", "12,50 and 3, says", True),
+        ("Order A-1093 arrives.", "Order A-1093 arrives", True),
+        ("gpt4o is a model.", "gpt4o is a model", True),
+        ("It is 210 metres tall, then 10 metres tall.", "10 metres tall", True),
+        ("From 1889 on it was 330 metres.", "From 1889 ... 330 metres.", True),
+        ("From 1889 on it was 1330 metres.", "From 1889 ... 330 metres.", False),
+    ],
+)
+def test_a_quote_is_not_confirmed_by_a_part_of_another_number(source: str, quote: str, said: bool) -> None:
+    report = citation_report(f'He says "{quote}" [Source 1].', {1: source})
+    assert [bool(one.confirmed) for sentence in report.sentences for one in sentence.quotes] == [said]
+
+
 def test_a_context_and_a_mapping_say_the_same() -> None:
     assembler = Assembler(strategy=CitedSources(duplicates=()))
     for text in ("a < b", "c & d"):
