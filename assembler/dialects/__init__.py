@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Dialect, Emission, Opening
@@ -20,10 +20,10 @@ from budgets.lazy_names import load_later
 if typing.TYPE_CHECKING:
     from assembler.dialects.anthropic.dialect import Anthropic
     from assembler.dialects.bedrock.dialect import Bedrock
+    from assembler.dialects.chat_template.dialect import ControlText, chat_template
 
 anthropic: Dialect
 bedrock: Dialect
-chat_template: Callable[..., Dialect]
 gemini: Dialect
 mistral: Dialect
 openai_chat: Dialect
@@ -31,13 +31,13 @@ openai_responses: Dialect
 plain: Dialect
 
 _NAMES = tuple(name for name, kind in __annotations__.items() if kind == "Dialect")
-_ALSO = {"anthropic": "Anthropic", "bedrock": "Bedrock"}
-"""The classes of the dialects that take options: `Anthropic(thinking={…})`."""
+_ALSO = {"anthropic": "Anthropic", "bedrock": "Bedrock", "chat_template": "ControlText"}
+"""Classes for the options of dialects: `Anthropic(thinking={…})`, `chat_template(…, control_text=ControlText.…)`."""
 load_later(
     __name__,
     {
         name: f"{__name__}.{folder}.dialect"
-        for folder in __annotations__
+        for folder in (*_NAMES, "chat_template")
         for name in (folder, _ALSO.get(folder, folder))
     },
 )
@@ -61,4 +61,14 @@ class _DialectsByName(Mapping[str, Dialect]):
 
 DIALECTS: Mapping[str, Dialect] = _DialectsByName()
 
-__all__ = ["DIALECTS", "Anthropic", "Api", "Bedrock", "Dialect", "Emission", "Opening"]
+__all__ = [
+    "DIALECTS",
+    "Anthropic",
+    "Api",
+    "Bedrock",
+    "ControlText",
+    "Dialect",
+    "Emission",
+    "Opening",
+    "chat_template",
+]

@@ -55,7 +55,7 @@ def refuse_control_text(spelling: Spelling, ids: Sequence[int], renderer: Render
 def _make_control_error(where: str, index: int | None) -> UnsupportedContentError:
     return UnsupportedContentError(
         f"{where} the text of a control token of this tokenizer; "
-        "remove it, or choose another ControlText for chat_template",
+        "remove it, or pass chat_template another control_text, such as ControlText.NEUTRALISE of assembler.dialects",
         kind=CONTROL_TEXT,
         index=index,
     )

@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import attrs
 
 from assembler.errors import ConversationError
+from assembler.validation import offers
 from budgets import TokenCountError, Tokens
 
 TemplateMessage: TypeAlias = dict[str, Any]
@@ -22,6 +23,11 @@ TemplateMessage: TypeAlias = dict[str, Any]
 
 _TRIED = " Two  words,\n\u00e9 and <s> \U0001f600\n"
 """A text that a tokenizer changes if it normalises texts: blanks, an accent, a control token, an emoji."""
+
+_NO_TOKENIZER = (
+    "has no apply_chat_template: pass a tokenizer of transformers, such as AutoTokenizer.from_pretrained(name), or "
+    "PreTrainedTokenizerFast(tokenizer_object=tokenizer, chat_template=template)"
+)
 
 
 class ChatTokenizer(Protocol):
@@ -58,6 +64,8 @@ class Renderer:
     def of(cls, tokenizer: ChatTokenizer, variables: Mapping[str, Any]) -> Renderer:
         """Copy a tokenizer. Raises `TokenCountError` if it has no template or cannot be copied."""
         name = f"chat_template:{getattr(tokenizer, 'name_or_path', None) or type(tokenizer).__name__}"
+        if not offers(tokenizer, "apply_chat_template"):
+            raise TokenCountError(name, _NO_TOKENIZER)
         source = _read_source(getattr(tokenizer, "chat_template", None))
         if not source:
             raise TokenCountError(name, "has no chat template: set tokenizer.chat_template, or choose another dialect")

@@ -18,7 +18,7 @@ pytest.importorskip("transformers")
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from assembler import Assembler, ConversationError, TrimOldest, UnsupportedContentError, count_request
+from assembler import Assembler, ConversationError, TrimOldest, UnsupportedContentError, count_request, dialects
 from assembler.conversation.messages import Call, Result, read_message
 from assembler.conversation.turns import head_length
 from assembler.dialects import Opening
@@ -664,8 +664,9 @@ def test_a_control_token_that_normalisation_uncovers_is_found() -> None:
     go: Any = AddedToken("<go>", normalized=True, special=True)
     tokenizer.add_tokens([go], special_tokens=True)
     messages = [{"role": "user", "content": "\uff1cgo\uff1e"}]
-    with pytest.raises(UnsupportedContentError):
+    with pytest.raises(UnsupportedContentError, match=r"ControlText\.NEUTRALISE of assembler\.dialects$"):
         count_request({"messages": messages}, dialect=chat_template(tokenizer))
+    assert dialects.ControlText is ControlText
     broken = chat_template(tokenizer, control_text=ControlText.NEUTRALISE)
     assert (
         tokenizer.convert_tokens_to_ids("<go>")
@@ -756,6 +757,13 @@ def test_an_empty_request_is_refused() -> None:
         DIALECTS["chatml"].parse({"prompt": "x"})
     with pytest.raises(TokenCountError, match="no chat template"):
         chat_template(tokenizer_of(None))
+
+
+@pytest.mark.parametrize("given", [CHATML, Tokenizer(models.BPE()), "Qwen/Qwen3-8B"])
+def test_a_template_or_a_bare_tokenizer_is_refused_with_what_to_pass(given: Any) -> None:
+    """The error said to set `tokenizer.chat_template`, which a text or a `tokenizers.Tokenizer` does not allow."""
+    with pytest.raises(TokenCountError, match=r"PreTrainedTokenizerFast\(tokenizer_object=tokenizer, chat_template="):
+        chat_template(given)
 
 
 class Slow:
