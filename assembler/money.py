@@ -23,7 +23,7 @@ from assembler.plan import Plan
 from assembler.validation import as_tuple, must_be, wrong
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 from budgets.errors import from_extra
-from budgets.models import facts
+from budgets.models import facts_or_none
 
 _LISTED_AS = {"xai": "x-ai", "bedrock": "aws"}
 """Names of providers that differ in genai-prices."""
@@ -200,7 +200,9 @@ class _Prices:
         with from_extra("models", needed_for="bill"):
             import genai_prices
         self._package = genai_prices
-        known = facts(model)
+        known = facts_or_none(model)
+        if known is None:
+            raise UnpricedModelError(model)
         self._model, self._asked = known.name, model
         self._provider = _LISTED_AS.get(known.provider, known.provider)
         self._noon = datetime.combine(on or _LATEST, time(12), UTC)

@@ -77,8 +77,8 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
         whole = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, int))
         shares = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, float))
         if shares > _LARGEST_SHARE:
-            asked = f"{shares:.0%} of what is free and {whole} tokens"
-            raise BudgetError(f"the floors ask for {asked}: no window holds that")
+            asked = f"{shares:.0%} of what is free" + (f" and {whole} tokens" if whole else "")
+            raise BudgetError(f"the floors ask for {asked}: no window holds that; lower the floors")
         least, asked = (
             _find_least_available(whole, limits),
             f"the floors ask for {needed} tokens but only {available} are free",

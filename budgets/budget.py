@@ -163,7 +163,8 @@ class Budget(Value):
             if published is not None and published.max_output is not None and tokens > published.max_output:
                 raise BudgetError(
                     f"{field} is {tokens}, but {name} answers with at most {published.max_output} "
-                    f"({published.source}): {tokens - published.max_output} too many."
+                    f"({published.source}): {tokens - published.max_output} too many; "
+                    f"lower it to {published.max_output}"
                 )
         if max_input_tokens is None and published is not None:
             max_input_tokens = published.max_input

@@ -176,6 +176,9 @@ def _read(state: object) -> _State | None:
 def _read_state(state: object) -> _State | None:
     given = state
     version = cast("Mapping[str, object]", state).get("state") if isinstance(state, Mapping) else None
+    if not isinstance(version, int) and isinstance(state, Mapping):
+        problem = "it has no version, so it is not what context.state() returned"
+        raise StateError(f"state: {problem}; pass all of that, or None for a new session")
     if not isinstance(version, int):
         step = "; pass json.loads(text)" if isinstance(state, str | bytes) else ""
         raise StateError(wrong("state", "what context.state() returned", given) + step)

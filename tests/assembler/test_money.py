@@ -110,6 +110,14 @@ def test_a_provider_is_asked_for_by_the_name_that_the_list_has_for_it(asked: lis
     assert asked[0][:2] == ("grok-4", "x-ai")
 
 
+def test_a_model_of_ones_own_has_no_listed_price() -> None:
+    """The error asked for the window that the budget had, and was not the one that the docstring names."""
+    context = Assembler(Budget(900, model="my-own-model")).add_message(("user", "Hi")).build()
+    with pytest.raises(UnpricedModelError, match="no price is listed for model 'my-own-model'") as caught:
+        bill(context)
+    assert caught.value.model == "my-own-model"
+
+
 @pytest.mark.usefixtures("asked")
 def test_offers_that_drop_nothing_come_first_and_the_cheapest_before_the_others() -> None:
     models = ["gpt-4", "grok-4", "claude-sonnet-4-5", "gpt-4o", "gpt-4o-mini"]

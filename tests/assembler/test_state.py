@@ -263,11 +263,19 @@ def test_a_held_request_that_is_ignored_is_reported_with_the_reason(
     )
 
 
-@pytest.mark.parametrize("state", [7, "a secret", b"a secret", [1], {"state": None}])
+@pytest.mark.parametrize("state", [7, "a secret", b"a secret", [1]])
 def test_the_error_for_a_wrong_state_names_its_type_and_says_to_parse_a_text(state: Any) -> None:
     cure = r"; pass json.loads\(text\)" if isinstance(state, str | bytes) else ""
     with pytest.raises(StateError, match=f"expected what context.state.. returned, got {type(state).__name__}{cure}$"):
         new(119, [TrimOldest()]).add_messages(talk(3)).restore(state)
+
+
+@pytest.mark.parametrize("state", [{}, {"state": None}, {"a secret": 2}])
+def test_a_dict_that_is_no_state_is_refused_with_what_starts_a_session(state: Any) -> None:
+    """The error said that a state was expected and that a dict was given, which a state is."""
+    with pytest.raises(StateError, match=r"^state: it has no version.*, or None for a new session$"):
+        new(119, [TrimOldest()]).add_messages(talk(3)).restore(state)
+    new(119, [TrimOldest()]).add_messages(talk(3)).restore(None)
 
 
 @pytest.mark.parametrize("place", [-2, -1, 1, 2])

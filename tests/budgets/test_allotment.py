@@ -124,7 +124,8 @@ def test_floors_that_do_not_fit_are_refused_with_the_smallest_window_that_works(
     elif sum(Fraction(str(floor)) for floor in floors.values() if isinstance(floor, float)) >= 1:
         shares = sum(floor for floor in floors.values() if isinstance(floor, float))
         whole = sum(floor for floor in floors.values() if isinstance(floor, int))
-        words = f"the floors ask for {100 * shares:.0f}% of what is free and {whole} tokens: no window holds that$"
+        tokens = f" and {whole} tokens" if whole else ""
+        words = f"the floors ask for {100 * shares:.0f}% of what is free{tokens}: no window holds that; lower the"
         with pytest.raises(BudgetError, match=words):
             made(window)
     else:
