@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
@@ -11,7 +10,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.errors import ConversationError, MarkupError, ToolError
-from assembler.files.json_text import parse_json
+from assembler.files.json_text import bytes_as_base64, parse_json
 from assembler.pipeline.emit import request_to_read
 from budgets import AssemblyError, Count
 
@@ -79,13 +78,7 @@ def write_line(value: object) -> str:
     return _COMPACT.encode(value)
 
 
-def _write_json(value: object) -> str:
-    if isinstance(value, bytes | bytearray):
-        return base64.b64encode(value).decode()
-    raise TypeError(type(value).__name__)
-
-
-_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_write_json)
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=bytes_as_base64)
 
 
 def lay_over(base: Assembler, row: Mapping[str, object]) -> Assembler:

@@ -12,13 +12,15 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from assembler.files.json_text import bytes_as_base64
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write the value as UTF-8 JSON. Raises the errors of `write_text`."""
-    write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+    """Write the value as UTF-8 JSON, in which bytes are base64. Raises the errors of `write_text`."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2, default=bytes_as_base64)
+    write_text(path, text + "\n")
 
 
 def same_file(one: Path, other: Path) -> bool:

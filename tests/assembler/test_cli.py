@@ -87,6 +87,16 @@ def test_the_output_file_is_utf_8_and_leaves_no_temporary_file(folder: Path) -> 
     assert set(os.listdir(folder)) - before == {"out.json"}
 
 
+def test_a_picture_that_an_api_takes_as_bytes_is_written_as_the_base64_that_came_in(folder: Path) -> None:
+    picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    parts = [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{picture}"}}]
+    spec = {"model": "amazon.nova-pro-v1:0", "messages": [{"role": "user", "content": parts}]}
+    Path("bedrock.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    assert main(["build", "bedrock.yaml", "-o", "out.json"]) == 0
+    [message] = json.loads(Path("out.json").read_text(encoding="utf-8"))["messages"]
+    assert [part["image"]["source"] for part in message["content"] if "image" in part] == [{"bytes": picture}]
+
+
 def test_a_link_to_the_output_stays_a_link(folder: Path) -> None:
     Path("real.json").write_text("old")
     Path("out.json").symlink_to("real.json")
