@@ -2,13 +2,14 @@
 
 Plain words are read by YAML 1.2's core schema (https://yaml.org/spec/1.2.2/#103-core-schema, read 2026-11), with `_`
 allowed between digits: only `true` and `false` are booleans, and `no`, `on`, `1:30` and `2026-01-31` are texts. PyYAML
-by default follows 1.1, in which these are False, True, 90 and a date.
+by default follows 1.1, in which these are False, True, 90 and a date. A value with one of these tags, such as
+`!!int`, must be of the same schema.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -58,8 +59,6 @@ def read_yaml(path: Path, place: Place) -> Any:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise place.error(f"line {line}: expected YAML: {error.reason}") from None
-    except KeyError:
-        raise place.error("expected YAML: a value does not match its tag (!!bool)") from None
     except ValueError as error:
         if isinstance(error, SpecError):
             raise
@@ -75,9 +74,36 @@ def _make_loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
         yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute, copied on write
 
     for kind, pattern, first in _PLAIN_WORDS:
-        tag = f"tag:yaml.org,2002:{kind}"
-        CoreSchema.add_implicit_resolver(tag, re.compile(pattern), list(first))  # pyright: ignore[reportUnknownMemberType]
+        CoreSchema.add_implicit_resolver(_tag(kind), re.compile(pattern), list(first))  # pyright: ignore[reportUnknownMemberType]
+    for kind in ("int", "float", "bool", "null", "timestamp"):
+        CoreSchema.add_constructor(_tag(kind), _constructor(kind))  # pyright: ignore[reportUnknownMemberType]
     return CoreSchema
+
+
+def _tag(kind: str) -> str:
+    return f"tag:yaml.org,2002:{kind}"
+
+
+def _constructor(kind: str) -> Callable[[Any, Any], Any]:
+    """Return PyYAML's constructor of a type, for texts of that type alone.
+
+    For any other text, which needs a tag to come here, PyYAML's constructor raises an error of any class, whose text
+    may quote the value, or returns another value.
+    """
+    import yaml
+
+    construct: Callable[[Any, Any], Any] = yaml.SafeLoader.yaml_constructors[_tag(kind)]
+    kinds = (kind, "int") if kind == "float" else (kind,)  # `!!float 5` is a number in YAML 1.2 too
+    patterns = [re.compile(pattern) for named, pattern, _ in _PLAIN_WORDS if named in kinds]
+    patterns = patterns or [yaml.SafeLoader.timestamp_regexp]
+
+    def constructed(loader: Any, node: yaml.Node) -> Any:
+        if isinstance(node, yaml.ScalarNode) and not any(pattern.match(node.value) for pattern in patterns):
+            problem = f"a value does not match its tag (!!{kind})"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return construct(loader, node)
+
+    return constructed
 
 
 @attrs.define

@@ -80,7 +80,8 @@ class Config:
             raise BudgetError(f"configuration has more than {LARGEST_FILE} characters: shorten it")
         try:
             read: object = safe_load(text)
-        except (YAMLError, ValueError, RecursionError) as failure:
+        except (YAMLError, ValueError, LookupError, AttributeError, RecursionError) as failure:
+            # PyYAML's readers raise the third and the fourth for texts that do not match their tags: `!!int ''`.
             problem, read = type(failure).__name__, None
         if problem:
             raise BudgetError(f"configuration is not YAML ({problem})")

@@ -186,7 +186,12 @@ def test_without_a_reader_the_missing_extra_is_named(monkeypatch: pytest.MonkeyP
         Config.read()
 
 
-@pytest.mark.parametrize("text", ["", "generator: 3", "generator: {}", "[", "generator: {encoder_max_tokens: no}"])
+MISTAGGED = [f"generator: {{encoder_max_tokens: !!{value}}}" for value in ("int ''", "bool maybe", "timestamp today")]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "generator: 3", "generator: {}", "[", "generator: {encoder_max_tokens: no}", *MISTAGGED]
+)
 def test_a_file_without_a_limit_is_refused(text: str, tmp_path: Any) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(text)
