@@ -127,6 +127,24 @@ def test_the_librarys_search_tool_replaces_the_deferred_tools_and_brings_those_t
     assert names(assembler.build().request()) == ["refund_order", "search_tools"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps([TOOLS[7]]),
+        json.dumps([TOOLS[7]], separators=(",", ":")),
+        json.dumps({"result": json.dumps([TOOLS[7]])}),
+        json.dumps({"content": [{"type": "text", "text": json.dumps({"result": json.dumps([TOOLS[7]])})}]}),
+        str([TOOLS[7]]),
+    ],
+)
+def test_a_tool_that_the_search_found_is_sent_however_its_answer_is_packed(answer: str) -> None:
+    """A function of Gemini answers with an object, whose text is the JSON; some frameworks send Python's repr."""
+    assembler = bot("openai_chat", Defer(100, search=ToolSearch(TOOLS)))
+    for message in called("search_tools", 0, answer):
+        assembler.add_message(message)
+    assert names(assembler.build().request()) == ["tool_7", "search_tools"]
+
+
 def test_an_api_without_a_tool_search_is_refused_with_the_next_step() -> None:
     with pytest.raises(ToolError, match=r"search=ToolSearch\(tools\)"):
         bot("openai_chat", Defer(100)).build()

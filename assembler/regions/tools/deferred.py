@@ -40,6 +40,8 @@ class ServerSearch(Protocol):
 
 
 _FOUND_BY_SERVER = frozenset({"tool_search_tool_result", "tool_search_output"})
+_QUOTED = re.compile(r"""["']([a-zA-Z0-9_-]++)(?=\\*["'])""")
+"""A name in JSON, in JSON inside JSON (Gemini takes no bare text as an answer), or in Python's repr."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
@@ -152,7 +154,8 @@ def _find_needed(tools: Sequence[Tool], messages: Iterable[Message], search: str
                 found.append(compact_json(part.raw))
             case _:
                 pass
-    return called | {tool.name for tool in tools if any(f'"{tool.name}"' in text for text in found)}
+    quoted = {name for text in found for name in _QUOTED.findall(text)}
+    return called | {tool.name for tool in tools if tool.name in quoted}
 
 
 def deferred_fields(tool: Tool) -> tuple[dict[str, Any], dict[str, Any]]:
