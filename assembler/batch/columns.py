@@ -7,6 +7,7 @@ values (pyarrow 21, Dataset.map; read 2026-11): a stored message gets `tool_call
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast, get_args
 
@@ -184,7 +185,17 @@ def _list_rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:
 
 
 def _make_row_plain(row: Mapping[str, object]) -> dict[str, object]:
-    return {region: (drop_missing if region == "messages" else make_plain)(value) for region, value in row.items()}
+    return {
+        region: (drop_missing if region == "messages" else make_plain)(value)
+        for region, value in row.items()
+        if not _is_missing(value)
+    }
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a cell holds no value: NaN, as pandas 3 writes a missing text, or `pandas.NA`."""
+    value = list_if_array(value)
+    return math.isnan(value) if isinstance(value, float) else type(value).__name__ == "NAType"
 
 
 def _refuse_other_lengths(columns: Mapping[str, Sequence[Any]]) -> None:

@@ -110,6 +110,23 @@ def test_columns_have_the_names_that_they_are_given() -> None:
     assert json.loads(out["request"][0]) == by_hand.request()
 
 
+class NAType:
+    """Stands for the class of `pandas.NA`, which has no truth value."""
+
+    def __bool__(self) -> bool:
+        raise TypeError
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float64("nan"), np.float32("nan"), NAType()])
+def test_a_cell_that_a_store_calls_missing_keeps_what_the_assembler_has(missing: Any) -> None:
+    """pandas 3 writes NaN for a text that is not there: each such row was an error."""
+    batch = {region: [missing] for region in ("instruction", "knowledge", "tools")}
+    out = BatchAssembler(base().add_knowledge("One.", type="document"))({"messages": [GOOD], **batch})
+    by_hand = base().add_knowledge("One.", type="document").add_messages(GOOD).build()
+    assert out["error"] == [None]
+    assert json.loads(out["request"][0]) == by_hand.request()
+
+
 WRONG: dict[str, tuple[Columns, dict[str, Any], str]] = {
     "no region": (
         Columns(),
