@@ -187,7 +187,8 @@ def continue_decision(gathered: Gathered) -> Planned | None:
             pins = pinned_messages(view, settings.pins, start)
             ledger = attrs.evolve(ledger, pins=pins)
     plan = Planned(gathered.draft, settings, view, known.measured, ledger, trimmed, last_length=start)
-    found: dict[str, object] = {"conversation": conversation}
+    # A changed list of results that was priced anew is graded anew too, by what stays: so the plan does it.
+    found: dict[str, object] = {"conversation": conversation} if trimmed is known.trimmed else {}
     if memory.session_memory is not None:
         found["session_memory"] = memory.session_memory
     if not known.trimmed.changed:
@@ -197,7 +198,7 @@ def continue_decision(gathered: Gathered) -> Planned | None:
     # by side cost more.
     if known.tokens_left is not None and plan.merges and not plan.fits(known.tokens_left):
         return None
-    memory.last_decision = known.later(length, trimmed, conversation, open_calls, pins)
+    memory.last_decision = known.later(length, trimmed, plan.conversation, open_calls, pins)
     return plan
 
 

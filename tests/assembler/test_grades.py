@@ -9,7 +9,7 @@ from hypothesis import given
 
 from assembler import Assembler, Context, TrimOldest, count_request
 from assembler.dialects import DIALECTS, openai_chat, plain
-from assembler.policies import ClearReasoning, KeepRelevant, Policy
+from assembler.policies import ClearReasoning, KeepRelevant, Policy, TrimSteps
 from assembler.testing import conversations
 from budgets import Budget, Grade, tiktoken_counter
 from tests.scaled import scaled
@@ -126,3 +126,20 @@ def test_reasoning_that_is_cleared_takes_its_grade_from_the_items_beside_it() ->
     assert [one.outcome for one in context.dropped] == ["dropped", "shortened"]
     assert whole.grade > context.count.grade
     assert context.count == count_request(context.request(), dialect="openai_responses", model="gpt-4o")
+
+
+def test_a_session_grades_what_stays_and_not_the_step_that_it_dropped_before() -> None:
+    """The answer stands beside the dropped result, and all that stays was priced anew without being graded anew."""
+    messages = [
+        {"role": "user", "content": "Where is it?"},
+        {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "gAAAA" + "x" * 900},  # an estimate
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "word " * 100},
+        {"role": "assistant", "content": "Here."},
+    ]
+    budget, policies = Budget(30, model="gpt-5.4"), [TrimOldest(low_water=0.5), TrimSteps(keep=0)]
+    session = Assembler(budget, dialect="openai_responses", on_overflow=policies)
+    before = session.set_messages(messages[:-1]).build()
+    after = session.add_message(messages[-1]).build()
+    assert [len(context.messages) for context in (before, after)] == [1, 2]
+    assert after.count == count_request(after.request(), dialect="openai_responses", model="gpt-5.4")
