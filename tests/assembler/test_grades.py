@@ -130,7 +130,7 @@ def test_reasoning_that_is_cleared_takes_its_grade_from_the_items_beside_it() ->
 
 def test_a_session_grades_what_stays_and_not_the_step_that_it_dropped_before() -> None:
     """The answer stands beside the dropped result, and all that stays was priced anew without being graded anew."""
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": "Where is it?"},
         {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "gAAAA" + "x" * 900},  # an estimate
         {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
