@@ -545,3 +545,16 @@ def test_a_spoken_answer_without_a_transcript_is_dropped_and_noted(name: str) ->
     kept = name == "openai_chat"
     assert [(each.index, each.outcome) for each in context.dropped] == ([] if kept else [(1, "dropped")])
     assert ("1 field(s) of another API left out" in context.notes()) != kept
+
+
+@pytest.mark.parametrize("name", [name for name in APIS if name != "bedrock"])
+def test_bytes_beside_the_words_of_an_unknown_block_do_not_stop_another_api_from_getting_the_words(name: str) -> None:
+    """The block was written as JSON, which has no bytes: a bare `TypeError`."""
+    dream = {"dream": {"json": {"text": WORDS, "data": b"\x89PNG"}}}
+    history: list[Dict] = [{"role": "user", "content": [{"text": "q"}, dream]}]
+    own = Assembler(dialect="bedrock").add_messages(history).build()
+    assert own.request()["messages"] == history
+    request = own.request(name)
+    assert WORDS in str(request)
+    assert "PNG" not in str(request)
+    assert verify(request, dialect=name) == []

@@ -121,8 +121,8 @@ def _find_words(value: object, key: str) -> Iterator[str]:
     if isinstance(value, str):
         if key in _WORDS and _is_readable(value, key):
             yield value
-    elif key == "json" and isinstance(value, Mapping | list):
-        yield compact_json(cast(object, value))
+    elif key == "json" and (written := _write_as_json(value)) is not None:
+        yield written
     elif isinstance(value, Mapping):
         fields = cast(_Raw, value)
         if fields.get("type") == "base64":  # a source whose data is not text
@@ -133,6 +133,16 @@ def _find_words(value: object, key: str) -> Iterator[str]:
     elif isinstance(value, Sequence) and not isinstance(value, bytes):
         for held in cast("Sequence[object]", value):
             yield from _find_words(held, key)
+
+
+def _write_as_json(value: object) -> str | None:
+    """An object or a list as JSON; None for any other value, and for one that holds bytes."""
+    if not isinstance(value, Mapping | list):
+        return None
+    try:
+        return compact_json(cast(object, value))
+    except TypeError:
+        return None
 
 
 def _is_readable(text: str, key: str) -> bool:
