@@ -104,10 +104,11 @@ def survey(source: Path, done: int) -> Input:
 def rows_from(file: BinaryIO) -> Iterator[bytes]:
     """The rows from here on, without line breaks. A row that is too long is cut, but still too long."""
     while line := file.readline(LONGEST + 2):
-        rest = line
+        rest, blank = line, not line.strip()
         while rest and not rest.endswith(b"\n"):
             rest = file.readline(PIECE)
-        if line.strip():
+            blank = blank and not rest.strip()
+        if not blank:
             yield line.rstrip(b"\r\n")
 
 

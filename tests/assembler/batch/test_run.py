@@ -357,6 +357,20 @@ def test_only_the_beginning_of_an_endless_row_is_kept_in_memory(monkeypatch: pyt
     assert rows == [b"x" * 10, b"next", b"y" * 10]
 
 
+@pytest.mark.parametrize(("end", "rows"), [(b"{}", 2), (b" ", 1)])
+def test_a_row_that_begins_with_more_blanks_than_are_kept_in_memory_is_counted_and_read_alike(
+    end: bytes, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The survey counted it, and the reader did not: later rows had a wrong number, and a new run repeated one."""
+    monkeypatch.setattr("assembler.batch.journal.LONGEST", 8)
+    monkeypatch.setattr("assembler.batch.journal.PIECE", 5)
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b" " * 30 + end + b"\n{}\n")
+    assert survey(path, 0).rows == rows
+    with path.open("rb") as file:
+        assert len(list(rows_from(file))) == rows
+
+
 # ── chunks and workers
 
 
