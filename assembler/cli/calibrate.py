@@ -11,6 +11,7 @@ from assembler.cli.request_file.shapes import read_any_text, read_mapping
 from assembler.cli.terminal import AsJson, show, show_json
 from assembler.dialects import openai_chat, openai_responses
 from assembler.dialects.hosts.fit_constants import LEAST, Recorded, count_parts, fit_constants, row
+from assembler.dialects.reading.raw_request import RawRequest
 from assembler.files.json_text import read_json, read_json_lines
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD
@@ -72,4 +73,5 @@ def _read_recording(place: Place, line: dict[str, object]) -> Recorded:
         raise place.key("input_tokens").error("expected the number of input tokens that were billed, cached ones too")
     request = read_mapping(place.key("request"), line.get("request"), what="request")
     with place.key("request").answers_for():
-        return count_parts(DIALECT_BY_API[api].parse(request), billed, counter_for(VOCABULARY_OF))
+        layout = RawRequest.of(request, DIALECT_BY_API[api]).layout
+        return count_parts(layout, billed, counter_for(VOCABULARY_OF))

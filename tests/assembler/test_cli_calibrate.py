@@ -125,6 +125,7 @@ REFUSED: list[tuple[list[dict[str, Any]], str]] = [
     ([{**LINE, "api": "messages"}] * 10, "[0].api: expected one of chat, responses"),
     ([{**LINE, "input_tokens": "many"}] * 10, "[0].input_tokens: expected the number of input tokens"),
     ([{**LINE, "request": []}] * 10, "[0].request: expected a request"),
+    ([{**LINE, "request": {"messages": [], "tools": 5}}] * 10, "[0].request: request cannot be read (TypeError"),
     ([], "expected at least 10 recordings, got 0"),
 ]
 
