@@ -105,6 +105,10 @@ class GeminiWriter(Writer):
         """Gemini's own thoughts unchanged; None for other reasoning."""
         return own_fields(part.raw) if sends(part, shape) else None
 
+    def opaque(self, part: Opaque) -> Block | None:
+        """Copy a part that this library does not read; None for one without data."""
+        return super().opaque(part) if sends(part, _SHAPE) else None
+
     def media(self, part: Media) -> Block:
         """A part with data, or with a file by its address."""
         if any(isinstance(read_either(part.raw, key), Mapping) for key in ("inline_data", "file_data")):
@@ -150,7 +154,9 @@ def sends(part: Part, shape: str) -> bool:
         case Thinking():
             return shape == _SHAPE and (part.text != "" or read_either(part.raw, "thought_signature") is not None)
         case Opaque():
-            return "cachePoint" not in part.raw
+            # The API refuses a part without data: one of the SDK's in which every field is None, for one.
+            nothing = part.api == _SHAPE and all(held is None or key == "thought" for key, held in part.raw.items())
+            return not nothing and "cachePoint" not in part.raw
         case _:
             return True
 

@@ -403,3 +403,16 @@ def test_line_breaks_in_a_description_cost_gemini_2_5_half_a_token(model: str, m
 
     flat, broken = priced("a b c d e"), priced("a\nb\nc\nd\ne")
     assert (broken.tokens - flat.tokens, broken.upper - flat.upper) == (more, most)
+
+
+@pytest.mark.parametrize("blank", [{"text": None, "inline_data": None}, {"thought": True, "text": None}, {}])
+def test_a_part_of_which_every_field_is_none_is_neither_sent_nor_priced(blank: Dict) -> None:
+    """An empty part of the SDK's, as `model_dump()` writes it. It was sent, and the API refuses it."""
+    answer = {"role": "model", "parts": [{"text": "Yes."}, blank]}
+    budget = Budget(10_000, model="gemini-2.5-pro")
+    context, bare = (
+        Assembler(budget, dialect=gemini).set_messages([QUESTION, {**answer, "parts": parts}, LAST]).build()
+        for parts in (answer["parts"], [{"text": "Yes."}])
+    )
+    assert context.request() == bare.request()
+    assert context.count == bare.count == count_request(bare.request(), dialect=gemini, model="gemini-2.5-pro")
