@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeInt, ValidationError
 
 from assembler.conversation.digests import digests
 from assembler.conversation.history import HistoryView
@@ -75,15 +75,15 @@ class _Anchor(_Part):
     """A `CalibratedCounter`."""
 
     sha256: str
-    turns: int
+    turns: NonNegativeInt
     dialect: str | None = None
     model: str | None = None
     ours: _Count
-    billed: int
+    billed: NonNegativeInt
     kept: _Recipe | None = None
-    limit: int | None
-    most: int | None
-    drift: int = 0
+    limit: NonNegativeInt | None
+    most: NonNegativeInt | None
+    drift: NonNegativeInt = 0
 
 
 class _Count(_Part):

@@ -71,7 +71,7 @@ def as_before(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | N
     repeat more than `_AGAIN` rewrites.
     """
     rungs = settings.active_rungs
-    if not recipe.decisions and recipe.length <= ledger.length:
+    if not recipe.decisions and ledger.first <= recipe.length <= ledger.length:
         return keep_all(ledger)
     choosing = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)
     if _find_low_water(rungs) is None and (choosing or len(recipe.made) > _AGAIN):

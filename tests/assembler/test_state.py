@@ -399,6 +399,27 @@ def test_a_bill_with_an_illegal_count_is_refused_by_its_name() -> None:
     assert caught.value.place == "anchor"
 
 
+@pytest.mark.parametrize("field", ["turns", "billed", "drift", "limit", "most"])
+def test_a_bill_with_a_number_below_0_is_refused_by_its_name(field: str) -> None:
+    """The next build raised a `BudgetError` that named no state."""
+    state = of_model("gpt-4o").build().state(333)
+    state["anchor"][field] = -1
+    with pytest.raises(StateError) as caught:
+        of_model("gpt-4o").restore(state)
+    assert caught.value.place == f"anchor.{field}"
+
+
+@pytest.mark.parametrize("stop", [-1, -(10**9)])
+def test_a_bill_of_a_request_that_ends_before_the_history_begins_is_not_continued(stop: int) -> None:
+    """The next build raised a bare `IndexError`, or a `PlanError` for a policy that did no wrong."""
+    policies = [TrimOldest(low_water=0.5)]
+    state = new(119, policies).add_messages(talk(2)).build().state(110)
+    state["anchor"]["kept"]["stop"] = stop
+    context = new(119, policies).add_messages(talk(9)).restore(json.loads(json.dumps(state))).build()
+    assert context.messages
+    assert context.count.upper <= 119
+
+
 @pytest.mark.parametrize("field", ["text", "start", "stop"])
 def test_an_illegal_summary_is_refused_or_ignored(field: str) -> None:
     state, history = summarised()
