@@ -76,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: list[str]) -> int:
     with from_extra("cli", needed_for="the command assemble"):
         import cyclopts
+    if any("\0" in word for word in argv):  # no shell passes one, but a caller of `main` may
+        return _fail("assemble: expected arguments without a null character, which no file's name holds", WRONG_INPUT)
     try:
         words = ["./-" if word == "-" else word for word in argv]  # cyclopts must read a lone hyphen as a file
         command, bound, _ = _make_app(words).parse_args(words, print_error=False, exit_on_error=False)

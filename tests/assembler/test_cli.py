@@ -286,6 +286,8 @@ def test_count_asks_for_a_dialect_if_the_models_own_is_not_available(
         (["build", "a.yaml", "--ouput", "b"], "--ouput"),
         (["buld", "a.yaml"], 'Did you mean "build"?'),
         (["build", "bot.yaml", "-o"], "-o"),
+        (["build", "bot.yaml", "-o", "a\0b"], "without a null character"),
+        (["batch", "rows\0", "out.jsonl", "--spec", "bot.yaml"], "without a null character"),
     ],
 )
 def test_a_wrong_command_line_is_one_line(argv: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
