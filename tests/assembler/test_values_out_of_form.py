@@ -385,3 +385,14 @@ def test_a_status_that_bedrock_does_not_know_is_not_sent_to_it(status: object, s
     assert answer == {"toolResult": {"toolUseId": "a", "content": [{"text": "AB"}], **sent}}
     assert verify(context.request(), dialect="bedrock") == []
     assert count_request(context.request(), dialect="bedrock") == context.count
+
+
+@pytest.mark.parametrize("kind", [["x"], {}, 7, True])
+@pytest.mark.parametrize(("role", "part"), [("user", "input_text"), ("assistant", "output_text")])
+def test_a_type_of_a_message_that_is_no_text_is_not_sent(role: str, part: str, kind: object) -> None:
+    """A column of the caller's own. It was left out beside a plain text, and sent to Responses beside parts."""
+    message: Dict = {"type": kind, "role": role, "content": [{"type": part, "text": "AB"}]}
+    context = built("openai_responses", message, ASKED)
+    assert "AB" in texts(context.request())
+    assert verify(context.request(), dialect="openai_responses") == []
+    assert count_request(context.request(), dialect="openai_responses") == context.count

@@ -126,6 +126,8 @@ def _read_parts(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Par
         parts = tuple(_make_foreign(part) for part in parts)
     if shape == "openai" and role != "assistant" and "refusal" in map(_read_type, items_of(content)):
         shape = FOREIGN  # Chat takes a refusal from an assistant alone: it is sent as a text
+    if shape == "responses" and not isinstance(seen.get("type"), str | None):
+        shape = FOREIGN  # a field of the caller's own, as in a row of a table: it is spelled anew, without it
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
         shape = "anthropic"  # an answer dumped by Anthropic's SDK: no other API accepts its id and usage
     if role == "assistant" and shape in _WITH_SERVED_CALLS and Call in map(type, parts):
