@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -24,6 +25,14 @@ class SourceBlocks(Protocol):
     def block(self, source: str, title: str, text: str) -> dict[str, Any]:
         """A new block, with citations enabled. It may stand in a user message and in a tool result."""
         ...
+
+
+class Wordless(enum.Enum):
+    """Which answers without a word an API refuses, so that they are left out of a request."""
+
+    NONE = "it takes an empty answer"
+    EMPTY = "an answer without text"
+    BLANK = "an answer of white space too"
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
@@ -54,6 +63,8 @@ class Api(Value):
     """How the API's server searches among tools that wait (`Defer`); None if it does not."""
     caches: tuple[PrefixCache, ...] = ()
     """What the provider's cache serves, by model. The first row that matches decides."""
+    wordless: Wordless = Wordless.EMPTY
+    """Which answers of the model it refuses, because nothing is in them."""
     usage: tuple[tuple[str, ...], ...] = ()
     """The fields of a usage that hold the billed input tokens: one row for each naming, whose values are added up.
     `"meter.in"` is the field `in` of the object under `meter`.

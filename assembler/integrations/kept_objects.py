@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message, Part
+from assembler.dialects.api import Wordless
 from assembler.integrations.openai_dicts import text_of
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.sent_order import summary_place, with_summary
@@ -39,15 +40,12 @@ def kept_objects(
     return [*objects[: plan.view.head], *(own for own in kept if own is not None)]
 
 
-_TAKE_NO_BLANKS = frozenset({"anthropic", "bedrock"})
-"""The dialects whose APIs refuse a text of white space too."""
-
-
 def _says_nothing(plan: Planned, message: Message) -> bool:
-    """True for an answer of which nothing is sent. The Responses API alone accepts an empty one."""
-    if message.role != "assistant" or plan.settings.dialect.name == "openai_responses":
+    """True for an answer of which nothing is sent, because the API refuses it (`Api.wordless`)."""
+    refused = plan.settings.dialect.api.wordless
+    if message.role != "assistant" or refused is Wordless.NONE:
         return False
-    blanks = plan.settings.dialect.name in _TAKE_NO_BLANKS
+    blanks = refused is Wordless.BLANK
     return all(isinstance(part, str) and not (part.strip() if blanks else part) for part in message.parts)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assembler import Assembler, Context, ContextLengthError, Summarize, TrimOldest, count_request, fit_request
-from assembler.dialects import Dialect, anthropic, bedrock, gemini, openai_chat, openai_responses
+from assembler.dialects import Dialect, anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from assembler.integrations.fitting import LESSONS, Asked, Fitting, serial_calls
 from assembler.integrations.kept_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
@@ -365,7 +365,7 @@ def test_serial_calls_are_priced_as_they_are_sent_if_that_costs_tokens() -> None
     assert serial.costs.total == serial.count.tokens
 
 
-@pytest.mark.parametrize("dialect", [openai_chat, openai_responses, anthropic, bedrock, gemini])
+@pytest.mark.parametrize("dialect", [openai_chat, openai_responses, anthropic, bedrock, gemini, mistral, plain])
 @pytest.mark.parametrize("nothing", ["", " "])
 def test_an_answer_without_a_word_stays_exactly_if_the_librarys_own_request_has_it(
     dialect: Dialect, nothing: str

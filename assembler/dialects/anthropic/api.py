@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assembler.dialects.anthropic.marks import AnthropicMarks
 from assembler.dialects.anthropic.shape import SHAPE
-from assembler.dialects.api import Api
+from assembler.dialects.api import Api, Wordless
 from assembler.dialects.caching.prefixes import PrefixCache
 from assembler.text.fields import fields_in
 from budgets import Tokens
@@ -90,6 +90,7 @@ API = Api(
     marks=AnthropicMarks(),
     sources=SearchResults(),
     search=SearchTool(),
+    wordless=Wordless.BLANK,
     caches=CACHES,
     # `input_tokens` excludes cached tokens, so they are added: Anthropic API reference, read 2026-11.
     usage=(("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),),

@@ -9,7 +9,7 @@ from typing import Any
 
 from assembler.dialects.anthropic.api import CACHES as OF_ANTHROPIC
 from assembler.dialects.anthropic.api import marked, takes_search_results
-from assembler.dialects.api import Api
+from assembler.dialects.api import Api, Wordless
 from assembler.dialects.bedrock.marks import BedrockMarks
 from assembler.dialects.bedrock.shape import SHAPE
 
@@ -50,6 +50,7 @@ API = Api(
     priced=("additionalModelRequestFields", "outputConfig", "toolChoice"),
     marks=BedrockMarks(),
     sources=SearchResults(),
+    wordless=Wordless.BLANK,
     caches=_CACHES,
     # `inputTokens` excludes cached tokens, so they are added: Amazon Bedrock API reference, read 2026-11.
     usage=(("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assembler.dialects.api import Api
+from assembler.dialects.api import Api, Wordless
 from assembler.dialects.openai_chat.api import OF_OPENAI
 from assembler.dialects.openai_responses.shape import SHAPE
 from assembler.text.fields import fields_in
@@ -42,6 +42,7 @@ API = Api(
     priced=("text", "tool_choice", "reasoning", "thinking"),
     history="input",
     search=SearchTool(),
+    wordless=Wordless.NONE,
     caches=OF_OPENAI,
     usage=(("input_tokens",),),
 )

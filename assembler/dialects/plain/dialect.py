@@ -13,7 +13,7 @@ from assembler.conversation.messages.extra_fields import find_unread_fields
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import CHAT_SHAPES, compact_json
 from assembler.conversation.turns import head_length
-from assembler.dialects.api import Api
+from assembler.dialects.api import Api, Wordless
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.prices.unknown_models import unknown_model_pricer
 from assembler.dialects.reading.parse_steps import listed_messages, options_in, read_messages
@@ -36,7 +36,9 @@ class Plain:
     """No API. The request is `{"system", "messages", "tools"}`, without empty ones."""
 
     name: str = "plain"
-    api: Api = attrs.field(default=Api(shape="plain", priced=("output_schema",)), init=False, repr=False, eq=False)
+    api: Api = attrs.field(
+        default=Api(shape="plain", priced=("output_schema",), wordless=Wordless.NONE), init=False, repr=False, eq=False
+    )
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
