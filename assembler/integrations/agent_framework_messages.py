@@ -120,7 +120,7 @@ def _item(content: Any, output: Any) -> dict[str, Any] | None:
         case "text":
             return message_item(content.text) if content.text else None
         case "function_call":
-            return call_item(content.call_id, content.name, _arguments(content))
+            return _replayed(content, call_item(content.call_id, content.name, _arguments(content)))
         case "text_reasoning":
             return reasoning_item(content.id, content.text, content.protected_data)
         case "mcp_server_tool_call":
@@ -131,6 +131,12 @@ def _item(content: Any, output: Any) -> dict[str, Any] | None:
             return {**content.to_dict(), "type": _HOSTED[kind], "id": content.call_id or content.id}
         case _:
             return None
+
+
+def _replayed(content: Any, item: dict[str, Any]) -> dict[str, Any]:
+    """Return a call with an id and the server's status, which some models are billed for."""
+    status = content.status or content.additional_properties.get("status")
+    return {**item, "id": f"fc_{content.call_id}", "status": status} if status else item
 
 
 def _thinks_aloud(content: Any) -> bool:

@@ -6,7 +6,8 @@ An answer of the model is several items: reasoning, texts, calls, and those of h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages import Call, Message
@@ -21,7 +22,7 @@ which has an id."""
 
 _AS_TEXT = frozenset({"text", "output_text", "refusal"})
 _CALLS = frozenset({"function_call", "tool_call", "tool_use"})
-"""Blocks that repeat `tool_calls`."""
+"""Blocks that repeat `tool_calls`. One that keeps the server's item is sent in its place."""
 _OWN = ("index", "sub_index")
 """LangChain's own keys of a block, which are not sent."""
 
@@ -34,7 +35,8 @@ def items_of(message: Any) -> list[Item]:
 def _items_by_place(message: Any) -> list[tuple[Place, Item]]:
     if kind_of(message) != "ai":
         return [(None, as_chat(message))]
-    items = [*_outside_content(message), *_texts(message.content), *_calls(message)]
+    items = [*_outside_content(message), *_in_content(message)]
+    items += _calls(message, {item.get("call_id") for _, item in items})
     return items or [(0, {"role": "assistant", "content": ""})] if message.content == "" else items
 
 
@@ -45,7 +47,8 @@ def _outside_content(message: Any) -> Iterator[tuple[Place, Item]]:
         yield "reasoning", cast(Item, held)
 
 
-def _texts(content: Any) -> Iterator[tuple[Place, Item]]:
+def _in_content(message: Any) -> Iterator[tuple[Place, Item]]:
+    content: Any = message.content
     if isinstance(content, str):
         if content:
             yield 0, {"role": "assistant", "content": content}
@@ -63,6 +66,8 @@ def _texts(content: Any) -> Iterator[tuple[Place, Item]]:
             yield place, _reasoning(fields)
         elif kind not in _CALLS:
             yield place, fields
+        elif (item := _served_call(fields, message)) is not None:
+            yield None, item
 
 
 def _reasoning(block: Item) -> Item:
@@ -76,9 +81,23 @@ def _reasoning(block: Item) -> Item:
     return item | ({"encrypted_content": sealed} if sealed else {})
 
 
-def _calls(message: Any) -> Iterator[tuple[Place, Item]]:
+def _served_call(block: Item, message: Any) -> Item | None:
+    """Return a call as the server's item, which a block keeps; None if the message's `tool_calls` is sent instead."""
+    if block.get("type") == "function_call":
+        return block if block.get("call_id") else None
+    extras = cast("Mapping[str, Any]", block.get("extras") or {})
+    call = next((call for call in message.tool_calls if call["id"] == block.get("id")), None)
+    if call is None or "item_id" not in extras:
+        return None
+    arguments = extras.get("arguments") or json.dumps(call["args"], separators=(",", ":"))
+    status = {"status": extras["status"]} if "status" in extras else {}
+    return {**call_item(call["id"], call["name"], arguments), "id": extras["item_id"], **status}
+
+
+def _calls(message: Any, in_content: Container[object]) -> Iterator[tuple[Place, Item]]:
     for call, arguments in calls_of(message):
-        yield None, call_item(call["id"], call["name"] or "", arguments)
+        if call["id"] not in in_content:
+            yield None, call_item(call["id"], call["name"] or "", arguments)
 
 
 def rewrite_items(message: Any, became: Sequence[tuple[Message, Message | None]]) -> Any:

@@ -212,6 +212,24 @@ def test_reasoning_and_hosted_calls_are_priced_as_the_responses_client_sends_the
     assert wire.upper <= middleware.last_context.count.upper
 
 
+def test_a_call_with_the_servers_status_costs_what_the_responses_client_sends_of_it() -> None:
+    call = Content.from_function_call("c1", "look_up", arguments="{}", additional_properties={"status": "completed"})
+    history = [Message("user", ["q"]), Message("assistant", [call])]
+    history.append(Message("tool", [Content.from_function_result("c1", result="sunny")]))
+    middleware = AssemblerMiddleware(base(100_000, dialect=openai_responses))
+    fitted(middleware, history)
+    client = OpenAIChatClient(model="gpt-4o", api_key="none")
+    items = client._prepare_messages_for_openai(history, request_uses_service_side_storage=False)
+    wire = count_request({"input": items}, dialect=openai_responses, model="gpt-4o")
+    bare = count_request({"input": items[:1]}, dialect=openai_responses, model="gpt-4o")
+    question = AssemblerMiddleware(base(100_000, dialect=openai_responses))
+    fitted(question, history[:1])
+    assert middleware.last_context is not None
+    assert question.last_context is not None
+    added = middleware.last_context.count.tokens - question.last_context.count.tokens
+    assert added == wire.tokens - bare.tokens
+
+
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )

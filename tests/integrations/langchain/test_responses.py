@@ -145,3 +145,26 @@ def test_an_answer_without_a_word_costs_what_is_sent_of_it() -> None:
     assert len(wire(sent)["input"]) == 3
     on_the_wire = count_request({"input": wire(sent)["input"]}, dialect=openai_responses, model="gpt-5")
     assert middleware.last_context.count == on_the_wire
+
+
+SERVED = {"type": "function_call", "id": "fc_0", "call_id": "c0", "name": "look_up", "status": "completed"}
+EXTRAS = {"item_id": "fc_0", "status": "completed"}
+
+
+@pytest.mark.parametrize(
+    ("version", "block"),
+    [
+        ("responses/v1", {**SERVED, "arguments": "{}"}),
+        ("v1", {"type": "tool_call", "id": "c0", "name": "look_up", "args": {}, "extras": EXTRAS}),
+    ],
+)
+def test_a_call_that_its_message_keeps_as_the_servers_item_costs_what_is_sent_of_it(version: str, block: Any) -> None:
+    budget = Budget.for_model("gpt-4o", max_output_tokens=16)
+    middleware = AssemblerMiddleware(Assembler(budget, dialect=openai_responses))
+    call = {"id": "c0", "name": "look_up", "args": {}}
+    answer = AIMessage([block], tool_calls=[call], response_metadata={"output_version": version})
+    sent = asked(middleware, [HumanMessage("q"), answer, ToolMessage("sunny", tool_call_id="c0")]).messages
+    body = {"input": wire(sent)["input"]}
+    assert [item.get("status") for item in body["input"]] == [None, "completed", None]
+    assert middleware.last_context is not None
+    assert middleware.last_context.count == count_request(body, dialect=openai_responses, model="gpt-4o")
