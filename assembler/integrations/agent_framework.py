@@ -20,7 +20,8 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.errors import ConversationError
 from assembler.integrations.agent_framework_messages import drop_unsendable, items_of, messages_of, rewrite_message
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, serial_calls
+from assembler.integrations.call_settings import serial_calls, tool_choice
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall
 from assembler.integrations.kept_objects import kept_groups
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
@@ -153,6 +154,7 @@ class _Call:
                 prompt,
                 tools,
                 _answer(self.options.get("response_format")),
+                choice=tool_choice(self.options.get("tool_choice"), tools),
                 options=serial_calls(self.options.get("allow_multiple_tool_calls")),
             ),
             run=None if session is None else session.session_id,

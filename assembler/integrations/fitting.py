@@ -78,11 +78,6 @@ class Asked:
         return Assembler.around(attrs.evolve(draft, regions=regions), settings)
 
 
-def serial_calls(setting: object) -> tuple[tuple[str, Any], ...]:
-    """Return what `Asked.options` says of a framework's setting for parallel calls; its default costs nothing."""
-    return (("parallel_tool_calls", False),) if setting is False else ()
-
-
 def _is_function(tool: Mapping[str, Any]) -> bool:
     return "function" in tool or "parameters" in tool or "input_schema" in tool
 

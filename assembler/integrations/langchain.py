@@ -18,7 +18,8 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State, serial_calls
+from assembler.integrations.call_settings import serial_calls, tool_choice
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State
 from assembler.integrations.kept_objects import kept_groups, kept_objects
 from assembler.integrations.retries import Retries
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
@@ -129,7 +130,10 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         tools = [_definition(tool) for tool in (*request.tools, *specs)]
         settings: Mapping[str, Any] = request.model_settings or {}
         serial = serial_calls(settings.get("parallel_tool_calls"))
-        return Asked(prompt, self._fitting.priced(tools), answer, options=serial)
+        priced = self._fitting.priced(tools)
+        # The framework forces a tool where a structured answer is one (`_get_bound_model`).
+        choice = "required" if specs else tool_choice(request.tool_choice, priced)
+        return Asked(prompt, priced, answer, choice, options=serial)
 
 
 def _with_state(response: Any, state: State) -> Any:

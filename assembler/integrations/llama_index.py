@@ -20,6 +20,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
+from assembler.integrations.call_settings import serial_calls, tool_choice
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.llama_messages import message_fields, rewrite_message
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
         system_prompt: str | None
         name: str
         llm: Any
+        initial_tool_choice: str | None
+        allow_parallel_tool_calls: bool
 
         async def take_step(self, ctx: Any, llm_input: Any, tools: Any, memory: Any) -> Any:
             """LlamaIndex's own."""
@@ -298,7 +301,10 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         sent = [*(getattr(self.llm, "built_in_tools", None) or ())]
         sent += [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
         # A workflow's context has a new memory object in each run, so conversations are recognised by their beginning.
-        context = await self._fitting.afit(fields, Asked(tools=sent), run=self.name, state=states.get(self.name))
+        first = bool(fields) and fields[-1]["role"] == "user"  # the agent forces its tool on no later call
+        choice = tool_choice(self.initial_tool_choice, sent) if first else None
+        asked = Asked(tools=sent, choice=choice, options=serial_calls(self.allow_parallel_tool_calls))
+        context = await self._fitting.afit(fields, asked, run=self.name, state=states.get(self.name))
         _remember(states, self.name, context.state())
         return context, _with_system(context.inside, messages)
 

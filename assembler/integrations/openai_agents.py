@@ -19,7 +19,8 @@ from weakref import WeakKeyDictionary
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Call, Message
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, serial_calls
+from assembler.integrations.call_settings import serial_calls, tool_choice
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.openai_dicts import chat_call
 from assembler.regions.output_schema import OutputSchema
@@ -55,10 +56,16 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
     `report` belong to the latest call of any of them. It remembers the most recent `conversations`. Do not use it if
     the API holds the history (`conversation_id`, `previous_response_id`): the items alone are then not a valid
     conversation. If it is also the run's `hooks`, it counts each call from the bill of the one before.
+
+    The SDK shows a filter the settings of the agent alone. If the run's `RunConfig` has `model_settings`, pass them
+    here too: a tool choice and `parallel_tool_calls` cost tokens.
     """
 
-    def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
+    def __init__(
+        self, assembler: Assembler[Any], *, model_settings: Any = None, conversations: int = CONVERSATIONS
+    ) -> None:
         self._fitting = Fitting(assembler, conversations=conversations)
+        self._settings = model_settings
         self._calls: WeakKeyDictionary[Any, Context] = WeakKeyDictionary()
         """The last call of each running run."""
 
@@ -67,8 +74,10 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
         items: list[Any] = data.model_data.input
         turns = _together(items)
         tools = self._fitting.priced(await _definitions(data.agent, data.context))
-        serial = serial_calls(data.agent.model_settings.parallel_tool_calls)
-        asked = Asked(data.model_data.instructions, tools, _answer(data.agent.output_type), options=serial)
+        settings: Any = data.agent.model_settings.resolve(self._settings)
+        serial = serial_calls(settings.parallel_tool_calls)
+        choice = None if _is_reset(data.agent, tools, items) else tool_choice(settings.tool_choice, tools)
+        asked = Asked(data.model_data.instructions, tools, _answer(data.agent.output_type), choice, options=serial)
         context = await self._fitting.afit([_calls_message(turn) for turn in turns], asked)
         kept: list[list[Any]] = kept_objects(
             context.inside,
@@ -119,6 +128,18 @@ async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
         if own.is_enabled is not False
     ]
     return listed
+
+
+def _is_reset(agent: Any, tools: Sequence[Any], items: Sequence[Any]) -> bool:
+    """True if the SDK no longer sends the agent's tool choice, because the agent has called a tool in this run.
+
+    Told from the calls after the newest message of the user. If one is a handoff, another agent may have made them, and
+    the choice is counted.
+    """
+    run = itertools.takewhile(lambda item: item.get("role") != "user", reversed(items))
+    called = {item.get("name") for item in run if item.get("type") == "function_call"}
+    own = {tool.get("name") for tool in tools}
+    return bool(agent.reset_tool_choice and called) and called <= own
 
 
 def _hosted(tool: Any) -> dict[str, Any]:

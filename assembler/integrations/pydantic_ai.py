@@ -12,10 +12,11 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, serial_calls
+from assembler.integrations.call_settings import serial_calls, tool_choice
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, join_pieces, pieces, rewrite_piece
 from assembler.regions.output_schema import OutputSchema
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
     ModelRequest: Any
     RetryModelRequest: Any
     UserPromptPart: Any
+    resolve_tool_choice: Any
 else:
     from pydantic_ai.exceptions import RetryModelRequest
     from pydantic_ai.messages import InstructionPart, ModelRequest, UserPromptPart
+    from pydantic_ai.models._tool_choice import resolve_tool_choice
 
 _THINK = ("<think>", "</think>")
 """The default tags of reasoning that is sent as text (ModelProfile, thinking_tags)."""
@@ -87,7 +90,8 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         settings: Mapping[str, Any] = request_context.model_settings or {}
         serial = serial_calls(settings.get("parallel_tool_calls"))
         tools = self._fitting.priced(_definitions(sent, self._fitting.dialect))
-        asked = Asked(None, tools, _answer(sent), options=serial)
+        choice = tool_choice(_choice(model, settings, sent), tools)
+        asked = Asked(None, tools, _answer(sent), choice, options=serial)
         run = ctx.conversation_id or ctx.run_id
         context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=run)
         kept = kept_objects(context.inside, sent_pieces, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
@@ -116,6 +120,22 @@ def _tags(profile: Mapping[str, Any]) -> tuple[str, str]:
         return _CARRIED
     own: tuple[str, str] = profile.get("thinking_tags", _THINK)
     return own
+
+
+def _choice(model: Any, settings: Mapping[str, Any], sent: Any) -> str | None:
+    """Return the tool choice as the models send it; None for the default.
+
+    A call that only an output type forces is not forced if the model thinks, or takes no such choice.
+    """
+    chosen: Any = resolve_tool_choice(settings, sent)
+    mode, names = cast("tuple[str, set[str]]", chosen if isinstance(chosen, tuple) else (chosen, set()))
+    if mode != "required":
+        return None if mode == "auto" else mode
+    asked = settings.get("tool_choice") not in (None, "auto", "none", [])
+    takes: bool = model.profile.get("supports_forced_tool_choice", True)
+    if not asked and (model._request_thinks(settings, sent) or not takes):
+        return None
+    return next(iter(names)) if len(names) == 1 else mode
 
 
 def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:

@@ -10,7 +10,8 @@ import pytest
 
 from assembler import Assembler, Context, ContextLengthError, Summarize, TrimOldest, count_request, fit_request
 from assembler.dialects import Dialect, anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
-from assembler.integrations.fitting import LESSONS, Asked, Fitting, serial_calls
+from assembler.integrations.call_settings import serial_calls, tool_choice
+from assembler.integrations.fitting import LESSONS, Asked, Fitting
 from assembler.integrations.kept_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
 from budgets import Budget, BudgetError
@@ -363,6 +364,25 @@ def test_serial_calls_are_priced_as_they_are_sent_if_that_costs_tokens() -> None
     assert serial.count.tokens - default.count.tokens == 78
     assert serial.request() == default.request()
     assert serial.costs.total == serial.count.tokens
+
+
+TOOLS = [{"type": "function", "function": {"name": "look_up"}}, {"name": "auto"}, {"type": "web_search"}]
+
+
+@pytest.mark.parametrize(
+    ("given", "means"),
+    [
+        *[(None, None), (False, None), (True, "required"), ("any", "required"), ("none", "none"), ("auto", "auto")],
+        *[("look_up", "look_up"), ("nobody", None), ({"type": "any"}, "required"), ({"mode": "auto"}, "auto")],
+        ({"type": "function", "function": {"name": "look_up"}}, "look_up"),
+        ({"type": "tool", "name": "look_up"}, "look_up"),
+        ({"mode": "required", "required_function_name": "look_up"}, "look_up"),
+        ({"type": "allowed_tools", "mode": "auto", "tools": []}, "auto"),
+        ({"type": "web_search"}, None),
+    ],
+)
+def test_a_tool_choice_is_read_in_the_spelling_of_every_framework(given: object, means: str | None) -> None:
+    assert tool_choice(given, TOOLS) == means
 
 
 @pytest.mark.parametrize("dialect", [openai_chat, openai_responses, anthropic, bedrock, gemini, mistral, plain])

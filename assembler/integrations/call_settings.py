@@ -1,0 +1,42 @@
+"""Reads the settings of a framework's call that cost tokens: the tool choice, and calls one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assembler.text.fields import fields_in, fields_of
+
+_WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
+"""The words of the frameworks and APIs for a choice, and ours."""
+
+
+def serial_calls(setting: object) -> tuple[tuple[str, object], ...]:
+    """Return what `Asked.options` says of a framework's setting for parallel calls; its default costs nothing."""
+    return (("parallel_tool_calls", False),) if setting is False else ()
+
+
+def tool_choice(given: object, tools: Sequence[object]) -> str | None:
+    """Return a framework's tool choice as `Asked.choice` takes it.
+
+    `given` is a word, the name of a tool, or a dict in the spelling of OpenAI, of Claude or of Agent Framework. True
+    means that the model must call some tool. None for the default, and for a choice that names none of these `tools`.
+    """
+    if given is True:
+        return "required"
+    fields = fields_of(given)
+    if fields is None:
+        return _known(given, tools)
+    named = fields_in(fields, "function").get("name") or fields.get("name") or fields.get("required_function_name")
+    return _known(named or fields.get("mode") or fields.get("type"), tools)
+
+
+def _known(name: object, tools: Sequence[object]) -> str | None:
+    if not isinstance(name, str):
+        return None
+    if name in map(_name_of, tools):
+        return name
+    return _WORDS.get(name)
+
+
+def _name_of(tool: object) -> object:
+    return fields_in(tool, "function").get("name") or fields_in(tool).get("name")

@@ -1,0 +1,59 @@
+"""A tool choice costs what the provider bills for it, and the middleware counts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import wrap_model_call
+from langchain.agents.structured_output import ToolStrategy
+from langchain_anthropic import ChatAnthropic
+from langchain_core.messages import HumanMessage
+
+from assembler import Assembler, count_request
+from assembler.dialects import anthropic
+from assembler.integrations.langchain import AssemblerMiddleware
+from budgets import Budget
+from tests.integrations.langchain.scripted import look_up
+from tests.integrations.provider import providing
+from tests.integrations.script import Trip
+
+MODEL = "claude-opus-4-5"
+
+
+@wrap_model_call
+def forcing(request: Any, handler: Any) -> Any:
+    """Another middleware, which forces a tool until it was called."""
+    return handler(request.override(tool_choice="look_up" if len(request.messages) == 1 else None))
+
+
+@wrap_model_call
+def forcing_any(request: Any, handler: Any) -> Any:
+    """The same with any tool."""
+    return handler(request.override(tool_choice="any" if len(request.messages) == 1 else None))
+
+
+@pytest.mark.parametrize(
+    "options", [{"response_format": ToolStrategy(Trip)}, {"middleware": [forcing]}, {"middleware": [forcing_any]}]
+)
+def test_a_forced_call_of_claude_costs_what_is_sent_of_it(options: dict[str, Any]) -> None:
+    middleware = AssemblerMiddleware(Assembler(Budget.for_model(MODEL, context_window=9_000, max_output_tokens=500)))
+    with providing(hosted=(), thinks=False) as provider:
+        model = ChatAnthropic(model=MODEL, api_key="x", base_url=provider.url, max_tokens=500, max_retries=0)
+        others = options.get("middleware", [])
+        agent: Any = create_agent(
+            model, [look_up], **{**options, "middleware": [*others, middleware]}, system_prompt="You plan trips."
+        )
+        counted: list[int] = []
+        note = middleware._fitting._remember
+        middleware._fitting._remember = lambda new, known: (counted.append(new.context.count.upper), note(new, known))[
+            1
+        ]
+        agent.invoke({"messages": [HumanMessage("Where to?")]})
+    sent = [
+        {key: body[key] for key in ("system", "messages", "tools", "tool_choice") if key in body}
+        for body in provider.bodies
+    ]
+    assert "tool_choice" in sent[0]
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
