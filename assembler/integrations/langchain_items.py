@@ -23,6 +23,8 @@ which has an id."""
 _AS_TEXT = frozenset({"text", "output_text", "refusal"})
 _CALLS = frozenset({"function_call", "tool_call", "tool_use"})
 """Blocks that repeat `tool_calls`. One that keeps the server's item is sent in its place."""
+_OF_OTHERS = frozenset({"thinking", "reasoning_content"})
+"""Reasoning of other providers, which the client leaves out."""
 _OWN = ("index", "sub_index")
 """LangChain's own keys of a block, which are not sent."""
 
@@ -64,7 +66,7 @@ def _in_content(message: Any) -> Iterator[tuple[Place, Item]]:
             yield place, {"role": "assistant", "content": text}
         elif kind == "reasoning":
             yield place, _reasoning(fields)
-        elif kind not in _CALLS:
+        elif kind not in _CALLS and kind not in _OF_OTHERS:
             yield place, fields
         elif (item := _served_call(fields, message)) is not None:
             yield None, item

@@ -28,6 +28,9 @@ _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"
 _UNSENT = frozenset({"tool_use", "tool_call", "function_call", "code_interpreter_call", "server_tool_call"})
 """Content blocks that repeat `tool_calls`, or that a Chat Completions request leaves out."""
 
+_LEGACY = "function_call"
+"""The older field of a single call, which LangChain keeps among the additional ones."""
+
 
 def as_chat(message: Any) -> dict[str, Any]:
     """Return a message as Chat Completions gets it, so that only what is sent is priced."""
@@ -37,12 +40,20 @@ def as_chat(message: Any) -> dict[str, Any]:
     fields["content"] = content if isinstance(content, str) else [said for _, said in _blocks(content) if said]
     if kind == "tool":
         return {**fields, "tool_call_id": message.tool_call_id}
-    if message.name:
-        fields["name"] = message.name
-    if kind == "ai" and (calls := calls_of(message)):
+    extra: dict[str, Any] = message.additional_kwargs
+    if name := message.name or extra.get("name"):
+        fields["name"] = name
+    if kind != "ai":
+        return fields
+    if "audio" in extra:
+        fields["audio"] = {"id": extra["audio"]["id"]} if "id" in extra["audio"] else extra["audio"]
+    if calls := calls_of(message):
         fields["tool_calls"] = [chat_call(call["id"], call["name"] or "", arguments) for call, arguments in calls]
-        fields["content"] = fields["content"] or None
-    return fields
+    elif _LEGACY in extra:
+        fields[_LEGACY] = extra[_LEGACY]
+    else:
+        return fields
+    return {**fields, "content": fields["content"] or None}
 
 
 def kind_of(message: Any) -> str:
@@ -102,9 +113,12 @@ def rewrite_message(message: Any, before: Message, after: Message) -> Any:
 
 
 def with_arguments(message: Any, arguments: dict[str | None, str]) -> dict[str, Any]:
-    """Return the `tool_calls` of a message with other arguments, by id; nothing if it has none."""
+    """Return the calls of a message with other arguments, by id; nothing if it has none."""
     if not arguments:
         return {}
+    if _LEGACY in (extra := message.additional_kwargs) and not message.tool_calls:
+        call = {**extra[_LEGACY], "arguments": arguments[None]}
+        return {"additional_kwargs": {**extra, _LEGACY: call}}
     kept = [call for call in message.tool_calls if call["id"] in arguments]
     return {"tool_calls": [{**call, "args": json.loads(arguments[call["id"]])} for call in kept]}
 

@@ -11,7 +11,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
@@ -25,7 +25,7 @@ from assembler import (
     UnsupportedContentError,
     count_request,
 )
-from assembler.dialects import anthropic, openai_chat
+from assembler.dialects import anthropic, openai_chat, openai_responses
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget, BudgetError
@@ -129,6 +129,13 @@ HISTORIES: dict[str, list[BaseMessage]] = {
         AIMessage("", invalid_tool_calls=[{"id": "t", "name": "look_up", "args": "{'", "error": "no JSON"}]),
         ToolMessage("no JSON", tool_call_id="t"),
     ],
+    "a name among the additional fields": [HumanMessage("q", additional_kwargs={"name": "Ann"})],
+    "an older call of a function": [
+        HumanMessage("q"),
+        AIMessage("", additional_kwargs={"function_call": {"name": "look_up", "arguments": '{"question": "towns"}'}}),
+        FunctionMessage("found", name="look_up"),
+    ],
+    "a spoken answer": [HumanMessage("q"), AIMessage("", additional_kwargs={"audio": {"id": "a"}}), HumanMessage("q")],
     "an answer without a word": [HumanMessage("q"), AIMessage(""), HumanMessage("q")],
     "a result of blocks": [
         HumanMessage("q"),
@@ -146,6 +153,31 @@ def test_a_history_costs_what_is_sent_of_it(name: str) -> None:
     assert middleware.last_context is not None
     wire = {"messages": body["messages"]}
     assert count_request(wire, dialect=openai_chat, model="gpt-4o").tokens == middleware.last_context.count.tokens
+
+
+def test_a_spoken_answer_stays_although_it_has_no_text() -> None:
+    told = HISTORIES["a spoken answer"]
+    assert [*map(id, asked(AssemblerMiddleware(Assembler(dialect=openai_chat)), told).messages)] == [*map(id, told)]
+
+
+def test_an_older_call_of_a_function_is_shortened_with_its_result() -> None:
+    called = {"function_call": {"name": "look_up", "arguments": '{"question": "' + "towns " * 60 + '"}'}, "name": "Ann"}
+    step = [AIMessage("", additional_kwargs=called), FunctionMessage("found " * 90, name="look_up")]
+    told = [HumanMessage("q"), *step, HumanMessage("q")]
+    sent = asked(AssemblerMiddleware(base(ANSWER + 100, Truncate(max_tokens=12))), told).messages
+    assert len(sent[1].additional_kwargs["function_call"]["arguments"]) < 200
+    assert sent[1].additional_kwargs["name"] == "Ann"
+    assert len(sent[2].content) < 90
+    assert told[1].additional_kwargs == called
+
+
+def test_reasoning_of_claude_is_left_out_of_a_call_of_the_responses_api() -> None:
+    told = AIMessage(
+        [{"type": "thinking", "thinking": "hm " * 500, "signature": "c2ln"}, {"type": "text", "text": "a"}]
+    )
+    budget = Budget.for_model("gpt-4o", context_window=300 + ANSWER, max_output_tokens=ANSWER)
+    middleware = AssemblerMiddleware(Assembler(budget, dialect=openai_responses))
+    assert asked(middleware, [HumanMessage("q"), told, HumanMessage("q")]).messages[1] is told
 
 
 def test_a_text_file_for_claude_costs_its_text() -> None:
