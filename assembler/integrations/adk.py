@@ -60,7 +60,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Fit the request in place. Raises the errors of `build`, and then does not change the request."""
-        run = (callback_context.session.id, callback_context.agent_name)
+        run = _run(callback_context)
         key = f"{STORED_AS}.{callback_context.agent_name}"
         before = callback_context.state.get(key)
         asked, message_dicts, contents, head = self._read(llm_request)
@@ -74,7 +74,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
         usage = llm_response.usage_metadata
         if usage is None or llm_response.partial:
             return
-        state = await self._fitting.settle_own(usage.prompt_token_count)
+        state = await self._fitting.settle_own(usage.prompt_token_count, _run(callback_context))
         if state is not None:
             callback_context.state[f"{STORED_AS}.{callback_context.agent_name}"] = worth_keeping(state)
 
@@ -83,7 +83,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
 
         ADK stores nothing of a failed call, so the new limit is stored in a separate event without content.
         """
-        state = await self._fitting.learn_own(error)
+        state = await self._fitting.learn_own(error, _run(callback_context))
         if state is not None:
             run, author = callback_context.get_invocation_context(), callback_context.agent_name
             actions = EventActions(state_delta={f"{STORED_AS}.{author}": worth_keeping(state)})
@@ -109,6 +109,10 @@ class AssemblerPlugin(LastCall, BasePlugin):
         summary_contents = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]
         contents = [*head, *summary_contents, *sent[summaries:]]
         return asked, _content_dicts(contents, len(head), summaries), contents, head
+
+
+def _run(callback_context: Any) -> Hashable:
+    return callback_context.session.id, callback_context.agent_name
 
 
 def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any], head: Sequence[Any]) -> None:

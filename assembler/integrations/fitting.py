@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,8 +18,9 @@ from assembler.dialects.reading.raw_request import RawRequest
 from assembler.fit_request import Fitted, Steps, advance, built, fit_steps
 from assembler.integrations.bills import bill_of, without
 from assembler.integrations.kept_objects import with_own_system
+from assembler.integrations.known_calls import KnownCall, KnownCalls
 from assembler.pipeline.state import state_of
-from assembler.pricing.calibration import CalibratedCounter, calibrate
+from assembler.pricing.calibration import calibrate
 from assembler.pricing.overflow import overflow_of
 from assembler.regions.output_schema import OutputSchema
 from assembler.report.report import Report
@@ -47,8 +47,11 @@ def worth_keeping(state: dict[str, Any]) -> dict[str, Any] | None:
     return state if any(value for key, value in state.items() if key != "state") else None
 
 
-_FITTED: ContextVar[tuple[Fitting, Context] | None] = ContextVar("context_assembler", default=None)
-"""The context of the call that a task is making: one of its hooks fits the call, another gets the bill."""
+OPEN = 16
+"""How many calls at once a task may have that share only the task with their bills."""
+
+_FITTED: ContextVar[tuple[tuple[Fitting, Hashable, Context], ...]] = ContextVar("context_assembler", default=())
+"""The calls that a task is making, with their runs: one of its hooks fits a call, another gets the bill."""
 
 
 @attrs.frozen
@@ -82,44 +85,6 @@ def _is_function(tool: Mapping[str, Any]) -> bool:
     return "function" in tool or "parameters" in tool or "input_schema" in tool
 
 
-@attrs.frozen(eq=False)
-class _Known:
-    """The last call of a conversation: its assembler and its context."""
-
-    run: Hashable
-    asked: Asked | None
-    messages: Sequence[object]
-    assembler: Assembler
-    context: Context
-    bill: CalibratedCounter | None = None
-    """Of that very context."""
-    stored: State | None = None
-    """The conversation's state in the framework's store when the call was made."""
-    earlier: tuple[State | None, ...] = ()
-    """An older state that the store may still hold, since most stores keep nothing of a refused call."""
-    refused: int = 0
-    """How often the provider refused this call as too long."""
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """Return what a new process needs besides the messages."""
-        return state_of(self.context.inside, self.bill)
-
-    @property
-    def anchor(self) -> CalibratedCounter | None:
-        """The newest bill, this call's or one before."""
-        return self.bill or self.assembler.inside[1].calibration
-
-    def is_stored_as(self, state: State | None) -> bool:
-        """True if a store with this `state` has no later call than this one."""
-        return state is None or state == self.state or state in self.earlier
-
-    def shared(self, messages: Sequence[object]) -> int:
-        """Return how many messages at the front are the same. O(those)."""
-        alike = (old is new or old == new for old, new in zip(self.messages, messages, strict=False))
-        return sum(1 for _ in itertools.takewhile(bool, alike))
-
-
 class Fitting:
     """Fits the calls of any number of conversations. Safe to share between threads.
 
@@ -139,12 +104,11 @@ class Fitting:
         self.dialect = settings.dialect.name
         self.last_context: Context | None = None
         """The latest context of any conversation."""
-        self._known: dict[_Known, None] = {}
-        """The most recently called conversation is the last one."""
+        self._known = KnownCalls(conversations)
 
     def context_of(self, run: Hashable) -> Context | None:
         """Return the latest context of a run; None for an unknown or forgotten one."""
-        return next((known.context for known in reversed(list(self._known)) if known.run == run), None)
+        return next((known.context for known in self._known if known.run == run), None)
 
     def fit(
         self, messages: Sequence[object], asked: Asked, *, run: Hashable = None, state: State | None = None
@@ -180,7 +144,7 @@ class Fitting:
         self, messages: Sequence[object], asked: Asked, run: Hashable, state: State | None
     ) -> tuple[Assembler, Callable[[Context], Context]]:
         """Return the assembler of a call, and a function that remembers its context."""
-        known = self._alike(messages, run)
+        known = self._known.alike(messages, run)
         if known is not None and not known.is_stored_as(state):
             known = None  # another process has continued the conversation
         same = _recognised(messages, known)
@@ -194,12 +158,12 @@ class Fitting:
         if known is None and state is not None and same:
             assembler.restore(state)
         return assembler, lambda context: self._remember(
-            _Known(run, asked, same, assembler, context, stored=state), known
+            KnownCall(run, asked, same, assembler, context, stored=state), known
         )
 
     def before(self, messages: Sequence[object]) -> tuple[Context, int] | None:
         """Return the last call of this conversation, and how many of these messages it had; None if there is none."""
-        known = self._alike(messages, None)
+        known = self._known.alike(messages, None)
         if known is None or known.shared(messages) < len(known.messages):
             return None
         return known.context, len(known.messages)
@@ -212,42 +176,43 @@ class Fitting:
         after the next call. O(characters of the request).
         """
         bill = bill_of(context, usage, uncounted)
-        known = self._called_with(context)
-        if bill is not None and known is not None:
-            self._known[attrs.evolve(known, bill=bill)] = None
-            self._known.pop(known, None)
+        known = self._known.called_with(context)
+        self._forget_own(context)
+        if known is not None and not self._known.has_gone_on(known):
+            self._known.exchange(known, attrs.evolve(known, bill=bill or known.bill, is_open=False))
         return state_of(context.inside, bill)
 
     async def asettle(self, context: Context, usage: object, *, uncounted: Count = NOTHING) -> dict[str, Any]:
         """Do the same as `settle` in a thread."""
+        self._forget_own(context)
         return await asyncio.to_thread(self.settle, context, usage, uncounted=uncounted)
 
-    async def settle_own(self, usage: object) -> dict[str, Any] | None:
-        """Take the bill of the call that this task has fitted; None if there is no open one.
+    async def settle_own(self, usage: object, run: Hashable = None) -> dict[str, Any] | None:
+        """Take the bill of the call of this run that this task has fitted; None if there is no open one.
 
-        For frameworks whose hooks before and after a call share only the task.
+        For frameworks whose hooks before and after a call share only the task. A task may read several streams at once.
         """
-        context = self._take_own()
+        context = self.own(run)
         return None if context is None else await self.asettle(context, usage)
 
     def learn(self, context: Context, refusal: object, *, uncounted: Count = NOTHING) -> dict[str, Any] | None:
         """Take a refusal of a call as too long, so that the conversation's next call fits. Return its new state.
 
-        None if `refusal` is another error (`overflow_of`), if the conversation has continued, or if another attempt is
-        useless: without a budget, or after `LESSONS` refusals of the same call. O(characters of the request).
+        None if `refusal` is another error (`overflow_of`), if the call is forgotten, or if another attempt is useless:
+        without a budget, or after `LESSONS` refusals of the same call. O(characters of the request).
         """
-        overflow, known = overflow_of(refusal), self._called_with(context)
+        overflow, known = overflow_of(refusal), self._known.called_with(context)
         if overflow is None or known is None or known.refused >= LESSONS or context.input_limit is None:
             return None
         bill = calibrate(context, without(overflow, uncounted.tokens))
         earlier = (known.stored, state_of(context.inside, None), *known.earlier)
-        self._known[attrs.evolve(known, bill=bill, refused=known.refused + 1, earlier=earlier)] = None
-        self._known.pop(known, None)
+        refused = known.refused + 1
+        self._known.exchange(known, attrs.evolve(known, bill=bill, refused=refused, earlier=earlier, is_open=False))
         return state_of(context.inside, bill)
 
     def add_summary(self, wanted: Wanted, text: str) -> bool:
         """Give a conversation a summary that its `context.wanted` asked for. False if its messages are forgotten."""
-        for known in reversed(list(self._known)):
+        for known in self._known:
             if wanted.question.is_about(known.assembler.inside[0].history.current()):
                 known.assembler.add_summary(wanted, text)
                 return True
@@ -255,33 +220,23 @@ class Fitting:
 
     async def alearn(self, context: Context, refusal: object, *, uncounted: Count = NOTHING) -> dict[str, Any] | None:
         """Do the same as `learn` in a thread."""
+        self._forget_own(context)
         return await asyncio.to_thread(self.learn, context, refusal, uncounted=uncounted)
 
-    async def learn_own(self, refusal: object) -> dict[str, Any] | None:
-        """Take a refusal of the call that this task has fitted, if there is an open one."""
-        context = self._take_own()
+    async def learn_own(self, refusal: object, run: Hashable = None) -> dict[str, Any] | None:
+        """Take a refusal of the call of this run that this task has fitted, if there is an open one."""
+        context = self.own(run)
         return None if context is None else await self.alearn(context, refusal)
 
-    @property
-    def own(self) -> Context | None:
-        """Return the context that this task has fitted last; None once its bill was taken."""
-        fitting, context = _FITTED.get() or (None, None)
-        return context if fitting is self else None
-
-    def _take_own(self) -> Context | None:
-        """Return the context that this task has fitted last, and forget it."""
-        if (context := self.own) is not None:
-            _FITTED.set(None)
-        return context
-
-    def _called_with(self, context: Context) -> _Known | None:
-        return next((known for known in list(self._known) if known.context is context), None)
+    def own(self, run: Hashable = None) -> Context | None:
+        """Return the context that this task has fitted last for a run; None once its bill was taken."""
+        return next((context for fitting, of, context in _FITTED.get() if fitting is self and of == run), None)
 
     def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
         """Fit the raw body of a call, as `fit_request` does."""
         known, same, steps = self._steps(body, dialect, run)
         fitted = built(steps)
-        self._remember(_Known(run, None, same, fitted.assembler, fitted.context), known)
+        self._remember(KnownCall(run, None, same, fitted.assembler, fitted.context), known)
         return fitted
 
     async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
@@ -294,40 +249,30 @@ class Fitting:
             except ContextLengthError as error:
                 outcome = error
             step = await asyncio.to_thread(advance, steps, outcome)
-        self._remember(_Known(run, None, same, step.assembler, step.context), known)
+        self._remember(KnownCall(run, None, same, step.assembler, step.context), known)
         return step
 
     def _steps(
         self, body: Mapping[str, Any], dialect: Dialect, run: Hashable
-    ) -> tuple[_Known | None, Sequence[object], Steps]:
+    ) -> tuple[KnownCall | None, Sequence[object], Steps]:
         raw = RawRequest.of(body, dialect)
         listed = raw.messages
-        known = self._alike(listed, run)
+        known = self._known.alike(listed, run)
         same = _recognised(listed, known)
         before = None if known is None else known.assembler
         base = self.assembler if known is None else self.assembler.fork().anchor(known.anchor)
         return known, same, fit_steps(raw, base, messages=same, before=before)
 
-    def _alike(self, messages: Sequence[object], run: Hashable) -> _Known | None:
-        """Return the conversation of this run with the longest common beginning, or None."""
-        same_run = [known for known in list(self._known) if known.run == run]
-        found = max(same_run, key=lambda known: known.shared(messages), default=None)
-        return found if found is not None and found.shared(messages) else None
-
-    def _remember(self, new: _Known, known: _Known | None) -> Context:
-        """Put the new call last, in place of the conversation's old one. One that branched off early stays known."""
-        # Each step is a single operation of the dict, so no lock is needed that a forked child could inherit closed.
-        if known is not None and known.refused and known.messages == new.messages:
-            new = attrs.evolve(new, refused=known.refused)
-        if known is not None and 2 * known.shared(new.messages) > len(known.messages):
-            self._known.pop(known, None)
-        self._known[new] = None
-        for oldest in list(self._known)[: -self.conversations]:
-            self._known.pop(oldest, None)
+    def _remember(self, new: KnownCall, known: KnownCall | None) -> Context:
+        self._known.add(new, known)
         self.last_context = new.context
-        _FITTED.set((self, new.context))
+        others = (call for call in _FITTED.get() if call[:2] != (self, new.run))
+        _FITTED.set((*others, (self, new.run, new.context))[-OPEN:])
         note(new.context)
         return new.context
+
+    def _forget_own(self, context: Context) -> None:
+        _FITTED.set(tuple(call for call in _FITTED.get() if call[2] is not context))
 
 
 @contextmanager
@@ -340,7 +285,7 @@ def _note_refusals() -> Generator[None]:
         raise
 
 
-def _with_history(assembler: Assembler, known: _Known | None) -> Assembler:
+def _with_history(assembler: Assembler, known: KnownCall | None) -> Assembler:
     """Give an assembler the history of a conversation's last call, with everything that is known about it."""
     if known is None:
         return assembler
@@ -374,7 +319,7 @@ class LastCall:
         return None if context is None else context.report
 
 
-def _recognised(messages: Sequence[object], known: _Known | None) -> list[object]:
+def _recognised(messages: Sequence[object], known: KnownCall | None) -> list[object]:
     """Replace messages by the equal objects of the last call, so that their readings are reused."""
     before = () if known is None else known.messages
     both = [old if old == new else new for old, new in zip(before, messages, strict=False)]

@@ -89,7 +89,7 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
         """Remember the run's current call, for `learn`."""
-        if (fitted := self._fitting.own) is not None:
+        if (fitted := self._fitting.own()) is not None:
             self._calls[context] = fitted
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
@@ -92,8 +92,7 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         tools = self._fitting.priced(_definitions(sent, self._fitting.dialect))
         choice = tool_choice(_choice(model, settings, sent), tools)
         asked = Asked(None, tools, _answer(sent), choice, options=serial)
-        run = ctx.conversation_id or ctx.run_id
-        context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=run)
+        context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=_run(ctx))
         kept = kept_objects(context.inside, sent_pieces, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
         changes: dict[str, Any] = {"messages": join_pieces(messages, kept)}
         if context.system is not None:
@@ -104,14 +103,19 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         """Take the response's bill, cached tokens included, so that the next request counts from it."""
         if request_context.model.system not in _MADE_UP:
-            await self._fitting.settle_own(response.usage.input_tokens)
+            await self._fitting.settle_own(response.usage.input_tokens, _run(ctx))
         return response
 
     async def on_model_request_error(self, ctx: Any, *, request_context: Any, error: Exception) -> Any:
         """If the provider refused the request as too long, make a smaller one, up to three times."""
-        if await self._fitting.learn_own(error) is None:
+        if await self._fitting.learn_own(error, _run(ctx)) is None:
             raise error
         raise RetryModelRequest from error
+
+
+def _run(ctx: Any) -> Hashable:
+    run: Hashable = ctx.conversation_id or ctx.run_id
+    return run
 
 
 def _tags(profile: Mapping[str, Any]) -> tuple[str, str]:

@@ -81,7 +81,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
 
     async def _after_model(self, event: Any) -> None:
         if event.stop_response is None:
-            state = await self._fitting.learn_own(event.exception)
+            state = await self._fitting.learn_own(event.exception, id(event.agent))
             if state is not None:
                 _keep(event.agent, state)
                 event.retry = True
@@ -90,7 +90,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         if usage is None:
             return  # a hook has cancelled the call
         # Some APIs include cached tokens in the input, others do not; the total always includes them.
-        state = await self._fitting.settle_own(usage["totalTokens"] - usage["outputTokens"])
+        state = await self._fitting.settle_own(usage["totalTokens"] - usage["outputTokens"], id(event.agent))
         if state is not None:
             _keep(event.agent, state)
 

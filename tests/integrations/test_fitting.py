@@ -400,3 +400,51 @@ def test_an_answer_without_a_word_stays_exactly_if_the_librarys_own_request_has_
         context.inside, messages, rewritten=lambda own, before, after: own, of_summary=lambda text: text
     )
     assert whole == [message for message in messages if answered or message["role"] == "user"]
+
+
+def refused(context: Context) -> Exception:
+    used = context.count.tokens + 50
+    return Exception(
+        f"This model's maximum context length is 400 tokens. However, your messages resulted in {used} tokens."
+    )
+
+
+def test_equal_calls_at_once_each_learn_from_their_own_refusal() -> None:
+    fitting = Fitting(Assembler(Budget(900, max_output_tokens=10, model="gpt-4o"), on_overflow=TrimOldest()))
+    asked = said("Ann", 20)
+    contexts = [fitting.fit(asked, Asked()) for _ in range(5)]
+    for context in contexts:
+        assert fitting.learn(context, refused(context)) is not None
+        assert fitting.fit(asked, Asked()).count.upper <= 400 < context.count.tokens
+
+
+def test_a_call_whose_place_another_conversation_took_still_learns_from_its_refusal() -> None:
+    fitting = Fitting(Assembler(Budget(900, max_output_tokens=10, model="gpt-4o"), on_overflow=TrimOldest()))
+    first = fitting.fit(said("Ann", 0), Asked())
+    fitting.fit(said("Ann", 0), Asked())
+    fitting.fit([*said("Ann", 0), {"role": "assistant", "content": "Yes."}, *said("Bob", 0)], Asked())
+    assert fitting.learn(first, refused(first)) is not None
+
+
+def test_the_bills_of_two_runs_that_a_task_reads_in_turn_are_not_mixed_up() -> None:
+    async def in_turn() -> None:
+        fitting = Fitting(Assembler(Budget(4_000, max_output_tokens=10, model="gpt-4o")))
+        contexts = {name: await fitting.afit(said(name, 9), Asked(), run=name) for name in ("Ann", "Bob")}
+        for name, context in contexts.items():  # the older one ends first
+            assert fitting.own(name) is context
+            billed = context.count.tokens + 100 + ord(name[0])
+            state = await fitting.settle_own(billed, name)
+            assert state is not None
+            assert state["anchor"]["billed"] == billed
+            assert fitting.own(name) is None
+
+    asyncio.run(in_turn())
+
+
+def test_a_bill_that_another_call_overtook_counts_for_the_equal_call_that_waits() -> None:
+    fitting = Fitting(Assembler(Budget(4_000, max_output_tokens=10, model="gpt-4o")))
+    asked = said("Ann", 3)
+    first, _ = fitting.fit(asked, Asked()), fitting.fit(asked, Asked())
+    fitting.settle(first, first.count.tokens + 100)
+    after = fitting.fit([*asked, {"role": "assistant", "content": "Yes."}, *said("Ann", 0)], Asked())
+    assert after.count.tokens > first.count.tokens + 100
