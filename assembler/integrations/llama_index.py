@@ -24,6 +24,7 @@ from assembler.integrations.call_settings import serial_calls, tool_choice
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.llama_messages import message_fields, rewrite_message
+from assembler.integrations.llama_scratchpad import OneCall
 from assembler.integrations.retries import Retries
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.planned import Planned
@@ -265,15 +266,13 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         rounds = await ctx.store.get(self.scratchpad_key, default=[])
         own = isinstance(memory, AssemblerMemory)
         states: dict[str, Any] = memory.states if own else await ctx.store.get(STORED_AS, default={})
-        # The parent's `take_step` sends its messages and the scratchpad's, and appends the answer to the scratchpad.
-        await ctx.store.set(self.scratchpad_key, [])
+        aside = OneCall(ctx, self.scratchpad_key)
         try:
-            context, output = await self._called(ctx, [*llm_input, *rounds], tools, memory, states)
-            rounds = [*rounds, *await ctx.store.get(self.scratchpad_key)]
+            context, output = await self._called(aside, [*llm_input, *rounds], tools, memory, states)
         finally:
-            await ctx.store.set(self.scratchpad_key, rounds)
             if not own:
                 await ctx.store.set(STORED_AS, states)
+        await ctx.store.set(self.scratchpad_key, [*rounds, *aside.scratchpad])
         _remember(states, self.name, await self._fitting.asettle(context, _usage(output.raw)))
         if not own:
             await ctx.store.set(STORED_AS, states)

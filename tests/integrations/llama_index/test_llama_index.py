@@ -315,6 +315,25 @@ def test_a_failed_call_leaves_the_rounds_so_far() -> None:
     assert [message.role.value for message in asyncio.run(run())][:2] == ["assistant", "tool"]
 
 
+def test_a_run_that_is_saved_during_a_call_keeps_the_rounds_so_far() -> None:
+    saved: list[str] = []
+
+    class Saving(Scripted):
+        def _answer(self, messages: Any, **options: Any) -> ChatMessage:
+            saved.append(str(context.to_dict()["state"]))
+            return super()._answer(messages, **options)
+
+    agent = AssemblerFunctionAgent(assembler=base(), llm=Saving(), tools=[TOOL], streaming=False)
+    context = Context(agent)
+
+    async def run() -> None:
+        await agent.run("Hello?", ctx=context)
+
+    asyncio.run(run())
+    assert ["I should look." in state for state in saved] == [False] + [True] * (len(saved) - 1)
+    assert len(saved) > 1
+
+
 def test_a_team_of_agents_hands_over_within_the_budget() -> None:
     agent, model = agent_of(base(1_200), name="librarian", description="Looks things up.", can_handoff_to=["clerk"])
     clerk, _ = agent_of(base(1_200), name="clerk", description="Writes things down.")
