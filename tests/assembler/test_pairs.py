@@ -20,7 +20,7 @@ def read(history: str) -> list[Message]:
 
 def _message(word: str) -> Message:
     if word == "u":
-        return Message("user", ("words",), None, "neutral", None)
+        return Message("user", ("words",), None, "neutral", {})
     parts: list[Any] = []
     for one in word.lstrip("A").split("+"):
         for name in one[1:].split(","):
@@ -31,7 +31,7 @@ def _message(word: str) -> Message:
             else:
                 parts.append(Result(said if known else None, (name,), None if known else said or None))
     calls = any(isinstance(part, Call) for part in parts)
-    return Message("assistant" if calls or word[0] == "A" else "tool", tuple(parts), None, "neutral", None)
+    return Message("assistant" if calls or word[0] == "A" else "tool", tuple(parts), None, "neutral", {})
 
 
 @pytest.mark.parametrize(
