@@ -569,6 +569,7 @@ _DRAWN = "assemblers broken_conversations budgets conversations documents messag
 
 ELSEWHERE = {
     "assembler.conversation.messages.reading": "keeps a function",
+    "assembler.dialects.chat_template": "a few small renders, whatever is built later: test_chat_template_work",
     "assembler.register_reader": "keeps a function",
     "assembler.report.manifest.gathered_of": "a part of manifest_of",
     "assembler.telemetry.note": "set_attributes, where a span records",
