@@ -36,6 +36,7 @@ class BuildMemory:
         "held",
         "last_decision",
         "owner",
+        "remade",
         "replayed",
         "restored",
         "sealed",
@@ -54,6 +55,8 @@ class BuildMemory:
         """How the entries of the last request are copied."""
         self.held: tuple[int, Trimmed] | None = None
         """For a ladder that asks a model: the length of the history when it was asked, and what stayed."""
+        self.remade: tuple[tuple[object, ...], Trimmed] | None = None
+        """The changes that a billed request had, repeated, and what decides which they are."""
         self.restored: Recipe | None = None
         """A decision from another process, until a build repeats it."""
         self.sealed: Sealed | None = None
@@ -73,7 +76,7 @@ class BuildMemory:
         """A copy for another owner. From here on the two decide independently."""
         copy = BuildMemory(owner)
         copy.restored, copy.bare, copy.last_decision = self.restored, self.bare, self.last_decision
-        copy.replayed, copy.held, copy.sealed = self.replayed, self.held, self.sealed
+        copy.replayed, copy.held, copy.sealed, copy.remade = self.replayed, self.held, self.sealed, self.remade
         copy.copiers, copy.emitted, copy.sent, copy.turn_rows = self.copiers, self.emitted, self.sent, self.turn_rows
         return copy
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -11,6 +12,9 @@ from assembler.pipeline.ladder import RungChanges, RungDecision, Trimmed, find_u
 from assembler.policies.traits import RewritingRung, Rung
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError
+
+if TYPE_CHECKING:
+    from assembler.pipeline.build_memory import BuildMemory
 
 
 @attrs.frozen
@@ -39,10 +43,12 @@ class Recipe:
         living = tuple(one for one in made if one.indexes)
         return cls(length, cut.first_kept, cut.reason, summary_text, living, kept.decisions, kept.failures)
 
-    def made_again(self, ledger: Ledger, rungs: Sequence[Rung]) -> tuple[int, Trimmed] | None:
+    def made_again(
+        self, ledger: Ledger, rungs: Sequence[Rung], memory: BuildMemory | None = None
+    ) -> tuple[int, Trimmed] | None:
         """The length then, and the decision made again; None if these policies no longer make the same changes.
 
-        O(messages) for each entry of `made`.
+        O(messages) for each entry of `made`; O(entries) if the memory has the same changes from the last bill.
         """
         if not ledger.first <= self.first_kept < self.length <= ledger.length:
             return None
@@ -51,12 +57,30 @@ class Recipe:
         summary = None if self.summary is None else user_message(self.summary)
         cut = Cut(self.first_kept, self.reason, summary)
         kept = Trimmed(cut, decisions=self.decisions, failures=self.failures, made=self.made)
+        if not self.made or memory is None:
+            again = self._changed(ledger, rungs, kept)
+        else:
+            known, which = memory.remade, self._which(ledger)
+            again = self._changed(ledger, rungs, kept) if known is None or known[0] != which else known[1]
+            if again is not None:
+                memory.remade = (which, again)
+                again = attrs.evolve(kept, changed=again.changed, savings=again.savings, length=again.length)
+        return None if again is None else (self.length, again.grown_to(ledger.until(self.length)))
+
+    def _which(self, ledger: Ledger) -> tuple[object, ...]:
+        """All that decides which changes the same policies make to the same messages."""
+        fits = all(0 < made.length <= self.length for made in self.made)
+        pins = [ledger.until(made.length).pins for made in self.made] if fits else []
+        return ledger.first, self.first_kept, self.summary, self.made, fits, pins
+
+    def _changed(self, ledger: Ledger, rungs: Sequence[Rung], kept: Trimmed) -> Trimmed | None:
+        """What stays, with all of `made` repeated; None if these policies do not make the same changes."""
         for made in self.made:
             again = self._repeat_changes(ledger, rungs, made, kept)
             if again is None:
                 return None
             kept = again
-        return self.length, kept.grown_to(ledger.until(self.length))
+        return kept
 
     def _repeat_changes(
         self,

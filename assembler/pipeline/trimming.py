@@ -76,7 +76,7 @@ def as_before(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | N
     choosing = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)
     if _find_low_water(rungs) is None and (choosing or len(recipe.made) > _AGAIN):
         return None
-    known = recipe.made_again(ledger, tuple(map(without_mark, rungs)))
+    known = recipe.made_again(ledger, tuple(map(without_mark, rungs)), memory_of(settings.session, ledger))
     return None if known is None else known[1].grown_to(ledger)
 
 
