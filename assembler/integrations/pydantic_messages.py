@@ -11,7 +11,7 @@ import dataclasses
 import itertools
 import json
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -19,12 +19,11 @@ import attrs
 from assembler.conversation.messages import Call, Message, Result, Thinking
 from assembler.integrations.kept_objects import align_parts
 from assembler.integrations.openai_dicts import call_item, chat_call, message_item, reasoning_item, text_of
+from assembler.integrations.pydantic_forms import Takes, content_of, in_form_of, json_value, parts_with, takes_nothing
 
 _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
 """The dialects whose APIs take reasoning back unchanged. The others get it as text between tags."""
 
-
-Takes: TypeAlias = Callable[[Any, Any], bool]
 
 Place: TypeAlias = tuple[int, int]
 """A part: the index of its message, and its index there."""
@@ -46,6 +45,8 @@ class Piece:
     before: tuple[Place, ...] = ()
     after: tuple[Place, ...] = ()
     changed: Sequence[Any] | None = None
+    takes: Takes = takes_nothing
+    """Whether the model takes the signature of a part back."""
 
 
 def pieces(
@@ -65,7 +66,7 @@ def pieces(
                 continue
             if last is not None:
                 yield last
-            last, silent = Piece(tuple(places), form, message_dict, tuple(silent)), []
+            last, silent = Piece(tuple(places), form, message_dict, tuple(silent), takes=takes), []
     if last is not None:
         yield attrs.evolve(last, after=tuple(silent))
 
@@ -113,6 +114,8 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
     became = list(align_parts(before.parts, after.parts))
     if getattr(piece.sent, "part_kind", None) in _OF_A_RESPONSE:
         return attrs.evolve(piece, changed=[_item_with(piece.sent, became[0][1])])
+    if hasattr(piece.sent, "parts") and "parts" in piece.message_dict:
+        return attrs.evolve(piece, changed=list(parts_with(piece.sent, became, piece.takes)))
     if hasattr(piece.sent, "parts"):
         return attrs.evolve(piece, changed=list(_response_parts(piece.sent, piece.message_dict, became)))
     new = became[0][1]
@@ -141,7 +144,8 @@ def _parts_to_send(
         return
     if message.kind == "response":
         places = [(at, part) for part in range(len(message.parts))]
-        yield places, message, _response(message, dialect, tags, takes)
+        gemini = dialect == "gemini"
+        yield places, message, content_of(message, takes) if gemini else _response(message, dialect, tags, takes)
         return
     added, framed = _framed(message.parts, sent.parts)
     files: list[Any] = []
@@ -160,7 +164,7 @@ def _parts_to_send(
                 "content": message_dict["content"],
             }
             message_dict = {"role": "user", "content": [result, *_contents(files)]}
-        yield [(at, index)], form, message_dict
+        yield [(at, index)], form, None if message_dict is None else in_form_of(dialect, form, message_dict)
     for note in added:
         yield [], None, _request_part(note, files)
 
@@ -307,8 +311,6 @@ def _content_with(item: Any, part: object) -> Any:
 
 def _is_block(part: Any, message: Any, dialect: str, takes: Takes) -> bool:
     """True if reasoning is sent as such: Claude takes only its own signatures, and gets other reasoning as text."""
-    if dialect == "gemini":
-        return True
     return dialect in _AS_BLOCKS and bool(part.signature) and (part.provider_name is None or takes(message, part))
 
 
@@ -344,17 +346,17 @@ def _server_block(part: Any, dialect: str) -> dict[str, Any]:
     """Return a hosted tool's call or result in Anthropic's form, or as words for another API, to price them."""
     if part.part_kind == "compaction":
         return {"type": "compaction", "content": part.content}
-    if dialect != "anthropic":
+    if dialect != "anthropic":  # Bedrock
         said = part.args_as_json_str() if part.part_kind == "builtin-tool-call" else part.model_response_str()
         return {"type": "code_execution_tool_result", "content": [{"type": "text", "text": said}]}
     if part.part_kind == "builtin-tool-call":
         called = {"type": "server_tool_use", "id": part.tool_call_id, "name": part.tool_name}
         return {**called, "input": part.args_as_dict()}
-    return {"type": f"{part.tool_name}_tool_result", "tool_use_id": part.tool_call_id, "content": _plain(part.content)}
-
-
-def _plain(content: Any) -> Any:
-    return json.loads(json.dumps(content, default=str))
+    return {
+        "type": f"{part.tool_name}_tool_result",
+        "tool_use_id": part.tool_call_id,
+        "content": json_value(part.content),
+    }
 
 
 def _response_parts(response: Any, message_dict: Mapping[str, Any], became: Sequence[tuple[Any, Any]]) -> Iterator[Any]:

@@ -1,0 +1,120 @@
+"""Reads parts of Pydantic AI in the forms of Claude and Gemini, where OpenAI's says too little.
+
+Read in pydantic-ai-slim 2.68.0 (2026-11): `_content_model_response` of its Google model, `_map_message` of Claude's.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from assembler.conversation.messages import Call, Part
+
+Takes: TypeAlias = Callable[[Any, Any], bool]
+
+
+def takes_nothing(response: Any, part: Any) -> bool:
+    """Return False: the model takes no signature back."""
+    return False
+
+
+_NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""What the model sends with the first call of a response that has no signature of its own."""
+
+
+def in_form_of(dialect: str, part: Any, message_dict: dict[str, Any]) -> dict[str, Any]:
+    """Return one part of a request as its API gets it: Claude's text files and failed results, Gemini's results."""
+    content: Any = message_dict["content"]
+    if not isinstance(content, str):
+        return {**message_dict, "content": list(map(_text_file, content))} if dialect == "anthropic" else message_dict
+    if message_dict["role"] != "tool":
+        return message_dict
+    failed = part.outcome in ("failed", "retried")
+    if dialect in ("anthropic", "bedrock") and failed:
+        answered = {"type": "tool_result", "tool_use_id": message_dict["tool_call_id"], "is_error": True}
+        return {"role": "user", "content": [{**answered, "content": content}]}
+    if dialect == "gemini" and not failed:
+        given = json_value(part.model_response_object())
+        answered = {"name": part.tool_name, "response": given, "id": part.tool_call_id}
+        return {"role": "user", "parts": [{"function_response": answered}]}
+    return message_dict
+
+
+def _text_file(item: Any) -> Any:
+    """Return a text file as Claude's document of text, and any other part unchanged."""
+    held: Any = item.get("file", {}).get("file_data", "")
+    if not held.startswith(_TEXT_FILE):
+        return item
+    text = base64.b64decode(held.removeprefix(_TEXT_FILE)).decode(errors="replace")
+    return {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}
+
+
+_TEXT_FILE = "data:text/plain;base64,"
+
+
+def json_value(content: Any) -> Any:
+    """Return a value as JSON can carry it."""
+    return json.loads(json.dumps(content, default=str))
+
+
+def content_of(response: Any, takes: Takes) -> dict[str, Any] | None:
+    """Return a response as it is sent, with its thoughts, files and signatures; None if nothing of it is sent."""
+    parts = [written for _, written in _written(response, takes)]
+    return {"role": "model", "parts": parts} if parts else None
+
+
+def parts_with(response: Any, became: Sequence[tuple[Part, Part | None]], takes: Takes) -> Iterator[Any]:
+    """Yield the parts of a response with what is left of its texts, its thoughts and the arguments of its calls."""
+    left = {id(part): pair for (part, _), pair in zip(_written(response, takes), became, strict=True)}
+    for part in response.parts:
+        old, new = left.get(id(part), (None, part))
+        if new is old or new is part:
+            yield part
+        elif isinstance(new, str):
+            yield dataclasses.replace(part, content=new)
+        elif isinstance(new, Call):
+            yield dataclasses.replace(part, args=json.loads(new.arguments))
+
+
+def _written(response: Any, takes: Takes) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield each sent part with its form in the request. The signature of a thought goes with the next part."""
+    pending: str | None = None
+    called = False
+    for part in response.parts:
+        details: dict[str, Any] = part.provider_details or {}
+        own: str | None = details.get("thought_signature")
+        signature = own if own and takes(response, part) else pending
+        pending = None
+        if part.part_kind == "thinking" and part.signature and takes(response, part):
+            pending = part.signature
+        if (written := _form(part)) is None:
+            continue
+        if part.part_kind == "tool-call":
+            signature, called = signature or (None if called else _NO_SIGNATURE), True
+        yield part, {**written, "thought_signature": signature} if signature else written
+
+
+def _form(part: Any) -> dict[str, Any] | None:
+    match part.part_kind:
+        case "text":
+            return {"text": part.content}
+        case "thinking":
+            return {"text": part.content, "thought": True} if part.content else None
+        case "tool-call":
+            return {"function_call": {"name": part.tool_name, "args": part.args_as_dict(), "id": part.tool_call_id}}
+        case "file":
+            return {"inline_data": {"data": part.content.base64, "mime_type": part.content.media_type}}
+        case "builtin-tool-call":
+            return _own_words(part.args_as_json_str())
+        case "builtin-tool-return":
+            return _own_words(part.model_response_str())
+        case _:
+            return None
+
+
+def _own_words(text: str) -> dict[str, Any]:
+    """Return words of a hosted tool as a part of the server's, to price them."""
+    return {"code_execution_result": {"outcome": "OUTCOME_OK", "output": text}}
