@@ -8,7 +8,7 @@ prompt and tool specs right before each call, streamed or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import attrs
@@ -73,7 +73,8 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         try:
             read = _Read.of(call)
             kept = call.agent.state.get(STORED_AS)
-            context = await self._fitting.afit(read.message_dicts, read.asked, run=id(call.agent), state=kept)
+            sent = read.message_dicts(self._fitting.dialect)
+            context = await self._fitting.afit(sent, read.asked, run=id(call.agent), state=kept)
             return read.fitted(context, kept)
         except AssemblyError as error:
             # The only error that the event loop does not wrap, at any depth: it is passed to `reduce_context`.
@@ -98,7 +99,8 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         """Return the `InvokeModelContext` with the system prompt and messages that fit. Raises as `build` does."""
         read = _Read.of(call)
         kept = call.agent.state.get(STORED_AS)
-        return read.fitted(self._fitting.fit(read.message_dicts, read.asked, run=id(call.agent), state=kept), kept)
+        sent = read.message_dicts(self._fitting.dialect)
+        return read.fitted(self._fitting.fit(sent, read.asked, run=id(call.agent), state=kept), kept)
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:
         """Do nothing: the history belongs to the agent and its session, and each call is fitted when it is made."""
@@ -127,9 +129,10 @@ class _Read:
         head = [{"role": "system", "content": list(own)}] if isinstance(own, list) else []
         return cls(call, own, [*head, *cast("list[Block]", call.messages)])
 
-    @property
-    def message_dicts(self) -> list[Block]:
-        return [{"role": message["role"], "content": message["content"]} for message in self.messages]
+    def message_dicts(self, dialect: str) -> list[Block]:
+        """Return the messages as an API gets them: Strands writes a note into a result with pictures for Chat."""
+        noted = _with_notes if dialect == "openai_chat" else list[Block]
+        return [{"role": message["role"], "content": noted(message["content"])} for message in self.messages]
 
     @property
     def asked(self) -> Asked:
@@ -196,9 +199,35 @@ def _prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[B
     return [*own, {"text": rendered}] if isinstance(own, list) else rendered
 
 
+_NOTE: Block = {
+    "text": "Tool successfully returned an image. The image is being provided in the following user message."
+}
+"""What Strands' OpenAI model writes into a result with pictures, which it sends in a message of the user's (1.62.0)."""
+
+
+def _with_notes(content: Sequence[Block]) -> list[Block]:
+    """Return the content with the note in each result with pictures."""
+    return [_with_result(block, _noted) if "toolResult" in block else block for block in content]
+
+
+def _noted(parts: Sequence[Block]) -> list[Block]:
+    return [*parts, _NOTE] if any("image" in part for part in parts) else [*parts]
+
+
+def _without_notes(parts: Sequence[Block]) -> list[Block]:
+    return [part for part in parts if part != _NOTE]
+
+
+def _with_result(block: Block, change: Callable[[Sequence[Block]], list[Block]]) -> Block:
+    result: Block = block["toolResult"]
+    return {**block, "toolResult": {**result, "content": change(result["content"])}}
+
+
 def _rewritten(own: Block, before: Message, after: Message) -> Block:
     """Return the message with the content that a policy left, still in Bedrock's form."""
-    return {**own, "content": cast("Mapping[str, Any]", after.raw)["content"]}
+    content: Sequence[Block] = cast("Mapping[str, Any]", after.raw)["content"]
+    kept = [_with_result(block, _without_notes) if "toolResult" in block else block for block in content]
+    return {**own, "content": kept}
 
 
 def _in_turns(messages: Sequence[Block]) -> Iterator[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import copy
 import json
 from types import SimpleNamespace
@@ -13,12 +14,13 @@ from strands import Agent, tool
 from strands.agent.state import AgentState
 from strands.hooks import BeforeModelCallEvent
 from strands.middleware import InvokeModelStage
+from strands.models.openai import OpenAIModel
 from strands.types.exceptions import ContextWindowOverflowException
 
 from assembler import Assembler, ContextLengthError, ConversationError, count_request, verify
-from assembler.dialects import bedrock, openai_responses, plain
+from assembler.dialects import bedrock, openai_chat, openai_responses, plain
 from assembler.integrations.strands import AssemblerConversationManager
-from assembler.policies import Refuse, Summarize, TrimOldest, TrimSteps
+from assembler.policies import ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps
 from budgets import Budget
 from tests.integrations.script import Summarizer, librarian, shortening
 from tests.integrations.strands.scripted import Scripted, bedrock_request, look_up
@@ -45,6 +47,36 @@ def assert_sendable(model: Scripted, limit: int) -> None:
         request = bedrock_request(call)
         assert verify(request, dialect="bedrock") == []
         assert count_request(request, dialect=bedrock).upper <= limit
+
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.mark.parametrize("shorten", [False, True])
+def test_a_picture_in_a_result_costs_what_strands_sends_of_it_to_chat_completions(shorten: bool) -> None:
+    long = "found " * (600 if shorten else 1)
+    picture = {"image": {"format": "png", "source": {"bytes": PIXEL}}}
+    result = {"toolUseId": "t", "status": "success", "content": [{"text": long}, picture]}
+    history: list[Any] = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "look_up", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": result}]},
+    ]
+    budget = Budget.for_model("gpt-4o", context_window=500 if shorten else 5_000, max_output_tokens=1)
+    manager = AssemblerConversationManager(Assembler(budget, dialect=openai_chat, on_overflow=ClearToolResults(keep=0)))
+    agent: Any = SimpleNamespace(state=AgentState())
+    call: Any = SimpleNamespace(
+        agent=agent, messages=history, system_prompt=None, tool_specs=[], tool_choice=None, structured_output_model=None
+    )
+    call.model, call.replace = None, lambda **changes: SimpleNamespace(**changes)
+    sent = manager.fitted(call).messages
+    body = {"messages": OpenAIModel.format_request_messages(sent)}
+    assert str(sent).count("successfully") == str(history).count("successfully") == 0
+    assert shorten != ("successfully" in str(body))
+    assert manager.last_context is not None
+    assert count_request(body, dialect=openai_chat, model="gpt-4o").upper <= manager.last_context.count.upper
 
 
 def test_fifty_turns_with_tools_stay_valid_and_within_the_budget() -> None:
