@@ -334,9 +334,10 @@ class Priced:
             return False
         if self._pricer.bills_model_messages_together(message, before):
             return True
-        if RESPONSES not in (message.shape, before.shape) or not continues_step(message, before):
+        if not continues_step(message, before):
             return False
-        return continues(message, before) or self._has_open_call(index)
+        among_items = RESPONSES in (message.shape, before.shape)
+        return (among_items and continues(message, before)) or self._has_open_call(index)
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""

@@ -204,6 +204,7 @@ SAID = saying("openai_responses", "Let me see.")
 @given(history=steps_out_of_order(), ladder=LADDERS, share=SHARES)
 @example([*ASKED, *CALLS, ANSWERS[0], SAID, ANSWERS[1], *ASKED], TRIM, 1.0)  # 4 tokens more than it is sent as
 @example([*ASKED, CALL, SAID, SAID, OUTPUT, *ASKED], TRIM, 1.0)
+@example([*ASKED, CALL, *[{"role": "assistant", "content": "So."}] * 2, OUTPUT, *ASKED], TRIM, 1.0)  # 6 tokens more
 def test_words_of_the_model_between_answers_cost_what_they_are_sent_as(
     api: Api, history: list[Any], ladder: Any, share: float
 ) -> None:
