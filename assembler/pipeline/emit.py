@@ -48,7 +48,7 @@ def emission_for(plan: Planned, dialect: Dialect | str | None = None) -> Emissio
     Raises what `make_request` raises.
     """
     plan.refuse_unfinished()
-    other = _other(plan, dialect)
+    other = _find_other_dialect(plan, dialect)
     return plan.emission if other is None else emit_elsewhere(other, plan.layout, plan.settings.dialect)
 
 
@@ -70,7 +70,7 @@ def make_request(
         return plan.session_memory.copiers.fresh(emission.request)
     from assembler.dialects.caching.marks import marked  # most requests carry none
 
-    target = _other(plan, dialect) or plan.settings.dialect
+    target = _find_other_dialect(plan, dialect) or plan.settings.dialect
     budget = plan.settings.budget
     return cast(
         "dict[str, Any]",
@@ -78,7 +78,7 @@ def make_request(
     )
 
 
-def _other(plan: Planned, dialect: Dialect | str | None) -> Dialect | None:
+def _find_other_dialect(plan: Planned, dialect: Dialect | str | None) -> Dialect | None:
     """Return the dialect to write for; None for the plan's own. Its name means it as it is, with its settings."""
     own = plan.settings.dialect
     given = cast(object, dialect)

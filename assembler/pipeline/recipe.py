@@ -58,22 +58,22 @@ class Recipe:
         cut = Cut(self.first_kept, self.reason, summary)
         kept = Trimmed(cut, decisions=self.decisions, failures=self.failures, made=self.made)
         if not self.made or memory is None:
-            again = self._changed(ledger, rungs, kept)
+            again = self._repeat_all(ledger, rungs, kept)
         else:
-            known, which = memory.remade, self._which(ledger)
-            again = self._changed(ledger, rungs, kept) if known is None or known[0] != which else known[1]
+            known, which = memory.remade, self._list_what_decides(ledger)
+            again = self._repeat_all(ledger, rungs, kept) if known is None or known[0] != which else known[1]
             if again is not None:
                 memory.remade = (which, again)
                 again = attrs.evolve(kept, changed=again.changed, savings=again.savings, length=again.length)
         return None if again is None else (self.length, again.grown_to(ledger.until(self.length)))
 
-    def _which(self, ledger: Ledger) -> tuple[object, ...]:
+    def _list_what_decides(self, ledger: Ledger) -> tuple[object, ...]:
         """All that decides which changes the same policies make to the same messages."""
         fits = all(0 < made.length <= self.length for made in self.made)
         pins = [ledger.until(made.length).pins for made in self.made] if fits else []
         return ledger.first, self.first_kept, self.summary, self.made, fits, pins
 
-    def _changed(self, ledger: Ledger, rungs: Sequence[Rung], kept: Trimmed) -> Trimmed | None:
+    def _repeat_all(self, ledger: Ledger, rungs: Sequence[Rung], kept: Trimmed) -> Trimmed | None:
         """What stays, with all of `made` repeated; None if these policies do not make the same changes."""
         for made in self.made:
             again = self._repeat_changes(ledger, rungs, made, kept)
