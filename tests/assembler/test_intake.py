@@ -19,6 +19,7 @@ from assembler import (
     MarkupError,
     MessageTypeError,
     TrimOldest,
+    count_request,
     repair,
     verify,
 )
@@ -451,3 +452,14 @@ def test_a_block_in_place_of_a_message_is_read_once_it_is_put_where_the_error_sa
     role = "assistant" if "'assistant'" in str(refused.value) else "user"
     assert role == ("assistant" if block["type"] in ("thinking", "redacted_thinking", "tool_use") else "user")
     assert read_message({"role": role, "content": [block]}, 0).parts
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_refusal_beside_thinking_alone_is_what_the_model_said(name: str) -> None:
+    """The build counted three tokens fewer than the request that it was sent in."""
+    thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    asked = {"role": "user", "content": "q"}
+    history = [asked, {"role": "assistant", "content": [thought], "refusal": "No."}, asked]
+    context = Assembler(Budget(10_000, model="gpt-4o"), dialect=name).set_messages(history).build()
+    assert "No." in str(context.request())
+    assert context.count == count_request(context.request(), dialect=name, model="gpt-4o")

@@ -96,6 +96,8 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     parts, shape = _read_parts(seen, role, index)
     calls, thoughts = _read_calls(seen, index), thoughts_in_extra_fields(seen, index)
     refused = ("refusal",) if _read_refusal(seen, index) else ()
+    if refused and not calls and set(map(type, parts)) == _THINKING_ALONE:  # the refusal is all that the model said
+        parts, shape, refused = (*parts, seen["refusal"]), FOREIGN, ()
     if role == "assistant" and shape == FOREIGN and Opaque in map(type, parts):
         from assembler.conversation.messages.calls_in_content import with_calls  # for items in a content alone
 
@@ -112,10 +114,18 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         shape = FOREIGN
     name = seen.get("name")
     named = name if isinstance(name, str) and name else None
-    extra = (*find_unread_fields(seen), *refused) if shape in CHAT_SHAPES else ()
-    if shape == FOREIGN:  # a message that is spelled anew keeps the fields of answers, but none of the caller's own
-        extra = tuple(key for key in (*find_unread_fields(seen), *refused) if key in OF_ANSWERS)
+    extra = _list_extra_fields(seen, shape, refused)
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, extra_fields=extra)
+
+
+def _list_extra_fields(seen: dict[str, Any], shape: str, refused: tuple[str, ...]) -> tuple[str, ...]:
+    """The fields that are sent beside the content. A message that is spelled anew keeps those of answers alone."""
+    if shape == FOREIGN:
+        return tuple(key for key in (*find_unread_fields(seen), *refused) if key in OF_ANSWERS)
+    return (*find_unread_fields(seen), *refused) if shape in CHAT_SHAPES else ()
+
+
+_THINKING_ALONE = {Thinking}
 
 
 def _read_parts(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part, ...], str]:
