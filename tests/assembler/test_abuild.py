@@ -48,6 +48,11 @@ async def acount(text: str) -> int:
     return len(text)
 
 
+def build_threads() -> set[threading.Thread]:
+    """The threads of builds that run now. One of an earlier test may need a moment more to end."""
+    return {thread for thread in threading.enumerate() if thread.name == "assembler.abuild"}
+
+
 def of(history: Sequence[Any], limit: int, ladder: Policy | list[Policy], counter: Any = len) -> Assembler:
     return Assembler(Budget(limit, counter=counter), dialect=plain, on_overflow=ladder).add_messages(history)
 
@@ -192,7 +197,7 @@ def test_a_build_that_awaits_nothing_uses_counts_of_an_async_counter() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_cancelling_a_build_cancels_its_counter_and_its_thread() -> None:
-    threads: list[threading.Thread] = []
+    threads, earlier = list[threading.Thread](), build_threads()
 
     async def serve() -> None:
         started = asyncio.Event()
@@ -204,7 +209,7 @@ def test_cancelling_a_build_cancels_its_counter_and_its_thread() -> None:
 
         building = asyncio.create_task(of(talk(3), 100, TrimOldest(), never).abuild())
         await started.wait()
-        threads.extend(thread for thread in threading.enumerate() if thread.name == "assembler.abuild")
+        threads.extend(build_threads() - earlier)
         building.cancel()
         with pytest.raises(asyncio.CancelledError):
             await building
@@ -218,6 +223,7 @@ def test_cancelling_a_build_cancels_its_counter_and_its_thread() -> None:
 
 def test_a_build_that_ends_after_its_loop_was_closed_raises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     started, closed, raised = threading.Event(), threading.Event(), list[Any]()
+    earlier = build_threads()
     monkeypatch.setattr(threading, "excepthook", raised.append)
 
     class Slow:
@@ -226,14 +232,14 @@ def test_a_build_that_ends_after_its_loop_was_closed_raises_nothing(monkeypatch:
             assert closed.wait(PATIENCE)
             return TrimOldest().cut(ledger, tokens_left)
 
-    async def serve() -> list[threading.Thread]:
+    async def serve() -> set[threading.Thread]:
         building = asyncio.create_task(of(talk(8), 100, Slow(), acount).abuild())
         while not started.is_set():
             await asyncio.sleep(0)
         building.cancel()
         with pytest.raises(asyncio.CancelledError):
             await building
-        return [thread for thread in threading.enumerate() if thread.name == "assembler.abuild"]
+        return build_threads() - earlier
 
     (thread,) = asyncio.run(serve())
     closed.set()

@@ -132,6 +132,8 @@ def hanging() -> list[threading.Thread]:
 
 
 def test_a_dead_endpoint_costs_a_bounded_number_of_timeouts_and_threads() -> None:
+    for thread in hanging():  # of an earlier test
+        thread.join()
     never, asked = threading.Event(), list[str]()
 
     def dead(text: str) -> int:
