@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from assembler.batch.errors import BatchError, not_of_a_run
 from assembler.batch.formats import Format, ProviderRows
 from assembler.batch.lines import FAILED
-from assembler.batch.rows import write_line
+from assembler.batch.rows import as_utf_8, write_line
 from assembler.files.json_text import parse_json
 from assembler.files.writing import replacing
 
@@ -64,4 +64,4 @@ def _write_provider_lines(lines: Iterator[bytes], kind: ProviderRows) -> Iterato
             raise BatchError(
                 f"rows {row} and {written['row']} have the same {kind.id}, which {kind.name} refuses: name them apart"
             )
-        yield f"{write_line(kind.line(written))}\n".encode()
+        yield as_utf_8(write_line(kind.line(written))) + b"\n"

@@ -12,7 +12,7 @@ from typing import Any, cast
 from assembler.assembler import Assembler
 from assembler.batch.errors import RowError
 from assembler.batch.formats import OWN, Format, outcome
-from assembler.batch.rows import Assembled, Failed, write_line
+from assembler.batch.rows import Assembled, Failed, as_utf_8, write_line
 from assembler.files.json_text import parse_json
 from budgets import MissingExtraError
 
@@ -101,14 +101,11 @@ def _spell_line(number: int, carried: Mapping[str, Any], found: Assembled | Fail
     more = f",{fields}" if fields else ""
     match found:
         case Failed():
-            text = f'{{"row":{number},"error":{write_line({"kind": found.kind, "message": found.message})}{more}}}\n'
+            text = f'{{"row":{number},"error":{write_line({"kind": found.kind, "message": found.message})}{more}}}'
         case Assembled():
             count = found.count
             figures = (
                 f'"tokens":{count.tokens},"upper":{count.upper},"grade":"{count.grade!s}","dropped":{found.dropped}'
             )
-            text = f'{{"row":{number}{more},"request":{found.request},{figures}}}\n'
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # a lone surrogate in a copied field, which JSON can escape
-        return json.dumps(json.loads(text), separators=(",", ":")).encode() + b"\n"
+            text = f'{{"row":{number}{more},"request":{found.request},{figures}}}'
+    return as_utf_8(text) + b"\n"  # a copied field may have a lone surrogate

@@ -78,6 +78,14 @@ def write_line(value: object) -> str:
     return _COMPACT.encode(value)
 
 
+def as_utf_8(line: str) -> bytes:
+    """The bytes of a line of JSON. In a line with a lone surrogate, every character beyond ASCII is escaped."""
+    try:
+        return line.encode()
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(line), separators=(",", ":")).encode()
+
+
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=bytes_as_base64)
 
 

@@ -15,6 +15,7 @@ from cyclopts import Parameter
 
 from assembler.batch.finish import finish, log_of, refuse_strangers
 from assembler.batch.formats import FORMATS, OWN, Format
+from assembler.batch.journal import journal_of
 from assembler.batch.lines import FAILED
 from assembler.batch.run import Progress, run
 from assembler.cli.progress import rows_bar
@@ -75,6 +76,8 @@ def batch(
                     shutil.copyfileobj(file, sys.stdout.buffer)
                 _warn(ended, target if _is_its_own_log(kind, order) else log_of(target))
                 return _choose_exit_code(ended)
+    except BrokenPipeError:  # the reader of standard output went away, which is no fault of a file
+        raise
     except OSError as error:
         raise Place(str(error.filename or output)).error(
             f"expected a file to read or write: {error.strerror}"
@@ -90,8 +93,9 @@ def batch(
 def _refuse(rows: Path, output: Path, spec: Path, workers: int) -> None:
     if workers < 1:
         raise Place(COMMAND_LINE, "--workers").error(f"expected at least 1, got {workers}")
+    written = (output, log_of(output), journal_of(output), journal_of(log_of(output)))
     for other in (rows, spec):
-        if same_file(output, other):
+        if any(same_file(one, other) for one in written):
             raise Place(COMMAND_LINE, "OUTPUT").error("expected a file other than those that are read")
     if rows == spec == STANDARD:
         raise Place(COMMAND_LINE, "ROWS").error("expected a file, as the spec is read from standard input")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -90,6 +92,19 @@ def test_rows_come_from_standard_input_and_requests_go_to_standard_output(
     first, second = (json.loads(line) for line in out.splitlines())
     assert (first["id"], second["error"]["kind"]) == (7, "RowError")
     assert err.startswith(b"assemble batch: 1 of 2 rows have no request; row 1: RowError: ")
+
+
+def test_a_batch_whose_reader_went_away_ends_in_silence(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("rows.jsonl").write_text('{"messages": [{"role": "user", "content": "Hi"}]}\n' * 100)  # more than a buffer
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert main(["batch", "rows.jsonl", "-", "--spec", "bot.yaml"]) == 128 + signal.SIGPIPE
+        monkeypatch.undo()
+    assert capfd.readouterr().err == ""
 
 
 def test_a_spec_and_its_rows_are_not_both_read_from_standard_input(capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,6 +108,21 @@ def test_two_lines_with_one_id_are_refused(capsys: pytest.CaptureFixture[str]) -
     assert not Path("out.jsonl").exists()
 
 
+def test_a_lone_surrogate_in_a_copied_field_comes_back_as_the_escape_that_it_was() -> None:
+    lines = [chat("\ud800", LONG[2:], metadata={"k": "\udc00é"}), chat("b", LONG[2:])]
+    assert ran("openai", "gpt-4o", lines) == 0
+    assert read(Path("out.jsonl")) == lines
+
+
+@pytest.mark.parametrize("beside", [".run.json", ".rows.jsonl", ".rows.jsonl.run.json"])
+def test_a_file_that_a_run_keeps_beside_its_output_is_not_taken_for_its_input(beside: str) -> None:
+    rows = written(Path(f"out.jsonl{beside}"), [chat("a", LONG[2:])])
+    content = rows.read_bytes()
+    Path("spec.yaml").write_text("model: gpt-4o\n")
+    assert main(["batch", str(rows), "out.jsonl", "--spec", "spec.yaml"]) == 2
+    assert rows.read_bytes() == content
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_format_travels_to_a_worker(name: str) -> None:
     assert pickle.loads(pickle.dumps(FORMATS[name])) == FORMATS[name]
