@@ -57,15 +57,23 @@ class _Shape:
 _CHAT = _Shape(
     openai_chat,
     ("messages", "tools", "functions"),
-    ("tool_choice", "function_call", "response_format", "parallel_tool_calls", "thinking", "reasoning_effort"),
+    (
+        *("tool_choice", "function_call", "response_format", "parallel_tool_calls"),
+        *("thinking", "reasoning_effort", "web_search_options"),
+    ),
 )
 _RESPONSES = _Shape(
     openai_responses,
     ("input", "instructions", "tools"),
-    ("tool_choice", "text", "parallel_tool_calls", "reasoning", "previous_response_id", "conversation", "prompt"),
+    (
+        *("tool_choice", "text", "text_format", "parallel_tool_calls", "reasoning"),
+        *("previous_response_id", "conversation", "prompt"),
+    ),
 )
 _MESSAGES = _Shape(
-    anthropic, ("messages", "system", "tools"), ("tool_choice", "output_config", "output_format", "thinking")
+    anthropic,
+    ("messages", "system", "tools"),
+    ("tool_choice", "output_config", "output_format", "thinking", "reasoning_effort", "mcp_servers"),
 )
 _SHAPES = {
     "completion": _CHAT,
@@ -134,10 +142,14 @@ class _Bodies:
         if call.get(shape.regions[0]) is None:
             raise AssemblyError(f"{shape.regions[0]} is not a keyword argument, so no hook sees it; pass it by name")
         place = (name, shape.dialect.name)
-        if place not in self._fittings:
+        if (fitting := self._fittings.get(place)) is None:
             base = speaking(self.assemblers[name], shape.dialect)
-            self._fittings[place] = Fitting(base, conversations=self.conversations)
-        return _Call(call, shape, self._fittings[place], _session(call, own))
+            fitting = self._fittings.setdefault(place, Fitting(base, conversations=self.conversations))
+        return _Call(call, shape, fitting, _session(call, own))
+
+    def has_begun(self, call: Mapping[str, Any]) -> bool:
+        """Return whether a call has LiteLLM's id of one that still runs: LiteLLM makes it to answer that one."""
+        return str(call.get("litellm_call_id")) in self._begun
 
 
 @attrs.frozen(eq=False)
@@ -151,14 +163,24 @@ class _Call:
     def body(self) -> dict[str, Any]:
         """The arguments that are sent to the API and billed."""
         keys = (*self.shape.regions, *self.shape.options)
-        body = {key: self.call[key] for key in keys if self.call.get(key) is not None}
-        if isinstance(body.get("response_format"), type):
-            body["response_format"] = type_to_response_format_param(body["response_format"])
-        return body
+        return _as_sent({key: self.call[key] for key in keys if self.call.get(key) is not None}, self.shape)
 
     def around(self, fitted: Mapping[str, Any]) -> dict[str, Any]:
         kept = {key: value for key, value in self.call.items() if key not in self.shape.regions or key in fitted}
         return kept | {key: fitted[key] for key in self.shape.regions if key in fitted}
+
+
+def _as_sent(body: dict[str, Any], shape: _Shape) -> dict[str, Any]:
+    """Return a body in the API's own words, as LiteLLM translates what only its functions take."""
+    if isinstance(body.get("response_format"), type):
+        body["response_format"] = type_to_response_format_param(body["response_format"])
+    wanted = body.pop("text_format", None)
+    if wanted is not None and "text" not in body:
+        asked = type_to_response_format_param(wanted) or {}
+        body["text"] = {"format": {"type": "json_schema", **asked.get("json_schema", {})}}
+    if shape is _MESSAGES and body.pop("reasoning_effort", "none") != "none":
+        body.setdefault("thinking", {"type": "enabled"})
+    return body
 
 
 def _session(call: Mapping[str, Any], own: Hashable) -> Hashable:
@@ -217,10 +239,16 @@ class AssemblerHook(_Hook):
     Messages, tools and the answer format are priced together, for the model of the assembler's budget. The assembler is
     a base: its instruction and knowledge are added, and the tools are the call's. Your list of messages is never
     changed. A call that does not fit raises `ContextLengthError`. The hook remembers the most recent `conversations`.
+    A call that LiteLLM makes of another one, in another API's form or as one of its `fallbacks`, is fitted once.
     """
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
-        """Return the call with the messages that fit; None for another kind of call. Raises the errors of `build`."""
+        """Return the call with the messages that fit; None for another kind of call. Raises the errors of `build`.
+
+        With `fallbacks` LiteLLM makes a call for each of them, which comes here too.
+        """
+        if kwargs.get("fallbacks") is not None or self._bodies.has_begun(kwargs):
+            return None
         call = self._bodies.of(kwargs, str(getattr(call_type, "value", call_type)))
         return None if call is None else await self._bodies.fit(call)
 

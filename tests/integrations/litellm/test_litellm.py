@@ -14,7 +14,7 @@ from litellm import BadRequestError, ContextWindowExceededError
 from litellm.caching.caching import DualCache
 
 from assembler import Assembler, AssemblyError, ContextLengthError, Summarize, TrimOldest, TrimSteps, count_request
-from assembler.dialects import openai_chat
+from assembler.dialects import anthropic, openai_chat, openai_responses
 from assembler.integrations.litellm import AssemblerHook, AssemblerProxyHook, fitted
 from budgets import Budget, BudgetError
 from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, Trip, looked_up, planner, question
@@ -203,3 +203,27 @@ def test_the_thinking_of_a_claude_in_chats_spelling_is_priced_with_the_rest(sett
     assert hooked(hook, {"model": "claude", "messages": said})["messages"] == said
     with pytest.raises(ContextWindowExceededError):
         hooked(hook, {"model": "claude", "messages": said, **setting})
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "option"),
+    [
+        ("acompletion", "gpt-4o", {"web_search_options": {"search_context_size": "low"}}),
+        ("aresponses", "gpt-4o", {"text_format": Trip}),
+        ("anthropic_messages", "claude-sonnet-4-5", {"reasoning_effort": "low"}),
+        (
+            "anthropic_messages",
+            "claude-sonnet-4-5",
+            {"mcp_servers": [{"type": "url", "url": "https://a.b", "name": "a"}]},
+        ),
+    ],
+)
+def test_an_option_that_costs_tokens_is_priced_with_the_rest(kind: str, model: str, option: dict[str, Any]) -> None:
+    dialect = {"acompletion": openai_chat, "aresponses": openai_responses, "anthropic_messages": anthropic}[kind]
+    said = {"input" if kind == "aresponses" else "messages": [{"role": "user", "content": question(0)}]}
+    limit = count_request(said, dialect=dialect, model=model).upper
+    budget = Budget.for_model(model, context_window=limit + 100, max_output_tokens=100)
+    hook = AssemblerProxyHook(Assembler(budget))
+    assert hooked(hook, {"model": "m", **said}, kind)
+    with pytest.raises(ContextWindowExceededError):
+        hooked(hook, {"model": "m", **said, **option}, kind)

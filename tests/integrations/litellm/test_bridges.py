@@ -1,0 +1,108 @@
+"""Calls that LiteLLM makes of another call: in the form of another API, or for one of its fallbacks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import litellm
+import pytest
+
+from assembler import Assembler, ContextLengthError
+from assembler.integrations.litellm import AssemblerHook
+from budgets import Budget
+from tests.integrations.provider import Body, Provider, providing
+
+pytestmark = pytest.mark.timeout(900)  # LiteLLM's import alone takes ten seconds
+
+INSTRUCTION = "Answer in one sentence."
+SAID = [{"role": "user", "content": "How do I get to Kyoto?"}]
+
+Ask = Callable[[Provider], Awaitable[Any]]
+
+
+@pytest.fixture(autouse=True)
+def _no_callbacks() -> Iterator[None]:
+    yield
+    litellm.callbacks = []
+
+
+def base(limit: int = 2_000) -> Assembler:
+    budget = Budget.for_model("gpt-4o", context_window=limit + 100, max_output_tokens=100)
+    return Assembler(budget).add_instruction(INSTRUCTION)
+
+
+def at(provider: Provider, **more: Any) -> Body:
+    return {"api_base": f"{provider.url}/v1", "api_key": "x", **more}
+
+
+def arrived(ask: Ask) -> list[Body]:
+    with providing() as provider:
+        asyncio.run(ask(provider))  # type: ignore[arg-type]
+        return provider.bodies
+
+
+async def streamed(call: Awaitable[Any]) -> None:
+    async for _ in await call:
+        pass
+
+
+def router(provider: Provider) -> litellm.Router:
+    named = {"small": "openai/gpt-4o", "large": "openai/gpt-4o-mini"}
+    return litellm.Router(
+        model_list=[{"model_name": name, "litellm_params": at(provider, model=model)} for name, model in named.items()]
+    )
+
+
+BRIDGES: dict[str, Ask] = {
+    "Chat to Responses": lambda it: litellm.acompletion("openai/responses/gpt-4o", messages=SAID, **at(it)),
+    "Responses to Messages": lambda it: litellm.aresponses(
+        model="anthropic/claude-sonnet-4-5", input=SAID, api_base=it.url, api_key="x"
+    ),
+    "Messages to Responses": lambda it: litellm.anthropic_messages(
+        model="openai/gpt-4o", messages=SAID, max_tokens=9, **at(it)
+    ),
+    "Messages to Responses, streamed": lambda it: streamed(
+        litellm.anthropic_messages(model="openai/gpt-4o", messages=SAID, max_tokens=9, stream=True, **at(it))
+    ),
+    "Messages through a router": lambda it: router(it).aanthropic_messages(model="small", messages=SAID, max_tokens=9),
+    "fallbacks": lambda it: litellm.acompletion(
+        "openai/gpt-4o", messages=SAID, fallbacks=["openai/gpt-4o-mini"], **at(it)
+    ),
+    "fallbacks of a router": lambda it: router(it).acompletion(model="small", messages=SAID, fallbacks=["large"]),
+}
+
+
+@pytest.mark.parametrize("ask", BRIDGES.values(), ids=BRIDGES)
+def test_a_call_that_becomes_another_one_gets_the_instruction_once(ask: Ask) -> None:
+    litellm.callbacks = [AssemblerHook(base())]
+    (body,) = arrived(ask)
+    assert json.dumps(body).count(INSTRUCTION) == 1
+
+
+def test_a_fallback_is_fitted_by_its_own_assembler() -> None:
+    litellm.callbacks = [AssemblerHook({"openai/gpt-4o": base(30), "openai/gpt-4o-mini": base()})]
+    said = [{"role": "user", "content": "How do I get to Kyoto? " * 10}]
+    models = ["openai/gpt-4o", "openai/gpt-4o-mini"]
+    (body,) = arrived(lambda it: litellm.acompletion(models[0], messages=said, fallbacks=models[1:], **at(it)))
+    assert body["model"] == "gpt-4o-mini"
+    assert json.dumps(body).count(INSTRUCTION) == 1
+
+
+def test_the_next_call_with_an_id_of_an_answered_one_is_fitted_again() -> None:
+    litellm.callbacks = [AssemblerHook(base())]
+
+    async def twice(provider: Provider) -> None:
+        for _ in range(2):
+            await litellm.acompletion("openai/gpt-4o", messages=SAID, litellm_call_id="one", **at(provider))
+
+    assert [json.dumps(body).count(INSTRUCTION) for body in arrived(twice)] == [1, 1]
+
+
+def test_a_fallback_that_does_not_fit_is_not_sent() -> None:
+    litellm.callbacks = [AssemblerHook(base(10))]
+    with pytest.raises(Exception, match="context needs") as caught:
+        arrived(lambda it: litellm.acompletion("openai/gpt-4o", messages=SAID, fallbacks=["openai/gpt-4o"], **at(it)))
+    assert not isinstance(caught.value, ContextLengthError)  # LiteLLM's own, which has the text of the last one
