@@ -93,7 +93,7 @@ def _refuse_slips(carried: Mapping[str, Any], read: Sequence[str]) -> None:
 @functools.lru_cache(maxsize=256)
 def _find_similar(name: str, read: tuple[str, ...]) -> str | None:
     """The field that a name is similar to. Cached: most rows of a file have the same fields."""
-    return next(iter(difflib.get_close_matches(name, read, n=1, cutoff=LIKENESS)), None)
+    return next(iter(difflib.get_close_matches(name.lower(), read, n=1, cutoff=LIKENESS)), None)
 
 
 def _spell_line(number: int, carried: Mapping[str, Any], found: Assembled | Failed) -> bytes:

@@ -181,6 +181,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a long number": ('{"id": ' + "9" * 5000 + "}", "Exceeds the limit"),
     "other bytes": (b'{"id": "\xff"}', "other bytes at offset 8"),
     "a slip": ('{"mesages": []}', "a field that is nearly messages"),
+    "a capital": ('{"Tools": []}', "a field that is nearly tools"),
     "our own word": ('{"tokens": 5, "id": 1}', "a field tokens, which the output line writes"),
     "a number beyond doubles": ('{"id": 1e400, "messages": [["user", "x"]]}', "beyond the largest"),
     "its negative, far inside": ('{"id": [{"x": [-1e999]}]}', "beyond the largest"),
