@@ -121,16 +121,7 @@ class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
         It is the budget's `longest_answer`, or all that is left if that is not known. It is never more than the window
         has left, and never less than the budget's `least_output_tokens`.
         """
-        return cast("Longest", self._count_longest_answer())
-
-    def _count_longest_answer(self) -> Tokens | None:
-        budget = self.inside.settings.budget
-        if budget is None:
-            return None
-        reserved = budget.reasoning_tokens + budget.overhead + budget.safety_margin
-        left = max(0, budget.context_window - reserved - self.count.upper)
-        most = budget.longest_answer
-        return left if most is None else min(most, left)
+        return cast("Longest", self.inside.settings.longest_answer(self.count.upper))
 
     def manifest(self) -> dict[str, Any]:
         """The decisions of this build as JSON-ready data for `Assembler.replay`: ids, hashes, tokens, versions, no

@@ -46,7 +46,7 @@ class UnpricedModelError(BudgetError):
 
 @attrs.frozen
 class Bill:
-    """The price of one request in US dollars. `answer` is what the longest answer would add.
+    """The price of one request in US dollars. `answer` is what the longest answer would add, its reasoning included.
 
     `cold` is the price if nothing of the request is in the provider's prefix cache, and `warm` if its stable prefix is
     there, up to `served` tokens. Both are estimates, since no provider guarantees its cache. If the request marks what
@@ -69,13 +69,16 @@ class Bill:
     def to_dict(self) -> dict[str, str | int | None]:
         """The bill as JSON-ready data, with amounts as decimal texts."""
         fields = attrs.asdict(self)
-        return {name: value if isinstance(value, int | None) else str(value) for name, value in fields.items()}
+        return {
+            name: value if isinstance(value, int | None) else f"{value:f}" if isinstance(value, Decimal) else str(value)
+            for name, value in fields.items()
+        }
 
     def __str__(self) -> str:
         when = "listed last" if self.on is None else f"of {self.on.isoformat()}"
         return (
-            f"{self.model}: {self.tokens:,} tokens, ${self.cold} with nothing in the cache, "
-            f"${self.warm} with {self.served:,} served ({self.prices}, prices {when})"
+            f"{self.model}: {self.tokens:,} tokens, ${self.cold:f} with nothing in the cache, "
+            f"${self.warm:f} with {self.served:,} served ({self.prices}, prices {when})"
         )
 
 
@@ -187,7 +190,7 @@ def _make_bill(plan: Planned, on: date | None) -> Bill:
         written=written,
         cold=asked.dollars(tokens - written) + writing,
         warm=asked.dollars(tokens - served, read=served),
-        answer=asked.dollars(answered=budget.max_output_tokens),
+        answer=asked.dollars(answered=(plan.settings.longest_answer(plan.count.upper) or 0) + budget.reasoning_tokens),
         prices=asked.source,
         on=on,
     )

@@ -21,7 +21,7 @@ from assembler.regions.regions import Regions
 from assembler.strategies.chat_regions import ChatRegions
 from assembler.strategies.strategy import ChoosingStrategy, Strategy, chooser
 from assembler.validation import iterates, must_be
-from budgets import Budget, BudgetError, tiktoken_counter
+from budgets import Budget, BudgetError, Tokens, tiktoken_counter
 from budgets.counters.guard import Guarded
 
 if TYPE_CHECKING:
@@ -70,6 +70,15 @@ class Settings:
     def model(self) -> str | None:
         """The model that the budget names, or None."""
         return None if self.budget is None else self.budget.model
+
+    def longest_answer(self, used: Tokens) -> Tokens | None:
+        """How long the answer to a request of `used` tokens may be; None without a budget."""
+        if self.budget is None:
+            return None
+        reserved = self.budget.reasoning_tokens + self.budget.overhead + self.budget.safety_margin
+        left = max(0, self.budget.context_window - reserved - used)
+        most = self.budget.longest_answer
+        return left if most is None else min(most, left)
 
     @property
     def adds_up(self) -> bool:

@@ -21,6 +21,7 @@ from assembler import (
     bill,
     fits,
 )
+from assembler.money import Bill
 from budgets import Budget, ContextLengthError
 
 LISTED = {"gpt-4o": ("2", "1", "0"), "gpt-4o-mini": ("1", "0.5", "0"), "claude-sonnet-4-5": ("3", "0.3", "3.75")}
@@ -101,6 +102,21 @@ def test_a_bill_of_a_day_uses_the_prices_of_that_day(asked: list[tuple[str, str,
     asked.clear()
     bill(chat("gpt-4o", turns=1).plan())
     assert {moment.year for _, _, moment in asked} == {9999}
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_longest_answer_is_priced_with_its_reasoning_and_is_not_free_where_none_is_asked_for() -> None:
+    asked_for = Budget.for_model("gpt-4o", max_output_tokens=100, reasoning_tokens=40)
+    assert bill(Assembler(asked_for).add_message(("user", "Hi")).build()).answer == 140 * 10
+    published = Assembler(Budget.for_model("gpt-4o")).add_message(("user", "Hi")).build()
+    assert bill(published).answer == published.max_output_tokens * 10 > 0
+
+
+def test_an_amount_below_a_millionth_is_written_without_an_exponent() -> None:
+    least = Decimal("6E-7")
+    found = Bill("m", 1, 0, 0, least, least, least, prices="a list", on=None)
+    assert "$0.0000006 with nothing in the cache, $0.0000006 with 0 served" in str(found)
+    assert [found.to_dict()[name] for name in ("cold", "warm", "answer")] == ["0.0000006"] * 3
 
 
 def test_a_provider_is_asked_for_by_the_name_that_the_list_has_for_it(asked: list[tuple[str, str, datetime]]) -> None:
