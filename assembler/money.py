@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.errors import UnsupportedContentError
+from assembler.errors import ToolError, UnsupportedContentError
 from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.summarizing import plan_without_awaiting
 from assembler.plan import Plan
 from assembler.validation import as_tuple, must_be, wrong
-from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
+from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens, UnknownModelError
 from budgets.errors import from_extra
-from budgets.models import facts_or_none
+from budgets.models import dialect_of, facts_or_none
+from budgets.models.names import checked_name
 
 _LISTED_AS = {"xai": "x-ai", "bedrock": "aws"}
 """Names of providers that differ in genai-prices."""
@@ -95,16 +96,21 @@ def bill(request: Context[Any] | Plan, *, on: date | None = None) -> Bill:
 
 @attrs.frozen(eq=False)
 class Offer:
-    """What a draft would cost with another model. If it cannot carry the draft, `error` says why and `bill` is None."""
+    """What a draft would cost with another model. If it cannot carry the draft, `error` says why and `bill` is None.
+
+    The error is an `UnknownModelError` for a model without a published window, a `BudgetError` if its window or its
+    longest answer is too small for the reserves, and a `ToolError` for a tool that its API does not take.
+    """
 
     model: str
-    dialect: str
+    dialect: str | None
+    """None for a name that no API is known for."""
     count: Count | None
     dropped: tuple[Dropped, ...]
     """What the policies would leave out or shorten, oldest first."""
     bill: Bill | None
     """None if the request cannot be made or no price is listed."""
-    error: ContextLengthError | UnsupportedContentError | None = None
+    error: ContextLengthError | UnsupportedContentError | ToolError | UnknownModelError | BudgetError | None = None
 
     @property
     def drops_nothing(self) -> bool:
@@ -119,15 +125,16 @@ def fits(assembler: Assembler[Any], models: Iterable[str], *, on: date | None = 
     published window, counter and API; reserves, margins, limits, policies and strategy are the assembler's. Calls no
     summarizer. Each text is counted once for each vocabulary: O(models × draft).
 
-    Raises `UnknownModelError` for a model without a published window, `BudgetError` if a window is too small for the
-    reserves, and `ConversationError` for a history that no API would accept.
+    A model that cannot be priced, such as one without a published window, has an offer with the error; for such a
+    model plan the draft with a budget of your own. Raises `BudgetError` for anything but names, and
+    `ConversationError` for a history that no API would accept.
     """
     must_be("assembler", assembler, (Assembler,), "an Assembler(budget=…)")
     _must_be_day(on)
     if isinstance(models, str | bytes):
         raise BudgetError(wrong("models", "a list of models' names", models))
-    names = as_tuple("models", models, "models' names")
-    return tuple(sorted((_make_offer(assembler, cast(str, name), on) for name in names), key=_rank))
+    names = [checked_name(name) for name in as_tuple("models", models, "models' names")]
+    return tuple(sorted((_make_offer(assembler, name, on) for name in names), key=_rank))
 
 
 def _must_be_day(on: object) -> None:
@@ -136,10 +143,13 @@ def _must_be_day(on: object) -> None:
 
 def _make_offer(assembler: Assembler[Any], model: str, on: date | None) -> Offer:
     draft, own = assembler.inside
-    settings = _make_settings(own, model)
+    try:
+        settings = _make_settings(own, model)
+    except (UnknownModelError, BudgetError) as error:
+        return Offer(model, dialect_of(model), None, (), None, error)
     try:
         plan = plan_without_awaiting(draft, settings.without_asking_models)
-    except (ContextLengthError, UnsupportedContentError) as error:
+    except (ContextLengthError, UnsupportedContentError, ToolError) as error:
         return Offer(model, settings.dialect.name, None, (), None, error)
     try:
         price = _make_bill(plan, on)

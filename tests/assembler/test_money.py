@@ -12,9 +12,11 @@ import pytest
 
 from assembler import (
     Assembler,
+    AssemblyError,
     BudgetError,
     CacheMarks,
     MissingExtraError,
+    ToolError,
     TrimOldest,
     UnknownModelError,
     UnpricedModelError,
@@ -158,6 +160,33 @@ def test_a_model_that_cannot_carry_the_request_is_offered_last_with_its_error() 
     assert isinstance(last.error, ContextLengthError)
 
 
+ILL_NAMED = {"name": "7_days", "description": "The weather.", "parameters": {"type": "object", "properties": {}}}
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("model", "dialect", "kind"),
+    [
+        ("no-such-model", None, UnknownModelError),
+        ("gpt-4", "openai_chat", BudgetError),  # answers with 8,192 tokens at most
+        ("gemini-2.5-pro", "gemini", ToolError),
+    ],
+)
+def test_one_model_that_cannot_be_priced_loses_no_offer_of_another(
+    model: str, dialect: str | None, kind: type[AssemblyError]
+) -> None:
+    assembler = Assembler(Budget.for_model("gpt-4o", max_output_tokens=9_000)).set_tools([ILL_NAMED])
+    first, last = fits(assembler.add_message(("user", "Hi")), [model, "gpt-4o"])
+    assert (first.model, first.drops_nothing, first.error) == ("gpt-4o", True, None)
+    assert (last.model, last.dialect, last.count, last.bill) == (model, dialect, None, None)
+    assert isinstance(last.error, kind)
+
+
+def test_what_is_no_name_of_a_model_is_refused() -> None:
+    with pytest.raises(BudgetError, match="not a name"):
+        fits(chat("gpt-4o", turns=0), ["gpt-4o", 5])  # type: ignore[list-item]
+
+
 @pytest.mark.usefixtures("asked")
 def test_offers_leave_the_assembler_as_it_was_and_keep_its_reserves() -> None:
     assembler = chat("gpt-4o", turns=2)
@@ -174,8 +203,6 @@ def test_offers_leave_the_assembler_as_it_was_and_keep_its_reserves() -> None:
 def test_a_model_without_a_price_raises_an_error_that_says_what_to_pass() -> None:
     with pytest.raises(BudgetError, match=r"pass Budget\.for_model\(name\)"):
         bill(Assembler(Budget(1_000)).add_message({"role": "user", "content": "Hi"}).build())
-    with pytest.raises(UnknownModelError):
-        fits(chat("gpt-4o", turns=0), ["no-such-model"])
     with pytest.raises(BudgetError, match="a context or a plan"):
         bill("gpt-4o")  # type: ignore[arg-type]
 
