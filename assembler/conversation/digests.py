@@ -47,6 +47,7 @@ def _make_plain(value: object) -> Any:
     kind: Any = type(value)
     if attrs.has(kind):
         fields = {field.name: getattr(value, field.name) for field in attrs.fields(kind)}
+        fields.pop("function", None)  # follows from the call
         if fields.get("given") is not None:
             fields |= {"arguments": None, "parts": None}  # the same as text, in the order of the keys
         return [type(value).__name__, fields]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import attrs
 
 from assembler.conversation.compaction import may_compact
-from assembler.conversation.messages import Call, Message, read_message
+from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.dicts import pinned_among
-from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.responses_items import RESPONSES
+from assembler.conversation.older_answers import has_no_call_id, shape_like_its_call
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.conversation.turns import (
     NOTHING_OPEN,
@@ -27,7 +27,6 @@ from assembler.conversation.turns import (
     opens_turn,
     unanswered_error,
 )
-from assembler.text.fields import fields_in
 
 if TYPE_CHECKING:
     from assembler.pricing.prices import Prices
@@ -46,10 +45,6 @@ MANY = 2**62
 
 _BEYOND_TEXT = 16
 """More tokens than a message costs beyond its text."""
-
-
-_FARTHEST_CALL = 256
-"""How many messages before an answer by name its call is looked for."""
 
 
 def most_tokens(messages: Iterable[Message]) -> int:
@@ -220,8 +215,8 @@ class Readings:
         if found is None:
             raw = self._raws[index]
             found = read_message(raw, index)
-            if found.role == "tool" and found.shape == "openai" and found.seen["role"] == "function":
-                found = self._shape_like_its_call(found, index)
+            if found.role == "tool" and found.sent is None and has_no_call_id(found):  # `sent` is known of most
+                found = shape_like_its_call(found, map(self._raws.__getitem__, range(index - 1, -1, -1)))
             # Stored before the reading, so that a thread that finds the reading also finds this.
             if type(raw) is dict:
                 self.seen[index] = found.seen
@@ -230,21 +225,6 @@ class Readings:
                 self.objects.add(index)
             self.messages[index] = found
         return found
-
-    def _shape_like_its_call(self, answer: Message, index: int) -> Message:
-        """An answer of the role `function` in no API's form, unless its call is Chat's old `function_call`.
-
-        Chat is sent any other call with an id, and its answer with the role `tool`.
-        """
-        for place in range(index - 1, max(index - 1 - _FARTHEST_CALL, -1), -1):
-            raw = self._raws[place]
-            if fields_in(raw).get("role") == "function":
-                continue
-            before = read_message(raw, place)
-            if any(type(part) is Call for part in before.parts):
-                is_old = bool(fields_in(before.seen).get("function_call"))
-                return answer if is_old else attrs.evolve(answer, shape=FOREIGN)
-        return answer
 
     def dicts_are_unchanged(self, *stretches: Span) -> bool:
         """Whether the dicts in these stretches are unchanged. False if any message is not a dict."""

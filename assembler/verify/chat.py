@@ -38,6 +38,8 @@ def wrong_messages(messages: Place, form: ChatForm) -> Iterator[Violation]:
         yield from _wrong_content(message, form)
         if role.text == "tool":
             yield from shape.must_be(message.at("tool_call_id"), shape.TEXT)
+        if role.text == "function" and "function" in form.parts:
+            yield from wrong_name(message.at("name"), form.legal)
         if role.text == "assistant":
             yield from shape.may_be(message.at("tool_calls"), shape.LIST)
             yield from _wrong_calls(message, form)
@@ -53,6 +55,10 @@ def _wrong_content(message: Place, form: ChatForm) -> Iterator[Violation]:
 
 
 def _wrong_calls(message: Place, form: ChatForm) -> Iterator[Violation]:
+    older = message.at("function_call")
+    if "function" in form.parts and not older.nothing:
+        yield from wrong_name(older.at("name"), form.legal)
+        yield from shape.must_be(older.at("arguments"), form.arguments)
     yield from shape.items_must_be(message.at("tool_calls"), shape.OBJECT)
     for call in message.at("tool_calls").objects():
         yield from shape.must_be(call.at("id"), shape.TEXT)

@@ -51,6 +51,8 @@ class Result(Value):
     name: str | None = None
     error: bool = False
     given: Mapping[str, Any] | None = attrs.field(default=None, repr=False, eq=False)
+    function: str | None = attrs.field(default=None, repr=False, eq=False)
+    """The name under which Chat is sent it, if it answers Chat's older `function_call` and does not go as it came."""
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -237,10 +237,11 @@ class OpenAIChatPricer(OpenAIBill):
 
     def _price_result(self, result: Result, message: Message) -> Count:
         tokens = self.envelope  # the name of the message stands with its texts
-        if message.shape == "openai" and message.seen["role"] == "function":  # only for this role the name is billed
+        older = result.function is not None or (message.shape == "openai" and message.seen["role"] == "function")
+        if older:  # only for the role "function" the name is billed
             tokens = max(0, tokens + FUNCTION_ROLE)  # a search model bills no envelope
-            if result.name is not None:
-                tokens += self.count(result.name) + self.family.per_name
+            if (name := result.function or result.name) is not None:
+                tokens += self.count(name) + self.family.per_name
         price = self.texts(tokens, result_texts(result))
         media = [self._price_medium(part) for part in result.parts if type(part) is Opaque and not is_mark(part)]
         return total(media, price) if media else price
@@ -324,7 +325,9 @@ def _answers_alone(message: Message) -> list[str] | None:
         return None
     texts: list[str] = []
     for part in message.parts:
-        if type(part) is not Result or len(part.parts) != 1 or type(part.parts[0]) is not str:
+        if type(part) is not Result or part.function is not None:
+            return None
+        if len(part.parts) != 1 or type(part.parts[0]) is not str:
             return None
         texts.append(part.parts[0])
     return texts
@@ -342,5 +345,6 @@ def _is_of_texts(message: Message) -> bool:
 
 def _answers_by_id(message: Message) -> bool:
     """Whether a message holds results, except the answer to a legacy function call, which is a message of its own."""
-    is_legacy = message.shape == "openai" and message.seen["role"] == "function"
-    return not is_legacy and Result in map(type, message.parts)
+    if message.shape == "openai":
+        return message.seen["role"] != "function" and Result in map(type, message.parts)
+    return any(part.function is None for part in message.parts if type(part) is Result)

@@ -36,7 +36,7 @@ def respell(message: Message, open_calls: CallQueue[tuple[Call, str]], notes: No
     results = [part for part in message.parts if type(part) is Result]
     for part in results:
         notes[FAILED] += part.error
-        result = {"role": "tool", "tool_call_id": _find_answered_id(part, open_calls), "content": _write_result(part)}
+        result = {**_write_address(part, open_calls), "content": _write_result(part)}
         yield result | extra if message.role == "tool" else result
     calls = [part for part in message.parts if type(part) is Call]
     notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)
@@ -131,11 +131,13 @@ def _make_id(call: Call, place: int) -> str:
     return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
 
 
-def _find_answered_id(result: Result, open_calls: CallQueue[tuple[Call, str]]) -> str:
+def _write_address(result: Result, open_calls: CallQueue[tuple[Call, str]]) -> dict[str, str]:
+    """The role of an answer, with the id of its call, or the name if Chat is sent the call as `function_call`."""
     found = open_calls.answered(result.call_id, result.name)
-    if found is not None:
-        return found[1]
-    return legal_id(result.call_id or f"call_{result.name}")
+    if found is None and result.function is not None:
+        return {"role": "function", "name": result.function}
+    answered = found[1] if found is not None else legal_id(result.call_id or f"call_{result.name}")
+    return {"role": "tool", "tool_call_id": answered}
 
 
 def _write_call(call: Call, call_id: str) -> dict[str, Any]:

@@ -187,6 +187,8 @@ def _needs_no_change(seen: dict[str, Any]) -> bool:
     for value in held:
         if type(value) is list and not value:
             return False
+    if "function_call" in seen and not isinstance(seen["function_call"].get("arguments"), str):
+        return False
     if "tool_calls" not in seen:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
     calls: list[dict[str, Any]] = seen["tool_calls"] or []
@@ -227,6 +229,8 @@ def _copy_as_it_came(message: Message) -> dict[str, Any]:
                 call["id"] = legal_id(call["id"])
             if is_custom(call) and not _says_custom(call):
                 call |= {"type": "custom", "custom": {**call["custom"], "input": part.arguments}}
+        if "function_call" in fields:
+            fields["function_call"]["arguments"] = read[-1].arguments
     elif message.role == "tool" and len(fields.get("tool_call_id") or "") > CALL_ID_LIMIT:
         fields["tool_call_id"] = legal_id(fields["tool_call_id"])
     return fields

@@ -89,5 +89,5 @@ def _takes_media_inside(target: str, shape: str) -> bool:
 
 
 def _write_label(result: Result, target: str) -> str:
-    named = result.name if result.call_id is None else SHAPES[target].call_id(result.call_id)
+    named = result.function or result.name if result.call_id is None else SHAPES[target].call_id(result.call_id)
     return f"[shown by the answer to {named}]"
