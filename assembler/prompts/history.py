@@ -78,7 +78,23 @@ def _pair(message: object) -> tuple[str, str] | None:
         role, content = cast("Sequence[object]", message)
     else:
         return None
-    return (role, content) if isinstance(role, str) and isinstance(content, str) else None
+    text = _join_text_parts(content)
+    return (role, text) if isinstance(role, str) and text is not None else None
+
+
+def _join_text_parts(content: object) -> str | None:
+    """The text of a message's content, which may be a list of text parts. None for any other content."""
+    if not isinstance(content, list | tuple) or not content:
+        return content if isinstance(content, str) else None
+    parts = [part for part in cast("Sequence[object]", content) if isinstance(part, dict)]
+    texts = [cast("dict[str, object]", part).get("text") for part in parts if part.get("type") == "text"]
+    found = [text for text in texts if isinstance(text, str)]
+    return "\n".join(found) if len(found) == len(cast("Sequence[object]", content)) else None
+
+
+def is_message(value: object) -> bool:
+    """Whether a value is a message as an API has it, whatever its content."""
+    return isinstance(value, dict) and isinstance(cast("dict[object, object]", value).get("role"), str)
 
 
 def expand_history(block: Marked) -> list[tuple[str, Marked]]:

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 import attrs
 
 from assembler.errors import PromptError
-from assembler.prompts.history import Turns
+from assembler.prompts.history import Turns, is_message
 from assembler.prompts.traced_text import Traced, foreign, join_traced, owned
 from assembler.prompts.values import PlainValue
+from assembler.prompts.variables import HISTORIES
 from assembler.prompts.work_limit import PromptTooLongError
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*+)\}|[{}]")
@@ -82,6 +83,12 @@ def placeholders(source: str, *, template: str) -> Placeholders:
 
 
 def _print_value(value: PlainValue, name: str, template: str) -> str:
+    if name in HISTORIES and isinstance(value, list | tuple) and any(map(is_message, value)):
+        raise PromptError(
+            f"template {template!r}: {name!r} has a message without a text: pass the messages that have one, or write "
+            "them yourself in a Jinja template",
+            name=template,
+        )
     try:
         return str(value)
     except ValueError:  # an int of more than sys.get_int_max_str_digits() digits

@@ -40,7 +40,7 @@ class Prompt(str):
             edge = stop
         object.__setattr__(prompt, "name", name)
         object.__setattr__(prompt, "source", source)
-        object.__setattr__(prompt, "values", values)
+        object.__setattr__(prompt, "values", tuple((int(start), int(stop)) for start, stop in values))
         return prompt
 
     @property

@@ -329,6 +329,21 @@ def test_a_list_that_is_not_of_messages_stays_a_list():
     assert ValidatedPromptTemplate("t", "{history}").format(history=[("User", 1)]) == "[('User', 1)]"
 
 
+@pytest.mark.parametrize("source", ["{history}", "{{ history }}"])
+def test_a_message_of_text_parts_is_written_as_its_text(source):
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    history = [{"role": "user", "content": parts}, {"role": "assistant", "content": "c"}]
+    assert ValidatedPromptTemplate("t", source).format(history=history) == "User: a\nb\nAI: c"
+
+
+@pytest.mark.parametrize("content", [None, [], [{"type": "image_url", "image_url": {"url": CANARY}}], [CANARY], 1])
+def test_a_message_without_a_text_is_not_written_as_a_dict_of_python(content):
+    history = [{"role": "user", "content": "a"}, {"role": "assistant", "content": content}]
+    with pytest.raises(PromptError, match="'history' has a message without a text") as caught:
+        ValidatedPromptTemplate("t", "{history}").format(history=history)
+    assert CANARY not in str(caught.value)
+
+
 # ── values are text ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 TEMPLATES = [

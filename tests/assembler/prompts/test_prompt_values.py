@@ -67,6 +67,12 @@ def test_stripping_keeps_the_provenance_of_every_character(prompt):
     assert str(prompt.strip("a")) == str(prompt).strip("a")
 
 
+def test_spans_in_a_list_are_kept_as_pairs():
+    prompt = Prompt("ab", values=[[0, 1]])  # type: ignore[arg-type]
+    assert (prompt + prompt).values == ((0, 1), (2, 3))
+    assert prompt.values == ((0, 1),)
+
+
 def test_an_empty_value_at_the_edge_of_a_slice_stays():
     prompt = Prompt("ab", values=((1, 1),))
     assert prompt[1:].values == ((0, 0),)
