@@ -86,10 +86,15 @@ def _join_text_parts(content: object) -> str | None:
     """The text of a message's content, which may be a list of text parts. None for any other content."""
     if not isinstance(content, list | tuple) or not content:
         return content if isinstance(content, str) else None
-    parts = [part for part in cast("Sequence[object]", content) if isinstance(part, dict)]
-    texts = [cast("dict[str, object]", part).get("text") for part in parts if part.get("type") == "text"]
-    found = [text for text in texts if isinstance(text, str)]
-    return "\n".join(found) if len(found) == len(cast("Sequence[object]", content)) else None
+    parts = cast("Sequence[object]", content)
+    found = [text for part in parts if (text := _find_part_text(part)) is not None]
+    return "\n".join(found) if len(found) == len(parts) else None
+
+
+def _find_part_text(part: object) -> str | None:
+    entries = cast("dict[object, object]", part) if isinstance(part, dict) else {}
+    text = entries.get("text") if entries.get("type") == "text" else None
+    return text if isinstance(text, str) else None
 
 
 def is_message(value: object) -> bool:
