@@ -221,10 +221,11 @@ def open_calls_at_the_end(messages: Iterable[tuple[int, Message]]) -> OpenCalls:
 def unanswered_error(open_calls: OpenCalls | tuple[Call, ...], index: int | None) -> ConversationError:
     """The error for calls without a result. `index` is the message that came instead; None at the end."""
     call = next(iter(open_calls))
-    more = f" and {len(open_calls) - 1} more" if len(open_calls) > 1 else ""
+    more = len(open_calls) - 1
+    unanswered = f"calls {_name_call(call)} and {more} more have" if more else f"call {_name_call(call)} has"
     when = "at the end of the history" if index is None else "before this message"
     return ConversationError(
-        f"call {_name_call(call)}{more} has no result {when}; add the results or let assembler.repair(messages) do it",
+        f"{unanswered} no result {when}; add the results or let assembler.repair(messages) do it",
         index=index,
         call_id=call.id,
     )
