@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 import attrs
@@ -12,8 +13,6 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
-from assembler.conversation.pins import pinned_messages
-from assembler.drawn.engine import DrawFn, SearchStrategy, st
 from assembler.errors import ConversationError, PlanError
 from assembler.policies.contract import kept_by_edits, read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, PassageView
@@ -22,7 +21,6 @@ from assembler.policies.traits import CuttingRung, KeepsAll, KeepsChosen, KeepsN
 from assembler.pricing.ledger import Cut, Ledger
 from assembler.testing.conformance.checking import (
     AMPLE,
-    EDGE,
     WORDS,
     Checked,
     Texts,
@@ -33,8 +31,8 @@ from assembler.testing.conformance.checking import (
     with_own,
 )
 from assembler.testing.conformance.policy_cases import draw_requests, long_texts
-from assembler.testing.conversations import requests
-from budgets import Budget, ContextLengthError, Tokens
+from assembler.testing.conformance.policy_windows import Window, draw_window, make_budget, price_newest_turns
+from budgets import ContextLengthError, Tokens
 
 _DIALECTS = ("openai_chat", "anthropic")
 """One dialect whose results are messages, and one whose results are parts of user messages."""
@@ -79,47 +77,6 @@ def check_policy(
         raise failure
 
 
-@attrs.frozen
-class _Window:
-    """A conversation, and the tokens left for it."""
-
-    dialect: str
-    request: dict[str, list[Any]]
-    tokens_left: Tokens
-    more: Tokens
-    """How many more a larger window leaves."""
-
-    def __str__(self) -> str:
-        return f"{self.tokens_left} characters left for {self.request['messages']}, dialect {self.dialect}"
-
-    @property
-    def messages(self) -> list[Any]:
-        return self.request["messages"]
-
-    def ledger(self, rung: Rung) -> Ledger:
-        draft, settings = Assembler(_make_budget(AMPLE), dialect=self.dialect).add_messages(self.messages).inside
-        view = draft.history.view()
-        return Ledger.of(view, settings.pricer, pins=pinned_messages(view, (rung.traits.pins,)))
-
-
-def _make_budget(window: Tokens) -> Budget:
-    return Budget(window, counter=len)
-
-
-@st.composite
-def _draw_window(draw: DrawFn, dialect: str, texts: SearchStrategy[str]) -> _Window:
-    request = draw(requests(dialect, max_turns=5, texts=texts))
-    edge = draw(st.sampled_from(_price_newest_turns(request, dialect) or [0])) + draw(st.integers(-EDGE, EDGE))
-    return _Window(dialect, request, max(0, edge), draw(st.sampled_from((0, 1, 2, 50, 1_000))))
-
-
-def _price_newest_turns(request: Mapping[str, Any], dialect: str) -> list[Tokens]:
-    """What the newest turn of a conversation costs, the two newest, and so on."""
-    draft, settings = Assembler(_make_budget(AMPLE), dialect=dialect).add_messages(request["messages"]).inside
-    ledger = Ledger.of(draft.history.view(), settings.pricer)
-    return [*itertools.accumulate(turn.tokens for turn in ledger.newest_first())]
-
-
 @attrs.define(eq=False)
 class _CheckedPolicy(Checked):
     """A policy under check."""
@@ -129,9 +86,14 @@ class _CheckedPolicy(Checked):
     acted: int = attrs.field(default=0, init=False)
     """In how many cases it dropped or changed something."""
 
+    @property
+    def asked(self) -> Rung:
+        """The policy itself, or what it is without its model."""
+        return self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)
+
     def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
         for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
-            each_drawn(_draw_window(dialect, with_own(_TEXTS, texts)), self.one, -(-max_examples // len(_DIALECTS)))
+            each_drawn(draw_window(dialect, with_own(_TEXTS, texts)), self.one, -(-max_examples // len(_DIALECTS)))
         for dialect, request in zip(_DIALECTS, draw_requests(), strict=True):
             self.given(request, dialect)
         for place, history in enumerate(histories):
@@ -146,39 +108,49 @@ class _CheckedPolicy(Checked):
 
     def given(self, request: dict[str, Any], dialect: str) -> None:
         """Check one whole conversation, in windows about as large as its newest turns."""
-        edges = _price_newest_turns(request, dialect)
-        for edge in dict.fromkeys([*edges[:_MOST_EDGES], *edges[-2:]]):
-            for nudge in (-1, 0):
-                window = _Window(dialect, request, max(0, edge + nudge), 50)
-                with note_case(window):
-                    self.one(window)
+        edges = price_newest_turns(request, dialect)
+        built = partial(self._check_built, fixed=self._price_fixed(request, dialect))
+        sizes = [edge + nudge for edge in dict.fromkeys([*edges[:_MOST_EDGES], *edges[-2:]]) for nudge in (-1, 0)]
+        for number, tokens_left in enumerate(sizes):
+            window = Window(dialect, request, max(0, tokens_left), 50)
+            with note_case(window):
+                asks = number == 0 or isinstance(self.asked, CuttingRung)  # what is proposed depends on no window
+                self._run(window, [self._check_answers, built] if asks else [built])
 
-    def one(self, window: _Window) -> None:
+    def one(self, window: Window) -> None:
         """Check one conversation in one window."""
+        fixed = self._price_fixed(window.request, window.dialect)
+        self._run(window, [self._check_answers, partial(self._check_built, fixed=fixed)])
+
+    def _run(self, window: Window, checks: Iterable[Callable[[Window], None]]) -> None:
+        """Run the checks, and raise as well if an answer is unlawful or the caller's messages change."""
         before = copy.deepcopy(window.messages)
-        asked = self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)
-        declared = getattr(self.policy, "traits", None)
-        if declared is not None and declared != self.rung.traits:
-            raise self.broken("its traits are the same at every call", "they differ from those read first")
         try:
-            if isinstance(asked, CuttingRung):
-                _CuttingCheck(self, asked, window).check()
-            else:
-                _RewritingCheck(self, asked, window, window.ledger(asked)).check()
-            self._check_built(window)
+            for check in checks:
+                check(window)
         except PlanError as error:
             raise self.broken(_LAWFUL, str(error)) from None
         if window.messages != before:
             raise self.broken(_UNCHANGED, "the caller's messages changed; make new ones with edited(message, parts)")
 
-    def quotes_nothing(self, reason: str, window: _Window) -> None:
+    def _check_answers(self, window: Window) -> None:
+        """Ask the policy by itself, as the pipeline asks it."""
+        declared = getattr(self.policy, "traits", None)
+        if declared is not None and declared != self.rung.traits:
+            raise self.broken("its traits are the same at every call", "they differ from those read first")
+        if isinstance(self.asked, CuttingRung):
+            _CuttingCheck(self, self.asked, window).check()
+        else:
+            _RewritingCheck(self, self.asked, window, window.ledger(self.asked)).check()
+
+    def quotes_nothing(self, reason: str, window: Window) -> None:
         """Raise if a reason, which the report shows, holds a text of the conversation."""
         if any(text in reason for text in long_texts(window.messages)):
             raise self.broken(_QUOTES, "one holds a text of the conversation; say what is done, and how often")
 
-    def _check_built(self, window: _Window) -> None:
-        """Check the built request of this window."""
-        tokens = self._price_fixed(window) + window.tokens_left
+    def _check_built(self, window: Window, fixed: Tokens) -> None:
+        """Check the built request of this window, of which all but the conversation costs `fixed`."""
+        tokens = fixed + window.tokens_left
         context = self._build_context(window, tokens)
         if context is None:
             return
@@ -190,8 +162,8 @@ class _CheckedPolicy(Checked):
         if not asks and (again is None or again.request() != context.request()):
             raise self.broken(_PURE, "two requests of one conversation differ")
 
-    def _build_context(self, window: _Window, tokens: Tokens) -> Context[Any] | None:
-        assembler = Assembler(_make_budget(max(1, tokens)), dialect=window.dialect, on_overflow=self.policy)
+    def _build_context(self, window: Window, tokens: Tokens) -> Context[Any] | None:
+        assembler = Assembler(make_budget(max(1, tokens)), dialect=window.dialect, on_overflow=self.policy)
         try:
             return assembler.add_capability(window.request.get("tools", [])).add_messages(window.messages).build()
         except ContextLengthError:
@@ -199,10 +171,10 @@ class _CheckedPolicy(Checked):
         except ConversationError as error:
             raise self.broken("what is built is valid", str(error)) from None
 
-    def _price_fixed(self, window: _Window) -> Tokens:
-        ample = Assembler(_make_budget(AMPLE), dialect=window.dialect).add_capability(window.request.get("tools", []))
-        whole = window.ledger(rung_of(self.policy))
-        return ample.add_messages(window.messages).plan().count.upper - whole.since(whole.first).upper
+    def _price_fixed(self, request: Mapping[str, Any], dialect: str) -> Tokens:
+        whole = Window(dialect, request, AMPLE, 0).ledger(self.rung)
+        ample = Assembler(make_budget(AMPLE), dialect=dialect).add_capability(request.get("tools", []))
+        return ample.add_messages(request["messages"]).plan().count.upper - whole.since(whole.first).upper
 
 
 @attrs.frozen
@@ -211,7 +183,7 @@ class _CuttingCheck:
 
     checked: _CheckedPolicy
     rung: CuttingRung
-    window: _Window
+    window: Window
 
     def check(self) -> None:
         ledger, tokens_left = self.window.ledger(self.rung), self.window.tokens_left
@@ -294,7 +266,7 @@ class _RewritingCheck:
 
     checked: _CheckedPolicy
     rung: RewritingRung
-    window: _Window
+    window: Window
     ledger: Ledger
 
     def check(self) -> None:
