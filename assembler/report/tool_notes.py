@@ -1,7 +1,7 @@
-"""Finds calls of tools that are not offered, and tool names that are easily confused, for the report.
+"""Finds calls of tools that are not offered, names that are easily confused, and tools over their cap, for the report.
 
-Both are legal in every API, and both cause errors later: a model calls a missing tool again, or confuses two names. The
-notes hold only names that an API would accept.
+The first two are legal in every API, and cause errors later: a model calls a missing tool again, or confuses two names.
+The notes hold only names that an API would accept.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
 from assembler.regions.tools.reading import NAME
+from budgets import Budget, Count
+from budgets.allotment import tokens_of
 
 _NAMED = 5
 """The most names in a line; for more, the line has their number."""
@@ -29,6 +31,21 @@ def tool_notes(offered: Sequence[str], called: Iterable[str]) -> tuple[str, ...]
     if alike := _find_alike(tuple(offered)):
         notes.append(f"tools whose names differ only in case: {_list_names(alike)}. A model may confuse them")
     return tuple(notes)
+
+
+def note_cap(capability: Count, budget: Budget | None) -> tuple[str, ...]:
+    """A line if the tools cost more than their cap, as those do that a selection always sends."""
+    limit = None if budget is None else budget.limits.get("capability")
+    if budget is None or limit is None or limit.cap is None:
+        return ()
+    cap = tokens_of(limit.cap, budget.input_limit)
+    if capability.upper <= cap:
+        return ()
+    over = capability.upper - cap
+    return (
+        f"the tools that are sent cost up to {capability.upper} tokens, {over} above their cap of {cap}: the selection "
+        "sends those that are needed, whatever they cost; shorten their definitions, or raise the cap",
+    )
 
 
 # Cached: a session's tools rarely change.

@@ -51,6 +51,19 @@ def waiting(request: Dict) -> set[str]:
     return {tool["name"] for tool in request["tools"] if tool.get("defer_loading")}
 
 
+@pytest.mark.parametrize("cap", [200, 0.005])
+def test_the_report_says_by_how_much_the_tools_that_are_always_sent_exceed_their_cap(cap: float) -> None:
+    limits = {"capability": Limit(cap=cap, select=Defer(100, ToolSearch(read_tools(TOOLS))))}
+    assembler = Assembler(Budget(40_000, limits=limits), dialect="plain", on_overflow=TrimOldest())
+    unused = assembler.add_capability(TOOLS[:8]).add_message({"role": "user", "content": "Hello"}).build()
+    assert unused.costs.capability < 200
+    assert not any("above their cap" in note for note in unused.report.notes)
+    history = [message for number in range(4) for message in called(f"tool_{number}", number)]
+    context = assembler.add_messages([*history, {"role": "user", "content": "Thanks"}]).build()
+    (note,) = (note for note in context.report.notes if "above their cap" in note)
+    assert f"{context.costs.capability - 200} above their cap of 200" in note
+
+
 @pytest.mark.parametrize("dialect", ["anthropic", "openai_responses"])
 @pytest.mark.parametrize("off", [-1, 0, 1])
 def test_no_tool_is_deferred_up_to_the_threshold_and_every_unused_one_above_it(dialect: str, off: int) -> None:
