@@ -66,6 +66,8 @@ _HIDDEN = frozenset(
 _SEALED = frozenset(["encrypted_content", "encrypted_index", "encrypted_stdout", "redactedContent"])
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
 """No language has a word of 200 letters, so this is not text."""
+_READ = frozenset(["code", "logs", "output", "stdErr", "stdOut", "stderr", "stdout", "text"])
+"""Keys whose text a model reads, even if it is base64 that a program has printed."""
 
 _REFERENCES = frozenset(["item_reference"])
 _LASTING = ("audio", "video")
@@ -237,6 +239,8 @@ def _remove_unread_fields(fields: _Raw, found: _Findings) -> dict[str, Any]:
             found.sealed += len(held)
         elif isinstance(held, str) and key in _HIDDEN:
             found.hidden += len(held) // 2 if _BASE64.fullmatch(held) else len(held)
+        elif isinstance(held, str) and key in _READ and not held.startswith("data:"):
+            shown |= {key: held} if held else {}
         elif (kept := _remove_unread(held, found)) not in ("", None, {}, []):
             shown[key] = kept
     return shown
