@@ -396,3 +396,29 @@ def test_a_type_of_a_message_that_is_no_text_is_not_sent(role: str, part: str, k
     assert "AB" in texts(context.request())
     assert verify(context.request(), dialect="openai_responses") == []
     assert count_request(context.request(), dialect="openai_responses") == context.count
+
+
+ODD_PARTS: dict[str, Dict] = {
+    "under data": {"type": "odd", "data": b"x"},
+    "under bytes": {"type": "odd", "bytes": b"x"},
+    "deeper": {"type": "odd", "odd": {"data": b"x"}},
+    "in a list": {"type": "odd", "odd": [{"bytes": b"x"}]},
+    "a sound": {"type": "input_audio", "input_audio": {"data": b"x", "format": "wav"}},
+    "a picture": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": b"x"}},
+}
+
+
+@pytest.mark.parametrize("part", ODD_PARTS.values(), ids=ODD_PARTS)
+def test_bytes_in_a_part_with_a_type_are_refused_where_they_are_added(part: Dict) -> None:
+    """No API with typed parts takes bytes. They were sent to Chat, whose client cannot write them as JSON."""
+    with pytest.raises(ConversationError, match="give their base64 as a text"):
+        read_message({"role": "user", "content": [part]}, 0)
+
+
+@pytest.mark.parametrize("api", ["bedrock", "gemini"])
+def test_bytes_in_a_part_without_a_type_reach_its_api(api: str) -> None:
+    given: dict[str, Dict] = {
+        "bedrock": {"role": "user", "content": [{"text": "q"}, {"odd": {"bytes": b"x"}}]},
+        "gemini": {"role": "user", "parts": [{"text": "q"}, {"odd": {"data": b"x"}}]},
+    }
+    assert "b'x'" in str(built(api, given[api]).request())

@@ -231,6 +231,16 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
         anthropic,
         [{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "data": b"x"}}]}],
     ),
+    "bytes in a part of an unknown type": (openai_chat, [{"role": "user", "content": [{"type": "odd", "data": b"x"}]}]),
+    "bytes below a part of an unknown type": (
+        openai_responses,
+        [{"role": "user", "content": [{"type": "odd", "odd": [{"bytes": b"x"}]}]}],
+    ),
+    "bytes in an answer": (anthropic, step(call(), content=[{"type": "odd", "data": b"x"}])),
+    "bytes for a sound": (
+        openai_chat,
+        [{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": b"x", "format": "wav"}}]}],
+    ),
     "reasoning of an answer that was cut off": (openai_responses, [USER, THOUGHT, NEXT]),
     "reasoning at the end": (openai_responses, [USER, THOUGHT]),
     "two thoughts, an answer, a thought": (openai_responses, [USER, THOUGHT, THOUGHT, SAID, THOUGHT, NEXT]),

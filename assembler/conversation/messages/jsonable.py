@@ -9,16 +9,17 @@ from typing import Any, TypeAlias, cast
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text
 
-Leaves: TypeAlias = tuple[type, ...]
+Keys: TypeAlias = frozenset[str]
 
-_LEAVES: Leaves = (bool, int, type(None))
-_MEDIA: Leaves = (*_LEAVES, bytes)
-"""Content may hold bytes: Bedrock's and Gemini's media, which their clients encode."""
+_LEAVES = (bool, int, type(None))
 _UNPRINTABLE = 10**640
 """`sys.int_info.str_digits_check_threshold`: every interpreter prints shorter numbers, however it is configured."""
 _CONTENT = ("content", "parts")
-_ENCODED = ("bytes", "data", "signature", "thoughtSignature", "thought_signature", "redactedContent")
-"""The fields of Bedrock and Gemini that may hold these bytes."""
+_NO_KEYS: Keys = frozenset()
+_SIGNATURES: Keys = frozenset(["signature", "thoughtSignature", "thought_signature"])
+"""The fields that may hold bytes in a part with a type. The clients of its API do not encode them in any other."""
+_ENCODED: Keys = frozenset(["bytes", "data", "redactedContent", *_SIGNATURES])
+"""The fields of Bedrock's and Gemini's parts, which have no type, that may hold bytes. Their clients encode them."""
 
 
 DEEPEST = 200
@@ -40,13 +41,13 @@ def sendable_copy(fields: Mapping[str, Any], *, index: int) -> dict[str, Any]:
     more than `MOST` values, and `MarkupError` for a lone surrogate. O(values), in one pass.
     """
     try:
-        return _copy_dict(fields, index, _LEAVES, _MEDIA, DEEPEST, [MOST])
+        return _copy_dict(fields, index, _NO_KEYS, _ENCODED, DEEPEST, [MOST])
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
 
 
 def _copy_dict(
-    fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Leaves, depth: int, allowance: list[int]
+    fields: Mapping[str, Any], index: int, encoded: Keys, in_content: Keys, depth: int, allowance: list[int]
 ) -> dict[str, Any]:
     if not depth:
         raise RecursionError
@@ -62,9 +63,9 @@ def _copy_dict(
             plain = plain and type(key) is str
         if value is None or (type(value) is str and value.isascii()):
             continue
-        allowed = in_content if key in _CONTENT else leaves
-        if type(value) is bytes and key not in _ENCODED:
-            allowed = _LEAVES
+        allowed = in_content if key in _CONTENT else encoded
+        if type(value) is bytes and key in allowed:
+            continue
         if type(value) is dict:
             copy[key] = _copy_dict(value, index, allowed, allowed, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
         else:
@@ -79,9 +80,9 @@ def _make_size_error(index: int) -> ConversationError:
     )
 
 
-def _copy_value(value: Any, index: int, leaves: Leaves, depth: int, allowance: list[int]) -> Any:
+def _copy_value(value: Any, index: int, encoded: Keys, depth: int, allowance: list[int]) -> Any:
     if isinstance(value, dict):
-        return _copy_dict(cast("dict[str, Any]", value), index, leaves, leaves, depth, allowance)
+        return _copy_dict(cast("dict[str, Any]", value), index, encoded, encoded, depth, allowance)
     if isinstance(value, list | tuple):
         if not depth:
             raise RecursionError
@@ -90,9 +91,9 @@ def _copy_value(value: Any, index: int, leaves: Leaves, depth: int, allowance: l
         if allowance[0] < 0:
             raise _make_size_error(index)
         copies = [
-            _copy_dict(item, index, leaves, leaves, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
+            _copy_item(item, index, encoded, depth - 1, allowance)  # pyright: ignore[reportUnknownArgumentType]
             if type(item) is dict
-            else _copy_value(item, index, leaves, depth - 1, allowance)
+            else _copy_value(item, index, encoded, depth - 1, allowance)
             for item in items
         ]
         return copies if isinstance(value, list) else tuple(copies)
@@ -102,7 +103,11 @@ def _copy_value(value: Any, index: int, leaves: Leaves, depth: int, allowance: l
         if not math.isfinite(value):
             raise ConversationError("a number in the message is not finite, which JSON cannot express", index=index)
         return float.__float__(value)  # a numpy float compares with a list item by item
-    if not isinstance(value, leaves):
+    if isinstance(value, bytes):
+        raise ConversationError(
+            "the message holds bytes where its API takes none; give their base64 as a text", index=index
+        )
+    if not isinstance(value, _LEAVES):
         raise ConversationError(
             f"the message holds a {type(value).__name__}, which JSON cannot carry; pass plain data, or register_reader "
             "for a message class of your own",
@@ -114,6 +119,13 @@ def _copy_value(value: Any, index: int, leaves: Leaves, depth: int, allowance: l
             raise ConversationError("a number in the message has more digits than Python writes as JSON", index=index)
         return number
     return value
+
+
+def _copy_item(item: dict[str, Any], index: int, encoded: Keys, depth: int, allowance: list[int]) -> dict[str, Any]:
+    """Copy a part, or another dict in a list."""
+    if encoded and type(item.get("type")) is str:
+        encoded = _SIGNATURES
+    return _copy_dict(item, index, encoded, encoded, depth, allowance)
 
 
 def _check_key(key: object, index: int) -> None:

@@ -128,25 +128,13 @@ def _media_reader(kind: str) -> Callable[[Raw, int], Media]:
     return lambda part, index: Media(kind, part)
 
 
-def _sourced_media_reader(kind: str) -> Callable[[Raw, int], Media]:
-    """A reader for media with Anthropic's `source`, which must hold base64: its clients do not encode bytes."""
-
-    def read(part: Raw, index: int) -> Media:
-        source: object = part.get("source")
-        if isinstance(source, Mapping) and isinstance(cast(Raw, source).get("data"), bytes):
-            raise ConversationError(f"the data of the {kind} are bytes; give their base64 as a text", index=index)
-        return Media(kind, part)
-
-    return read
-
-
-def _read_document(part: Raw, index: int) -> Media | Opaque:
+def _read_document(part: Raw, _index: int) -> Media | Opaque:
     """A document. One with its content in blocks is not a file but `Opaque`, and priced by its words."""
     block: object = part if "type" in part else part.get("document")
     source: object = cast(Raw, block).get("source") if isinstance(block, Mapping) else None
     if isinstance(source, Mapping) and "content" in cast(Raw, source):
         return Opaque("document", part, "anthropic" if "type" in part else "bedrock")
-    return _sourced_media_reader("document")(part, index)
+    return Media("document", part)
 
 
 def _read_thinking(part: Raw, index: int) -> Thinking:
@@ -365,7 +353,7 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "refusal": (lambda part, index: checked_text(part.get("refusal"), field=f"conversation[{index}]"), "openai"),
     "input_image": (_media_reader("image"), "responses"),
     "input_file": (_media_reader("document"), "responses"),
-    "image": (_sourced_media_reader("image"), "anthropic"),
+    "image": (_media_reader("image"), "anthropic"),
     "document": (_read_document, "anthropic"),
     "thinking": (_read_thinking, "anthropic"),
     "redacted_thinking": (_read_thinking, "anthropic"),
