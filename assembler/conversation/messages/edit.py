@@ -12,9 +12,9 @@ import attrs
 from assembler.conversation.messages.dicts import flat_arguments, private_copy
 from assembler.conversation.messages.extra_fields import REASONING, field_of, refusal_of
 from assembler.conversation.messages.kinds import ARGUMENTS, CALLS
-from assembler.conversation.messages.message import Call, Media, Message, Part, Result, content_of_result
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, content_of_result
 from assembler.conversation.messages.objects import is_message_object
-from assembler.conversation.messages.parts import write_parts
+from assembler.conversation.messages.parts import compact_json, write_parts
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
 from assembler.conversation.messages.responses_items import RESPONSES
@@ -22,7 +22,8 @@ from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.messages.spelling import spelling_with
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.errors import MessageTypeError
-from assembler.text.fields import fields_in
+from assembler.text.fields import fields_in, object_in
+from assembler.validation import name_of_value
 
 
 def edited(message: Message, parts: Sequence[Part | None]) -> Message:
@@ -59,12 +60,50 @@ def _refuse_other_kinds(old: Sequence[Part], new: Sequence[Part | None]) -> None
             f"edited(): the message has {len(old)} parts, got {len(new)}; pass None to leave one out"
         )
     for place, (before, after) in enumerate(zip(old, new, strict=True)):
+        if type(before) is Call and type(after) is Call:
+            _refuse_other_arguments(place, before, after)
+        if type(before) is Result and type(after) is Result and after is not before:
+            _refuse_other_content(place, after)
         if after is None or type(after) is type(before):
             continue
         if not (type(before) is Media and type(after) is str):
             kind, got = type(before).__name__, type(after).__name__
             step = f"{_REPLACED.get(kind, f'another {kind}')}, or None to leave it out"
             raise MessageTypeError(f"edited(): parts[{place}] is a {kind}, got a {got}; write {step}")
+
+
+def _refuse_other_arguments(place: int, before: Call, after: Call) -> None:
+    """Raise unless the arguments are a text, and that of a JSON object if the message holds one."""
+    arguments: object = after.arguments
+    if type(arguments) is not str:
+        problem = f"arguments are JSON text, got {name_of_value(arguments)}; write json.dumps(arguments)"
+    elif before.given is not None and arguments != before.arguments and not _is_object_text(arguments):
+        problem = "the message holds its arguments as an object; write the text of a JSON object, such as '{}'"
+    else:
+        return
+    raise MessageTypeError(f"edited(): parts[{place}] is a Call: {problem}")
+
+
+def _refuse_other_content(place: int, result: Result) -> None:
+    """Raise unless the parts of a result are a tuple of texts and media, and what it was given as is an object."""
+    parts: object = result.parts
+    if type(parts) is not tuple:
+        problem = f"its parts are a tuple, got {name_of_value(parts)}; write parts=(text,)"
+    elif wrong := [part for part in cast("tuple[object, ...]", parts) if not isinstance(part, str | Media | Opaque)]:
+        problem = f"its parts are texts and media, got {name_of_value(wrong[0])}; write parts=(text,)"
+    elif not isinstance(cast(object, result.given), Mapping | None):
+        problem = f"given is the object that a result came as, got {name_of_value(result.given)}; write given=None"
+    else:
+        return
+    raise MessageTypeError(f"edited(): parts[{place}] is a Result: {problem}")
+
+
+def _is_object_text(text: str) -> bool:
+    found = object_in(text)
+    try:
+        return found is not None and bool(compact_json(found).encode())
+    except (ValueError, RecursionError):  # NaN, an infinity or a lone surrogate, which JSON cannot carry
+        return False
 
 
 _REPLACED = {

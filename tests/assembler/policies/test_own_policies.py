@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ChatRegions, CitedSources, MarkupError, PlanError
+from assembler import Assembler, ChatRegions, CitedSources, MarkupError, MessageTypeError, PlanError
 from assembler.conversation.messages import Call, Message, Result, edited, read_message
 from assembler.dialects import plain
 from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, TrimOldest
@@ -97,6 +97,42 @@ BREACHES = {
 def test_a_change_that_would_break_the_history_raises(change: Any) -> None:
     with pytest.raises(PlanError, match="policy Rewrites"):
         assembler_of(session(), 60, [Rewrites(change), TrimOldest()]).build()
+
+
+def held(part: dict[str, Any]) -> Message:
+    return read_message({"role": "assistant" if part["type"] == "tool_use" else "user", "content": [part]}, 0)
+
+
+CALLED = held({"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}})
+ANSWERED = held({"type": "tool_result", "tool_use_id": "a", "content": "ok"})
+SLIPS: dict[str, tuple[Message, dict[str, Any]]] = {
+    "arguments that are an object": (CALLED, {"arguments": {"x": 2}}),
+    "arguments that are nothing": (CALLED, {"arguments": None}),
+    "arguments cut in the middle": (CALLED, {"arguments": '{"x'}),
+    "arguments that are a list": (CALLED, {"arguments": "[1]"}),
+    "arguments that JSON cannot carry": (CALLED, {"arguments": '{"x": NaN}'}),
+    "a text in place of parts": (ANSWERED, {"parts": "gone"}),
+    "a part that is a block": (ANSWERED, {"parts": ({"type": "text", "text": "gone"},)}),
+    "an object that is a number": (ANSWERED, {"parts": ("gone",), "given": 5}),
+}
+
+
+@pytest.mark.parametrize(("message", "changes"), SLIPS.values(), ids=list(SLIPS))
+def test_a_part_that_no_message_can_hold_is_refused_with_what_to_write(
+    message: Message, changes: dict[str, Any]
+) -> None:
+    (part,) = message.parts
+    with pytest.raises(MessageTypeError, match=r"edited\(\): parts\[0\] is a .*; write "):
+        edited(message, [attrs.evolve(part, **changes)])  # type: ignore[arg-type, type-var]
+
+
+def test_arguments_that_chat_holds_as_a_text_may_be_any_text() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+    message = read_message({"role": "assistant", "content": None, "tool_calls": [call]}, 0)
+    (part,) = message.parts
+    assert isinstance(part, Call)
+    cut: Any = edited(message, [attrs.evolve(part, arguments='{"x')]).raw
+    assert cut["tool_calls"][0]["function"]["arguments"] == '{"x'
 
 
 TURNS = {
