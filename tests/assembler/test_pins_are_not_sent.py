@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler
+from assembler import Assembler, ConversationError
 from budgets import Budget
 from tests.assembler.one_price import APIS, GATEWAYS, Api, costs_its_request
 
@@ -86,3 +86,19 @@ def test_a_pin_costs_nothing_and_is_sent_nowhere(api: Api, message: Mapping[str,
     assert pinned.notes(api.dialect) == plain.notes(api.dialect)
     assert '"pinned"' not in json.dumps(pinned.request())
     costs_its_request(pinned, api)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": [{"type": "text", "text": "Hi", "pinned": True}]},
+        {"role": "user", "content": [{"text": "Hi", "pinned": True}]},
+        {"role": "user", "parts": [{"text": "Hi", "pinned": True}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "Hi", "pinned": True}]},
+    ],
+    ids=["Claude's", "Bedrock's", "Gemini's", "of Responses"],
+)
+def test_a_pin_on_a_part_is_refused_where_it_is_added(message: Mapping[str, Any]) -> None:
+    """It pinned nothing, and the API refused it."""
+    with pytest.raises(ConversationError, match="write the key beside its role"):
+        Assembler().add_message(message).build()

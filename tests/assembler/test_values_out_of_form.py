@@ -422,3 +422,30 @@ def test_bytes_in_a_part_without_a_type_reach_its_api(api: str) -> None:
         "gemini": {"role": "user", "parts": [{"text": "q"}, {"odd": {"data": b"x"}}]},
     }
     assert "b'x'" in str(built(api, given[api]).request())
+
+
+@pytest.mark.parametrize("mark", [[], {}, "", False])
+def test_an_empty_cache_mark_is_left_out(mark: object) -> None:
+    """Anthropic's API refuses one without a type. The same mark spelled null is sent as it came."""
+    marked = {"cache_control": mark}
+    history = [
+        {"role": "system", "content": [{"type": "text", "text": "Be brief.", **marked}]},
+        {"role": "user", "content": [{"type": "text", "text": "q", **marked}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "ask", "input": {}, **marked}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "r", **marked}]},
+    ]
+    tool = {"name": "ask", "description": "Asks.", "input_schema": TOOL["parameters"], **marked}
+    context = Assembler(dialect="anthropic").add_capability([tool]).add_messages(history).build()
+    assert "cache_control" not in str(context.request())
+    assert_valid(context, "anthropic")
+
+
+@pytest.mark.parametrize("summary", [{}, {"summary": None}])
+def test_reasoning_without_a_summary_is_sent_with_an_empty_one(summary: Dict) -> None:
+    """The API demands the list (openai 3.54.0, ResponseReasoningItemParam)."""
+    thought = {"type": "reasoning", "id": "rs_1", "encrypted_content": "AAAA", **summary}
+    said = {"type": "message", "role": "assistant", "id": "m_1", "status": "completed"}
+    answer = {**said, "content": [{"type": "output_text", "text": "a", "annotations": []}]}
+    context = built("openai_responses", thought, answer, ASKED)
+    assert context.request()["input"][1]["summary"] == []
+    assert_valid(context, "openai_responses")

@@ -14,6 +14,7 @@ from assembler.conversation.messages.extra_fields import (
     thoughts_in_extra_fields,
 )
 from assembler.conversation.messages.jsonable import sendable_copy
+from assembler.conversation.messages.kinds import PIN as PIN
 from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import CHAT_SHAPES, FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
@@ -33,9 +34,6 @@ ROLES: dict[str, Role] = {
     "function": "tool",
 }
 """Every accepted word for a role, and our own word for it."""
-
-PIN = "pinned"
-"""Our own key in a message dict: it pins the message's turn and is never sent."""
 
 
 def role_of(value: object, *, index: int) -> Role:

@@ -7,6 +7,9 @@ from typing import Any
 
 from assembler.conversation.messages.message import Role
 
+PIN = "pinned"
+"""Our own key in a message dict: it pins the message's turn and is never sent."""
+
 OF_ANTHROPIC = (
     "advisor_tool_result",
     "bash_code_execution_tool_result",

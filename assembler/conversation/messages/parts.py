@@ -14,6 +14,7 @@ from assembler.conversation.messages.kinds import (
     OF_GEMINI,
     OF_LANG_CHAIN,
     OF_MISTRAL,
+    PIN,
     is_item,
 )
 from assembler.conversation.messages.message import Call, Media, Opaque, Part, Result, Thinking
@@ -85,6 +86,8 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
         raise ConversationError(f"a content part must be a dict, got {type(item).__name__}", index=index)
     part = cast(Raw, item)
     kind = part.get("type")
+    if PIN in part and part[PIN] is True:
+        raise _make_pin_error(index)
     if kind is None and not OF_GEMINI.isdisjoint(part):
         return read_gemini_part(part, index), FOREIGN  # Gemini has no content, and no other API has its parts
     if isinstance(kind, str) and (is_item(kind, part)):
@@ -103,6 +106,12 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
     elif kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
         shape = "anthropic"
     return reader(part, index), shape
+
+
+def _make_pin_error(index: int) -> ConversationError:
+    return ConversationError(
+        f"a part is {PIN}, and only a whole message can be: write the key beside its role", index=index
+    )
 
 
 def _read_text(part: Raw, index: int) -> str:
@@ -248,6 +257,8 @@ def read_either(part: Raw, snake: str, camel: str) -> Any:
 
 def read_gemini_part(part: Raw, index: int) -> Part:
     """A part of Gemini's, in the API's camelCase or the SDK's snake_case."""
+    if PIN in part and part[PIN] is True:
+        raise _make_pin_error(index)
     if (call := read_either(part, "function_call", "functionCall")) is not None:
         signature: object = read_either(part, "thought_signature", "thoughtSignature")
         if not isinstance(signature, str | bytes | None):

@@ -1,5 +1,7 @@
 """Finds cache marks that are keys of a message, a part, a call or a definition, where the API has no such key.
 
+An empty mark is one too: no API takes it.
+
 Bedrock's mark is a block of its own, so no API has it as a key beside other fields.
 """
 
@@ -80,6 +82,13 @@ def _drop_marks(found: Iterable[tuple[Mapping[str, Any], str]]) -> None:
 def _find_strays(fields: Mapping[str, Any], kept: frozenset[str]) -> Found:
     if not MARK_KEYS.isdisjoint(fields):
         yield from ((fields, key) for key in MARK_KEYS - kept if key in fields)
+        if CONTROL in kept and _is_empty(fields.get(CONTROL)):
+            yield fields, CONTROL
+
+
+def _is_empty(mark: object) -> bool:
+    """Whether a mark says nothing: Anthropic's API takes null, and no other value without a type."""
+    return mark is not None and not mark
 
 
 def _list_parts(holder: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -61,6 +61,8 @@ def _copy_items(message: Message, notes: Notes) -> Iterator[Item]:
     for given in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = given.copy() if message.shallow else private_copy(given)
         item.pop(PIN, None)
+        if item.get("type") == "reasoning" and item.get("summary") is None:
+            item["summary"] = []  # which the API demands
         _MARKS.drop(item)
         for key in ("content", "output"):
             if isinstance(item.get(key), list):
