@@ -130,11 +130,14 @@ class _CheckedCounter(Checked):
         for text in _LETTERS:
             if self.count(text) == 0:
                 raise self.broken("a text with letters costs something", f"{text!r} costs 0")
-            once, twice = self.count(f"{text} " * _MANY), self.count(f"{text} " * _MANY * 2)
-            if once >= twice:
-                problem = f"{text!r} costs {once} if repeated {_MANY} times, and {twice} for twice as many"
-                raise self.broken("a longer text costs more", problem)
-        self.count("word " * _LONG)
+            self.costs_more_if_repeated_twice_as_often(text, _MANY)
+        self.costs_more_if_repeated_twice_as_often("word", _LONG // 2)
+
+    def costs_more_if_repeated_twice_as_often(self, text: str, times: int) -> None:
+        once, twice = self.count(f"{text} " * times), self.count(f"{text} " * times * 2)
+        if once >= twice:
+            problem = f"{text!r} costs {once} if repeated {times} times, and {twice} for twice as many"
+            raise self.broken("a longer text costs more", f"{problem}; count without truncation")
 
     def tells_texts_apart(self) -> None:
         """Check that two copies count alike in either order: a memory may take two texts for one."""

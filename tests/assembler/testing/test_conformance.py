@@ -523,6 +523,7 @@ class Renamed(Told):
 
 COUNTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "its beginning alone": ("longer text", lambda text: len(text[:100])),
+    "the tokenizer's own limit": ("count without truncation", lambda text: min(len(text.split()), 8_192)),
     "always one": ("longer text", lambda text: int(bool(text))),
     "letters of other scripts are free": ("letters costs something", lambda text: len(text.encode("ascii", "ignore"))),
     "upper and lower case are one": ("the same text the same.*WORD", Caseless()),
