@@ -41,8 +41,9 @@ def verify(
 
     `request` is the keyword arguments of the API's call, as plain JSON; other values are violations (S2), never errors.
     A part, item or tool of a type that no API is known to have is a violation with `note`: the API may be newer than
-    these rules, so it is no fault. `model` matters for the rules that differ between a provider's models (A11, A16,
-    G8). `dialect` is a value of `assembler.dialects` or its name, by default that of `model` or of the body's model.
+    these rules, so it is no fault. So is what recorded requests show that the API accepts against its documentation.
+    `model` matters for the rules that differ between models (A11, A16, G8, O5). `dialect` is a value of
+    `assembler.dialects` or its name, by default that of `model` or of the body's model.
 
     Linear; no recursion. Raises `BudgetError` for a dialect without rules. Rules and error texts come from public issue
     threads, read 2026-11; none was checked against a live endpoint.

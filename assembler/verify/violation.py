@@ -25,7 +25,8 @@ class Violation:
     `provider_says` is a template (`<id>`, `<i>`), or None if no public thread quotes one; `source` is its source. The
     fields hold only indexes, ids, names and counts, never the text of a message.
 
-    With `note` it is no fault: something has a type that these rules do not know, which a newer API may accept.
+    With `note` it is no fault: something has a type that these rules do not know, which a newer API may accept, or the
+    API documents otherwise what recorded requests show that it accepts.
     """
 
     rule: str
@@ -34,6 +35,10 @@ class Violation:
     provider_says: str | None = None
     source: str | None = None
     note: bool = False
+
+    def as_accepted(self) -> Violation:
+        """The same as a note: recorded requests show that the API accepts it."""
+        return attrs.evolve(self, problem=f"accepted all the same: {self.problem}", provider_says=None, note=True)
 
     def __str__(self) -> str:
         return f"{self.rule} at {self.where or 'the request'}: {self.problem}"

@@ -87,3 +87,50 @@ def test_a_body_with_notes_alone_passes_the_check_of_the_command(
     file.write_text(json.dumps(asked("anthropic", NEW["anthropic"])), encoding="utf-8")
     assert main(["check", str(file), "--dialect", "anthropic"]) == 0
     assert "no violations of the rules of anthropic, 1 note\n" in capsys.readouterr().out
+
+
+def answered(name: str, role: str = "user", **more: Any) -> Dict:
+    call = {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}}}]}
+    answer = {"role": role, "parts": [{"functionResponse": {"name": name, "response": {}}}]}
+    return {"contents": [{"role": "user", "parts": [{"text": "q"}]}, call, answer], **more}
+
+
+def with_long_id(model: str) -> Dict:
+    name = "c" * 43
+    call = {"id": name, "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    asked = [{"role": "user", "content": "q"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    return {"model": model, "messages": [*asked, {"role": "tool", "tool_call_id": name, "content": "a"}]}
+
+
+FUNCTIONS = {"functionDeclarations": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+ACCEPTED: dict[str, tuple[str, Dict]] = {
+    "an answer under the id of its call": ("gemini", answered("9987098e-ab3e-4e49-b8ee-5216f4ebd1b4")),
+    "an answer under another name": ("gemini", answered("other")),
+    "an answer in the role of a function": ("gemini", answered("look", "function")),
+    "tools that are no list": ("gemini", answered("look", tools=FUNCTIONS)),
+    "parts that are no list": ("gemini", {"contents": [{"role": "user", "parts": {"text": "q"}}]}),
+    "a long id for DeepSeek": ("openai_chat", with_long_id("deepseek-chat")),
+}
+
+
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_what_an_api_accepts_against_its_documentation_is_a_note(case: str) -> None:
+    dialect, body = ACCEPTED[case]
+    found = verify(body, dialect=dialect, model=body.get("model"))
+    assert found
+    assert all(one.note and "accepted all the same" in one.problem for one in found)
+    assert_valid(body, dialect=dialect)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body"),
+    [
+        ("gemini", answered("look", tools="look")),
+        ("gemini", {"contents": [{"role": "user", "parts": {"text": ""}}]}),
+        ("gemini", answered("look", tools={"functionDeclarations": {"parameters": {}}})),
+        ("gemini", answered("look", "assistant")),
+        ("openai_chat", with_long_id("gpt-4o")),
+    ],
+)
+def test_what_no_recording_shows_stays_a_fault(dialect: str, body: Dict) -> None:
+    assert not all(found.note for found in verify(body, dialect=dialect, model=body.get("model")))
