@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -67,14 +68,28 @@ def histories(item: Dict) -> Iterator[list[Dict]]:
             yield [USER, told, told, MODEL, MODEL, USER]
 
 
-@pytest.mark.parametrize("name", ITEMS)
-@pytest.mark.parametrize("model", MODELS)
-def test_an_item_costs_what_its_request_costs_at_every_place(name: str, model: str) -> None:
-    """The bound was rounded with the texts around the item in a request, and without them in a build."""
-    for history in histories(ITEMS[name]):
+def prices_each_as_its_request(model: str, told: Iterable[list[Dict]]) -> None:
+    for history in told:
         made = Assembler(Budget(1_000_000, model=model), dialect="openai_responses").add_messages(history)
         context = made.build()
         assert context.count == count_request(context.request(), dialect="openai_responses", model=model), history
+
+
+@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("model", MODELS)
+def test_an_item_costs_what_its_request_costs_at_every_place(name: str, model: str) -> None:
+    """The bound was rounded with the texts around the item in a request, and without them in a build.
+
+    Each history is tried under two or three of the models, and under all of them in the slow test.
+    """
+    prices_each_as_its_request(model, islice(histories(ITEMS[name]), MODELS.index(model) % 3, None, 3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("model", MODELS)
+def test_an_item_costs_what_its_request_costs_at_every_place_under_every_model(name: str, model: str) -> None:
+    prices_each_as_its_request(model, histories(ITEMS[name]))
 
 
 @pytest.mark.parametrize("name", OWED)
