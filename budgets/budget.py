@@ -21,6 +21,8 @@ from budgets.value import Value
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from budgets.models import ModelFacts
+
 _NUMBERS = ("context_window", "max_output_tokens", "reasoning_tokens", "overhead", "safety_margin")
 _OPTIONAL_NUMBERS = ("least_output_tokens", "max_input_tokens")
 _NO_LIMITS: Mapping[str, Limit] = {}
@@ -158,14 +160,8 @@ class Budget(Value):
         window = facts(name).window if context_window is None else context_window
         published = facts_or_none(name)
         answers = {"max_output_tokens": max_output_tokens, "least_output_tokens": least_output_tokens}
-        for field, given in answers.items():
-            tokens = 0 if given is None else whole_tokens(given, field)
-            if published is not None and published.max_output is not None and tokens > published.max_output:
-                raise BudgetError(
-                    f"{field} is {tokens}, but {name} answers with at most {published.max_output} "
-                    f"({published.source}): {tokens - published.max_output} too many; "
-                    f"lower it to {published.max_output}"
-                )
+        for field, reserve in answers.items():
+            _refuse_longer_answer(name, published, field, 0 if reserve is None else whole_tokens(reserve, field))
         if max_input_tokens is None and published is not None:
             max_input_tokens = published.max_input
         return cls(
@@ -264,6 +260,15 @@ class Budget(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         _refuse_unpicklable(self.counter)
         return _restore, (type(self), {field.name: getattr(self, field.name) for field in attrs.fields(type(self))})
+
+
+def _refuse_longer_answer(name: str, published: ModelFacts | None, field: str, reserve: Tokens) -> None:
+    longest = None if published is None else published.max_output
+    if published is not None and longest is not None and reserve > longest:
+        raise BudgetError(
+            f"{field} is {reserve}, but {name} answers with at most {longest} ({published.source}): "
+            f"{reserve - longest} too many; lower it to {longest}"
+        )
 
 
 def _drop_zeros(parts: list[tuple[Tokens, str]]) -> list[tuple[Tokens, str]]:

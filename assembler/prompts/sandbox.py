@@ -18,7 +18,7 @@ from assembler.prompts.traced_text import Traced, foreign, join_traced, owned
 from assembler.prompts.work_limit import MAX_BITS, OPERATORS, Allowance, ExceededError, pay_for
 
 if TYPE_CHECKING:
-    from jinja2.compiler import Frame
+    from jinja2.compiler import CodeGenerator, Frame
     from jinja2.runtime import Context
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -59,20 +59,33 @@ WIDEST = 100
 def environment() -> ImmutableSandboxedEnvironment:
     """The environment, one per process."""
     from jinja2 import StrictUndefined
-    from jinja2.compiler import CodeGenerator
     from jinja2.filters import FILTERS as BUILT_IN
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
     from jinja2.utils import Namespace
 
-    class Writer(CodeGenerator):
-        def _output_const_repr(self, group: Iterable[Any]) -> str:
-            return f"environment.owned({super()._output_const_repr(group)})"
+    class Undefined(StrictUndefined):  # a list prints its items by their repr
+        __repr__ = StrictUndefined.__str__
 
-    for kind in ("List", "Tuple", "Dict"):
-        setattr(Writer, f"visit_{kind}", _pay_when_made(getattr(CodeGenerator, f"visit_{kind}")))
+    sandbox = _make_sandbox_class()(
+        undefined=Undefined,
+        autoescape=False,
+        keep_trailing_newline=True,
+        optimized=False,
+        finalize=_pass_context(_print_value),
+        cache_size=0,
+    )
+    sandbox.globals = {"range": sandbox.globals["range"], "namespace": Namespace}
+    sandbox.filters = {name: BUILT_IN[name] for name in FILTERS}
+    sandbox.filters |= {name: _pass_context(function) for name, function in (BOUNDED | INTERNAL).items()}
+    sandbox.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
+    return sandbox
+
+
+def _make_sandbox_class() -> type[ImmutableSandboxedEnvironment]:
+    """Jinja's sandbox, in which everything that can take long or make a large value spends the allowance."""
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Sandbox(ImmutableSandboxedEnvironment):
-        code_generator_class = Writer
+        code_generator_class = _make_generator_class()
         intercepted_binops = frozenset(OPERATORS)
         concat = staticmethod(join_traced)
         owned = staticmethod(owned)
@@ -99,22 +112,20 @@ def environment() -> ImmutableSandboxedEnvironment:
                 return BOUNDED[name](context, *((args[0], owner) if name == "join" else (owner, *args)), **kwargs)
             return super().call(context, called, *args, **kwargs)
 
-    class Undefined(StrictUndefined):  # a list prints its items by their repr
-        __repr__ = StrictUndefined.__str__
+    return Sandbox
 
-    sandbox = Sandbox(
-        undefined=Undefined,
-        autoescape=False,
-        keep_trailing_newline=True,
-        optimized=False,
-        finalize=_pass_context(_print_value),
-        cache_size=0,
-    )
-    sandbox.globals = {"range": sandbox.globals["range"], "namespace": Namespace}
-    sandbox.filters = {name: BUILT_IN[name] for name in FILTERS}
-    sandbox.filters |= {name: _pass_context(function) for name, function in (BOUNDED | INTERNAL).items()}
-    sandbox.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
-    return sandbox
+
+def _make_generator_class() -> type[CodeGenerator]:
+    """Jinja's code generator, which marks the template author's text and pays for each literal list, tuple and dict."""
+    from jinja2.compiler import CodeGenerator
+
+    class Writer(CodeGenerator):
+        def _output_const_repr(self, group: Iterable[Any]) -> str:
+            return f"environment.owned({super()._output_const_repr(group)})"
+
+    for kind in ("List", "Tuple", "Dict"):
+        setattr(Writer, f"visit_{kind}", _pay_when_made(getattr(CodeGenerator, f"visit_{kind}")))
+    return Writer
 
 
 def _pay_when_made(visit: Callable[[Any, Any, Frame], None]) -> Callable[[Any, Any, Frame], None]:
