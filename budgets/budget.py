@@ -13,7 +13,7 @@ from budgets.count import AwaitedCounter, TokenCounter, Tokens
 from budgets.counters.by_model import shared_counter_for
 from budgets.counters.guard import Guarded, name_of, refuse_unusable
 from budgets.counters.memo import Memoised, memoised
-from budgets.errors import BudgetError
+from budgets.errors import BudgetError, named_type
 from budgets.limit import Limit, limits_by_region
 from budgets.numbers import hints, hints_at, whole_tokens
 from budgets.value import Value
@@ -40,9 +40,7 @@ def _read_plain_text(model: str | None) -> str | None:
 
 def _must_be_name(_budget: object, _field: object, model: Any) -> None:
     if model is not None and not (isinstance(model, str) and model.strip()):
-        raise BudgetError(
-            "model is empty" if isinstance(model, str) else f"model is a {type(model).__name__}, not a name"
-        )
+        raise BudgetError("model is empty" if isinstance(model, str) else f"model is {named_type(model)}, not a name")
 
 
 def _describe_counter(counter: TokenCounter | AwaitedCounter | None) -> str:

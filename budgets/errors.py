@@ -107,6 +107,12 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
 
 
+def named_type(value: object) -> str:
+    """The type of a value with its article, for an error that must not quote the value: an int, a str."""
+    name = type(value).__name__
+    return f"{'an' if name[:1] in tuple('aeioAEIO') else 'a'} {name}"
+
+
 class BudgetError(Evidence, ValueError):
     """Impossible numbers, such as negative ones or a reserve that leaves no tokens, or another wrong argument."""
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from budgets.count import Tokens
-from budgets.errors import BudgetError, OfTheCaller
+from budgets.errors import BudgetError, OfTheCaller, named_type
 from budgets.numbers import LONGEST_WORD, as_whole_number, share, whole_tokens
 from budgets.value import Value
 
@@ -58,7 +58,7 @@ class Limit(Value):
             raise BudgetError(f"select is the class {self.select.__name__}: call it")
         if self.select is not None and not callable(self.select):
             raise BudgetError(
-                f"select is a {type(self.select).__name__}: a function of (items, tokens, tokens_left) to the "
+                f"select is {named_type(self.select)}: a function of (items, tokens, tokens_left) to the "
                 "places that stay is expected"
             )
         if self.select is not None:
@@ -91,17 +91,15 @@ def _list_entries(limits: Mapping[Any, Any]) -> Iterable[tuple[Any, Any]]:
 def limits_by_region(limits: object) -> Mapping[str, Limit]:
     """A copy of `limits`. Raises BudgetError unless it is a mapping from region names to `Limit`."""
     if not isinstance(limits, Mapping):
-        raise BudgetError(f"limits is a {type(limits).__name__}: a mapping from region names to Limit is expected")
+        raise BudgetError(f"limits is {named_type(limits)}: a mapping from region names to Limit is expected")
     given: Mapping[Any, Any] = limits  # pyright: ignore[reportUnknownVariableType]
     checked: dict[str, Limit] = {}
     for region, limit in _list_entries(given):
         if region not in REGIONS:
-            shown = repr(region[:LONGEST_WORD]) if isinstance(region, str) else f"a {type(region).__name__}"
+            shown = repr(region[:LONGEST_WORD]) if isinstance(region, str) else named_type(region)
             near = f"; did you mean {_MEANT[region]}?" if region in _MEANT else ""
             raise BudgetError(f"limits has {shown}, which is not a region: choose {', '.join(REGIONS)}{near}")
         if not isinstance(limit, Limit):
-            raise BudgetError(
-                f"limits[{region!r}] is a {type(limit).__name__}: a Limit is expected, such as Limit(cap=0.4)"
-            )
+            raise BudgetError(f"limits[{region!r}] is {named_type(limit)}: a Limit is expected, such as Limit(cap=0.4)")
         checked[region] = limit
     return checked

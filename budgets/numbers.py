@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ParamSpec, SupportsIndex, TypeVar, cast
 
-from budgets.errors import BudgetError
+from budgets.errors import BudgetError, named_type
 
 if TYPE_CHECKING:
     from budgets.count import Tokens
@@ -76,14 +76,19 @@ def grouped(text: str) -> str:
 
 def in_tokens(number: int) -> str:
     """A number of tokens with its noun: 1 token, 1200 tokens."""
-    return f"{number} token{'' if number == 1 else 's'}"
+    return with_noun(number, "token")
+
+
+def with_noun(number: int, noun: str) -> str:
+    """A number with its noun, which takes an s as a plural."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def shown(value: object) -> str:
     """A number as text; for anything else only its type, since it could be a prompt."""
     if isinstance(value, int) and not -LARGEST < value < LARGEST:
         return f"an integer of {value.bit_length()} bits"
-    return str(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
+    return str(value) if isinstance(value, int | float) else named_type(value)
 
 
 P = ParamSpec("P")

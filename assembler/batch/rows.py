@@ -13,6 +13,7 @@ from assembler.errors import ConversationError, MarkupError, ToolError
 from assembler.files.json_text import bytes_as_base64, parse_json
 from assembler.pipeline.emit import request_to_read
 from budgets import AssemblyError, Count
+from budgets.numbers import with_noun
 
 REGIONS = ("instruction", "tools", "knowledge", "messages")
 """The regions that a row may have, each in the form of its `add_` method's argument."""
@@ -129,7 +130,7 @@ def _parse_json(value: object) -> object:
 
 
 def _name_kind(value: object) -> str:
-    return f"a text of {len(value)} characters" if isinstance(value, str) else type(value).__name__
+    return f"a text of {with_noun(len(value), 'character')}" if isinstance(value, str) else type(value).__name__
 
 
 def _add_knowledge(assembler: Assembler, value: object) -> None:

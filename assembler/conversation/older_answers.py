@@ -7,7 +7,6 @@ any other call with an id, and its answer with the role `tool`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
 
 import attrs
 
@@ -21,22 +20,18 @@ _FARTHEST_CALL = 256
 _ANSWERS = ("function", "tool")
 
 
-def has_no_call_id(message: Message) -> bool:
-    """Whether a message of the role `tool` holds one answer, which does not say which call it answers."""
-    part = message.parts[0] if len(message.parts) == 1 else None
-    return type(part) is Result and part.call_id is None
-
-
 def shape_like_its_call(answer: Message, before: Iterable[object]) -> Message:
     """The answer in Chat's older form only if its call is sent in that form, and then with the name of the call.
 
     An answer of the role `function` goes as it came if its name is legal and it holds no picture. `before` are the
-    messages before it, the newest first. O(answers between).
+    messages before it, the newest first. Any other message is returned as it is. O(answers between).
     """
+    result = answer.parts[0] if len(answer.parts) == 1 else None
+    if type(result) is not Result or result.call_id is not None:
+        return answer
     called = _find_older_call(before)
     if called is None:
         return attrs.evolve(answer, shape=FOREIGN) if answer.shape == "openai" else answer
-    result = cast(Result, answer.parts[0])
     named = result.name is not None and CALL_NAME.fullmatch(result.name) is not None
     if answer.shape == "openai" and named and not any(isinstance(part, Media) for part in result.parts):
         return answer

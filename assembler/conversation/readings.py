@@ -16,7 +16,6 @@ from assembler.conversation.compaction import may_compact
 from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.dicts import pinned_among
 from assembler.conversation.messages.responses_items import RESPONSES
-from assembler.conversation.older_answers import has_no_call_id, shape_like_its_call
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.conversation.turns import (
     NOTHING_OPEN,
@@ -215,7 +214,9 @@ class Readings:
         if found is None:
             raw = self._raws[index]
             found = read_message(raw, index)
-            if found.role == "tool" and found.sent is None and has_no_call_id(found):  # `sent` is known of most
+            if found.role == "tool" and found.sent is None:  # it is known of most
+                from assembler.conversation.older_answers import shape_like_its_call  # for few histories
+
                 found = shape_like_its_call(found, map(self._raws.__getitem__, range(index - 1, -1, -1)))
             # Stored before the reading, so that a thread that finds the reading also finds this.
             if type(raw) is dict:

@@ -29,6 +29,7 @@ from assembler.strategies.question_chunks import QuestionChunks
 from assembler.text.checked import checked_text
 from assembler.validation import iterates, offers, wrong
 from budgets import Budget, BudgetError, TokenCounter
+from budgets.errors import named_type
 
 _LOG = logger("greedy")
 
@@ -58,7 +59,7 @@ class PromptBuilder:
         """
         given: object = accepted_chunks
         if isinstance(given, str | Mapping | Set) or not iterates(given):
-            raise PromptError(f"accepted_chunks is a {type(accepted_chunks).__name__}: pass a list of texts")
+            raise PromptError(f"accepted_chunks is {named_type(accepted_chunks)}: pass a list of texts")
         texts = [checked_text(chunk, field=f"accepted_chunks[{place}]") for place, chunk in enumerate(accepted_chunks)]
         *broken, asked = map(self._control.broken, [*texts, checked_text(question, field="question")])
         if changed := sum(map(operator.ne, broken, texts)) + (asked != question):
@@ -98,7 +99,7 @@ def counter_of(tokenizer: object) -> TokenCounter:
     cannot be called or copied.
     """
     if isinstance(tokenizer, str | type) or not (callable(tokenizer) or offers(tokenizer, "encode")):
-        raise BudgetError(f"tokenizer is a {type(tokenizer).__name__}: pass a Hugging Face tokenizer or a counter")
+        raise BudgetError(f"tokenizer is {named_type(tokenizer)}: pass a Hugging Face tokenizer or a counter")
     return EncoderInput(
         _find_own_tokenizer(tokenizer) if hasattr(_find_engine(tokenizer), "no_truncation") else tokenizer
     )

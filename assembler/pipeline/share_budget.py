@@ -20,6 +20,7 @@ from assembler.regions.tools import Tool
 from assembler.strategies.strategy import Omitted
 from budgets import Budget, BudgetError, Limit, Tokens
 from budgets.allotment import allotments, tokens_of
+from budgets.errors import named_type
 from budgets.numbers import as_whole_number
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _select_places(
     """
     answer: object = select(items, tokens, tokens_left)
     if not isinstance(answer, Iterable):
-        raise BudgetError(f"select returned a {type(answer).__name__}: return the places of the items that stay")
+        raise BudgetError(f"select returned {named_type(answer)}: return the places of the items that stay")
     places = [as_whole_number(place, "a place that select returned") for place in cast("Iterable[object]", answer)]
     return sorted({place for place in places if 0 <= place < len(items)})
 

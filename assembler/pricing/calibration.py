@@ -20,7 +20,7 @@ from assembler.pricing.overflow import Overflow
 from assembler.text.fields import fields_of
 from assembler.validation import offers, wrong
 from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
-from budgets.errors import OfTheCaller
+from budgets.errors import OfTheCaller, named_type
 from budgets.lazy_names import FromFolders
 from budgets.numbers import index_of
 
@@ -282,7 +282,7 @@ def _input_tokens(usage: object, dialect: str) -> Tokens:
         fields = next((line for line in lines if index_of(_read_field(usage, line[0])) is not None), None)
         number = None if fields is None else sum(index_of(_read_field(usage, name)) or 0 for name in fields)
     if number is None or number <= 0:
-        found = f"{number} input tokens" if number is not None else f"no input tokens in a {type(usage).__name__}"
+        found = f"{number} input tokens" if number is not None else f"no input tokens in {named_type(usage)}"
         step = (
             "its .usage"
             if _read_field(usage, "usage") is not None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from assembler.prompts.history import Turns
 from assembler.prompts.traced_text import Traced, foreign, join_traced, owned
 from assembler.prompts.work_limit import MAX_BITS, OPERATORS, Allowance, ExceededError, pay_for
+from budgets.errors import named_type
 
 if TYPE_CHECKING:
     from jinja2.compiler import CodeGenerator, Frame
@@ -170,8 +171,8 @@ def _print_value(context: Context, value: object) -> Traced:
         value = value.transcript()
     elif isinstance(value, Iterator) or (callable(value) and not isinstance(value, Undefined)):
         # Its repr holds an address, which differs in each process.
-        kind = type(cast("object", value)).__name__
-        raise ExceededError(f"prints a {kind}: print plain data, or add |list or |join")
+        kind = named_type(cast("object", value))
+        raise ExceededError(f"prints {kind}: print plain data, or add |list or |join")
     printed = value if isinstance(value, Traced) else foreign(str(value))
     allowance_of(context).build(len(printed))  # a stored block may be printed again and again
     return printed

@@ -17,6 +17,7 @@ from assembler.prompts.prompt import Prompt
 from assembler.prompts.values import PlainValue, plain_values
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
 from assembler.validation import must_be
+from budgets.errors import named_type
 from budgets.numbers import as_whole_number
 
 MAX_TEMPLATE_CHARACTERS = 1_048_576
@@ -69,7 +70,7 @@ class ValidatedPromptTemplate:
         given = self.template_format
         style: object = _find_style(source, template=self.name) if given is None else given
         if not isinstance(style, str) or style not in ("f-string", "jinja2"):
-            shown = repr(style) if isinstance(style, str) else f"a {type(style).__name__}"
+            shown = repr(style) if isinstance(style, str) else named_type(style)
             raise PromptError(
                 f"template {self.name!r}: template_format is 'f-string' or 'jinja2', got {shown}", name=self.name
             )

@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 from assembler.errors import PromptError
 from assembler.prompts.history import turns_of
 from assembler.prompts.variables import HISTORIES
-from budgets.errors import OfTheCaller
+from budgets.errors import OfTheCaller, named_type
 
 PlainValue: TypeAlias = (
     str | int | float | bool | list["PlainValue"] | tuple["PlainValue", ...] | dict["PlainValue", "PlainValue"] | None
@@ -95,13 +95,13 @@ class _Copier:
 
     def _convert_other(self, value: object) -> PlainValue:
         raise _RefusedValueError(
-            f"holds a {type(value).__name__}: pass plain data (str, int, float, bool, None, list, tuple, dict)"
+            f"holds {named_type(value)}: pass plain data (str, int, float, bool, None, list, tuple, dict)"
         )
 
     def _copy_key(self, key: object) -> PlainValue:
         if key is None or isinstance(key, str | int | float):
             return self.copy(key, 0)
-        raise _RefusedValueError(f"has a {type(key).__name__} as a key: use str, int, float, bool or None")
+        raise _RefusedValueError(f"has {named_type(key)} as a key: use str, int, float, bool or None")
 
 
 class _Printer(_Copier):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assembler.errors import MarkupError
-from budgets.errors import lone_surrogate
+from budgets.errors import lone_surrogate, named_type
 
 
 def checked_text(value: object, *, field: str) -> str:
@@ -54,7 +54,7 @@ def _print_value(value: object, *, field: str) -> str:
         return str.__str__(str(value))
     except Exception as error:
         problem = type(error).__name__
-    raise MarkupError(f"{field}: a {type(value).__name__} raised {problem} when asked for its text", field=field)
+    raise MarkupError(f"{field}: {named_type(value)} raised {problem} when asked for its text", field=field)
 
 
 def refuse_surrogates(text: str, *, field: str) -> None:

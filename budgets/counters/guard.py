@@ -15,7 +15,7 @@ import attrs
 
 from budgets.count import AwaitedCounter, Grade, TokenCounter, Tokens
 from budgets.counters.awaited import wait_for_answer
-from budgets.errors import BudgetError, TokenCountError, lone_surrogate
+from budgets.errors import BudgetError, TokenCountError, lone_surrogate, named_type
 from budgets.numbers import LARGEST, index_of, shown
 
 _STOPS = (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError)
@@ -125,7 +125,7 @@ def refuse_surrogates(name: str, text: str) -> None:
 
 def no_text(name: str, value: object) -> TokenCountError:
     """The error for a value that is not a text."""
-    return TokenCountError(name, f"was given a {type(value).__name__}: pass a text (str)")
+    return TokenCountError(name, f"was given {named_type(value)}: pass a text (str)")
 
 
 def failure_of(name: str, failure: BaseException, text: object = "") -> BaseException:
@@ -235,8 +235,8 @@ def refuse_unusable(counter: TokenCounter | AwaitedCounter) -> None:
     refuse_wrong_arity(counter)
     grade = attribute_of(counter, "grade", Grade.EXACT)
     if not isinstance(grade, Grade):
-        kind = type(grade).__name__
-        raise BudgetError(f"counter {name_of(counter)}: its grade is a {kind}; make it one of budgets.Grade")
+        kind = named_type(grade)
+        raise BudgetError(f"counter {name_of(counter)}: its grade is {kind}; make it one of budgets.Grade")
 
 
 def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:

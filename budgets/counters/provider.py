@@ -17,7 +17,7 @@ import attrs
 from budgets.count import Count, Grade, Tokens
 from budgets.counters.awaited import is_async
 from budgets.counters.guard import Guarded, attribute_of, failure_of, name_of, refuse_surrogates, refuse_wrong_arity
-from budgets.errors import BudgetError, TokenCountError
+from budgets.errors import BudgetError, TokenCountError, named_type
 from budgets.forking import ForkedLock
 from budgets.numbers import index_of, shown
 
@@ -193,7 +193,7 @@ class ProviderCounter(Guarded):
             ) from failure
         tokens = _find_number(answer)
         if tokens is None or tokens <= 0:
-            shown = tokens if tokens is not None else f"a {type(answer).__name__} without a number of tokens"
+            shown = tokens if tokens is not None else f"{named_type(answer)} without a number of tokens"
             raise CountEndpointError(self.name, f"returned {shown} (int > 0 expected)")
         return tokens
 

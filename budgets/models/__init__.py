@@ -144,11 +144,15 @@ def _cite_sources(sources: Mapping[str, str], versions: Mapping[str, str]) -> st
 
 
 def _find_nearest(name: str, keys: Iterable[str]) -> list[str]:
-    """The known names most similar to this one, without repeats."""
+    """The known names most similar to this one, each model in one spelling: `gpt-5.4` or `gpt-5-4`."""
     import difflib
 
     names = dict.fromkeys(key.split("/", 1)[1] for key in keys)
-    return difflib.get_close_matches(name, names, n=_NEAREST, cutoff=0.5)
+    nearest = difflib.get_close_matches(name, names, n=2 * _NEAREST, cutoff=0.5)
+    by_model: dict[str, str] = {}
+    for spelled in nearest:
+        by_model.setdefault(spelled.replace(".", "-"), spelled)
+    return [*by_model.values()][:_NEAREST]
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from budgets.errors import BudgetError
+from budgets.errors import BudgetError, named_type
 from budgets.lazy_patterns import compile_later
 
 VENDORS = ("openai", "anthropic", "google", "mistral", "deepseek", "meta", "qwen", "xai")
@@ -118,7 +118,7 @@ def checked_name(name: object) -> str:
     Raises `BudgetError` for anything but a text, and for a text that is too long to be a name.
     """
     if not isinstance(name, str):
-        raise BudgetError(f"model is a {type(name).__name__}, not a name")
+        raise BudgetError(f"model is {named_type(name)}, not a name")
     name = str.__str__(name)
     if len(name) > LONGEST_NAME:
         raise BudgetError(f"model is a text of {len(name)} characters, not a name: names have at most {LONGEST_NAME}")

@@ -183,7 +183,7 @@ def test_one_model_that_cannot_be_priced_loses_no_offer_of_another(
 
 
 def test_what_is_no_name_of_a_model_is_refused() -> None:
-    with pytest.raises(BudgetError, match="not a name"):
+    with pytest.raises(BudgetError, match="model is an int, not a name"):
         fits(chat("gpt-4o", turns=0), ["gpt-4o", 5])  # type: ignore[list-item]
 
 

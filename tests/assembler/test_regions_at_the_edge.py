@@ -60,7 +60,7 @@ def test_a_selection_keeps_each_real_place_once_and_in_the_order_given() -> None
     assert places() == []
     with pytest.raises(BudgetError, match="a place that select returned"):
         places("0")
-    with pytest.raises(BudgetError, match="select returned a int: return the places of the items that stay"):
+    with pytest.raises(BudgetError, match="select returned an int: return the places of the items that stay"):
         _select_places(lambda *_: 7, ["a"], [1], 9)  # type: ignore[arg-type, return-value]
 
 

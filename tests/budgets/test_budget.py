@@ -171,7 +171,7 @@ def test_numpy_numbers_become_ints(name: str) -> None:
     assert getattr(budget, name) == 500
 
 
-@pytest.mark.parametrize(("model", "problem"), [("", "empty"), ("  ", "empty"), (7, "a int, not a name")])
+@pytest.mark.parametrize(("model", "problem"), [("", "empty"), ("  ", "empty"), (7, "an int, not a name")])
 def test_a_model_is_a_name(model: Any, problem: str) -> None:
     with pytest.raises(BudgetError, match=f"model is {problem}"):
         Budget(9, model=model)
@@ -339,8 +339,8 @@ class TestLimits:
         [
             ({"tools": Limit()}, "has 'tools', which is not a region: choose instruction, capability, knowledge, conv"),
             ({"framing": Limit()}, "has 'framing', which is not a region"),
-            ({7: Limit()}, "has a int, which is not a region"),
-            ({"knowledge": 500}, r"limits\['knowledge'\] is a int: a Limit is expected"),
+            ({7: Limit()}, "has an int, which is not a region"),
+            ({"knowledge": 500}, r"limits\['knowledge'\] is an int: a Limit is expected"),
             ([("knowledge", Limit())], "limits is a list: a mapping"),
             (None, "limits is a NoneType"),
         ],

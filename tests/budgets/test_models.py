@@ -94,6 +94,15 @@ def test_the_error_for_a_misspelled_name_suggests_the_right_one() -> None:
     assert len(set(caught.value.nearest)) == len(caught.value.nearest)
 
 
+@pytest.mark.parametrize(("name", "meant"), [("gtp-4o", "gpt-4o"), ("claude-sonet-4-5", "claude-sonnet-4-5")])
+def test_the_nearest_names_hold_each_model_in_one_spelling(name: str, meant: str) -> None:
+    with pytest.raises(UnknownModelError) as caught:
+        facts(name)
+    nearest = caught.value.nearest
+    assert nearest[0] == meant
+    assert len({each.replace(".", "-") for each in nearest}) == len(nearest) == 4
+
+
 @pytest.mark.parametrize(("name", "family", "encoding", "dialect"), NAMES["families"])
 def test_the_family_decides_vocabulary_and_dialect(
     name: str, family: str | None, encoding: str | None, dialect: str | None

@@ -203,7 +203,7 @@ def test_an_answer_that_raises_when_it_is_read_is_a_failure_of_the_endpoint() ->
     with pytest.raises(CountEndpointError, match="failed with UnreadableError"):
         provider_counter(failing(UnreadableError()))("text")
     answer = type("Answer", (), {"input_tokens": UnreadableError.status_code})()
-    with pytest.raises(CountEndpointError, match="a Answer without a number of tokens"):
+    with pytest.raises(CountEndpointError, match="an Answer without a number of tokens"):
         provider_counter(lambda text: answer)("text")
 
 

@@ -15,6 +15,8 @@ import attrs
 
 from assembler.files.place import LONGEST_SHOWN, Place, SpecError, nearest
 from budgets import UnknownModelError
+from budgets.errors import named_type
+from budgets.numbers import with_noun
 
 T = TypeVar("T")
 Reader: TypeAlias = Callable[[Place, object], T]
@@ -30,13 +32,13 @@ def describe_type(value: object) -> str:
         case int() | float():
             return f"{value}" if len(f"{value}") <= LONGEST_SHOWN else "a very long number"
         case str():
-            return f"a text of {len(value)} characters"
+            return f"a text of {with_noun(len(value), 'character')}"
         case list():
             return "a list"
         case Mapping():
             return "a mapping"
         case _:
-            return f"a {type(value).__name__}"
+            return named_type(value)
 
 
 def describe_setting(value: object) -> str:

@@ -24,6 +24,7 @@ from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.errors import MessageTypeError
 from assembler.text.fields import fields_in, object_in
 from assembler.validation import name_of_value
+from budgets.numbers import with_noun
 
 
 def edited(message: Message, parts: Sequence[Part | None]) -> Message:
@@ -57,7 +58,7 @@ def with_part(message: Message, place: int, part: Part) -> Message:
 def _refuse_other_kinds(old: Sequence[Part], new: Sequence[Part | None]) -> None:
     if len(old) != len(new):
         raise MessageTypeError(
-            f"edited(): the message has {len(old)} parts, got {len(new)}; pass None to leave one out"
+            f"edited(): the message has {with_noun(len(old), 'part')}, got {len(new)}; pass None to leave one out"
         )
     for place, (before, after) in enumerate(zip(old, new, strict=True)):
         if type(before) is Call and type(after) is Call:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text
+from budgets.errors import named_type
 
 Keys: TypeAlias = frozenset[str]
 
@@ -109,7 +110,7 @@ def _copy_value(value: Any, index: int, encoded: Keys, depth: int, allowance: li
         )
     if not isinstance(value, _LEAVES):
         raise ConversationError(
-            f"the message holds a {type(value).__name__}, which JSON cannot carry; pass plain data, or register_reader "
+            f"the message holds {named_type(value)}, which JSON cannot carry; pass plain data, or register_reader "
             "for a message class of your own",
             index=index,
         )

@@ -16,6 +16,7 @@ from assembler.conversation.messages.registered import registered_fields
 from assembler.conversation.messages.sdk_objects import dump_of, plain_fields
 from assembler.conversation.messages.spelling import spelling_of, spelling_of_dialect
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
+from budgets.numbers import with_noun
 
 
 def read_message(raw: object, index: int) -> Message:
@@ -121,7 +122,7 @@ def _read_pair(raw: tuple[object, ...], index: int) -> Message:
             index=index,
         )
     if len(raw) != 2 or not isinstance(raw[0], str):
-        raise MessageTypeError(f"expected a pair (role, content), got {len(raw)} items", index=index)
+        raise MessageTypeError(f"expected a pair (role, content), got {with_noun(len(raw), 'item')}", index=index)
     if raw[0] not in ROLES and raw[1] in ROLES:
         raise ConversationError("a pair with the role at its end; write (role, content)", index=index)
     return read_dict({"role": raw[0], "content": raw[1]}, index=index, origin=raw)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.validation import wrong
 from budgets.counters.awaited import refuse_async
+from budgets.errors import named_type
 
 AnyMessage = TypeVar("AnyMessage")
 Reader: TypeAlias = Callable[[AnyMessage], Mapping[str, Any]]
@@ -87,7 +88,7 @@ def registered_fields(raw: object, index: int) -> Mapping[str, Any] | None:
         raise MessageTypeError(f"the reader of {type(raw).__name__} raised {raised}", index=index) from error
     if not isinstance(fields, Mapping):
         raise MessageTypeError(
-            f"the reader of {type(raw).__name__} returned a {type(fields).__name__}; return the message as a dict",
+            f"the reader of {type(raw).__name__} returned {named_type(fields)}; return the message as a dict",
             index=index,
         )
     return fields

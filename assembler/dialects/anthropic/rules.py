@@ -17,7 +17,7 @@ from assembler.verify import definitions
 from assembler.verify.checker import Checker
 from assembler.verify.pairing import Pairing, Turn, find_repeated, find_unpaired, refs
 from assembler.verify.place import Place
-from assembler.verify.violation import Rule, Violation, rules_in
+from assembler.verify.violation import Rule, Violation, count_noun, rules_in
 
 RULE = rules_in(__name__)
 RULES = (*RULE.values(), *definitions.RULES)
@@ -131,7 +131,7 @@ def _wrong_text(place: Place, empty: Rule) -> Iterator[Violation]:
     if place.text == "":
         yield empty.broken(place.path, "an empty text")
     elif place.text is not None and not place.text.strip():
-        yield RULE["A4"].broken(place.path, f"a text of whitespace only ({len(place.text)} characters)")
+        yield RULE["A4"].broken(place.path, f"a text of whitespace only ({count_noun(len(place.text), 'character')})")
 
 
 def _pair_blocks(turn: _RoleRun) -> Turn:

@@ -11,7 +11,7 @@ from assembler.verify.definitions import T3, Definition, empty_tools, wrong_choi
 from assembler.verify.neutral import MOST_MARKS, N8
 from assembler.verify.pairing import N2, N3, Turn, find_repeated, find_unpaired, refs
 from assembler.verify.place import Place
-from assembler.verify.violation import Violation, rules_in
+from assembler.verify.violation import Violation, count_noun, rules_in
 
 RULE = rules_in(__name__)
 RULES = (*RULE.values(), *definitions.RULES, N2, N3, N8)
@@ -55,7 +55,7 @@ def _wrong_blocks(blocks: Place, known: frozenset[str]) -> Iterator[Violation]:
         text = block.at("text")
         yield from shape.may_be(text, shape.TEXT)
         if text.text is not None and not text.text.strip():
-            yield RULE["B2"].broken(text.path, f"a blank text ({len(text.text)} characters)")
+            yield RULE["B2"].broken(text.path, f"a blank text ({count_noun(len(text.text), 'character')})")
 
 
 def _wrong_order(messages: Place) -> Iterator[Violation]:

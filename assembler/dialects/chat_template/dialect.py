@@ -29,6 +29,7 @@ from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
 from budgets import TokenCounter, Tokens
+from budgets.errors import named_type
 
 WRITTEN = "prompt_token_ids"
 """The key of the ids in a rendered request."""
@@ -124,7 +125,7 @@ class ChatTemplate:
         if written is None:
             return len(self._make_prompt(layout).ids)
         if not isinstance(written, Sequence) or isinstance(written, str | bytes):
-            raise ConversationError(f"{WRITTEN} is a {type(written).__name__}; expected the list of ids of the prompt")
+            raise ConversationError(f"{WRITTEN} is {named_type(written)}; expected the list of ids of the prompt")
         return len(cast("Sequence[object]", written))
 
     def _check_prompt(self, layout: Layout) -> Prompt:

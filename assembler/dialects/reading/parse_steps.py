@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from assembler.conversation.messages import Message, read_message
 from assembler.errors import ConversationError
+from budgets.errors import named_type
 
 
 def listed_messages(request: Mapping[str, Any], expected: str) -> list[object]:
@@ -28,7 +29,7 @@ def system_in(request: Mapping[str, Any]) -> str | Sequence[Any]:
     if given is None:
         return ()
     if not isinstance(given, str | list | tuple):
-        raise ConversationError(f"system is a {type(given).__name__}; expected a text or a list of blocks")
+        raise ConversationError(f"system is {named_type(given)}; expected a text or a list of blocks")
     return cast("str | Sequence[Any]", given)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from assembler.errors import ConversationError
+from budgets.errors import named_type
 
 
 class Source(enum.Enum):
@@ -52,7 +53,7 @@ def _measure(_facts: MediaFacts, field: attrs.Attribute[Any], value: object) -> 
 
 
 def _name_wrong_value(value: object) -> str:
-    return f"got a {type(value).__name__}" + (" beyond that" if isinstance(value, int | float) else "")
+    return f"got {named_type(value)}" + (" beyond that" if isinstance(value, int | float) else "")
 
 
 @attrs.frozen(kw_only=True)

@@ -22,6 +22,7 @@ from assembler.pricing.media.facts import LARGEST, MEASURES, MediaFacts, Source
 from assembler.pricing.media.window import Base64Text, PlainBytes, Window
 from assembler.text.fields import fields_in
 from assembler.validation import must_be
+from budgets.errors import named_type
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -98,7 +99,7 @@ def _read_given(raw: _Raw) -> dict[str, Any]:
             continue
         if not holds(value) or value == 0:
             raise ConversationError(
-                f"{key} of a media part must be a number above 0 and at most {LARGEST}, got a {type(value).__name__}"
+                f"{key} of a media part must be a number above 0 and at most {LARGEST}, got {named_type(value)}"
             )
         given[key] = value
     return given

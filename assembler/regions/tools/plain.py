@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 import attrs
 
 from assembler.regions.tools.refusal import shown, tool_error
-from budgets.errors import lone_surrogate
+from budgets.errors import lone_surrogate, named_type
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 Container: TypeAlias = Mapping[object, object] | Sequence[object]
@@ -60,7 +60,7 @@ class _SchemaCopy:
             case Mapping() | list() | tuple():
                 return self._copy_container(cast("Container", value), path)
             case _:
-                raise self._make_error(path, f"a {type(value).__name__} is not JSON")
+                raise self._make_error(path, f"{named_type(value)} is not JSON")
 
     def _copy_container(self, value: Container, path: Path) -> JSON:
         if id(value) in self.around:
@@ -77,7 +77,7 @@ class _SchemaCopy:
         result: dict[str, JSON] = {}
         for key, item in value.items():
             if not isinstance(key, str):
-                raise self._make_error(path, f"a key is a {type(key).__name__}; JSON keys are strings")
+                raise self._make_error(path, f"a key is {named_type(key)}; JSON keys are strings")
             result[self._copy_text(key, (*path, key))] = self.of(item, (*path, key))
         return result
 

@@ -13,7 +13,7 @@ import attrs
 
 from assembler.errors import PromptError
 from assembler.strategies.sources.source import Source
-from budgets.errors import from_extra
+from budgets.errors import from_extra, named_type
 
 SIMILAR = 0.95
 """Two sources with a larger cosine are duplicates (the RAG source system's default)."""
@@ -24,7 +24,7 @@ ALIKE = 0.9
 
 def _must_be_number(_owner: object, field: attrs.Attribute[float], value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        shown = value if isinstance(value, float) else f"a {type(value).__name__}"
+        shown = value if isinstance(value, float) else named_type(value)
         raise PromptError(f"{field.name} is not a number ({shown}): pass a similarity, such as {SIMILAR}")
 
 

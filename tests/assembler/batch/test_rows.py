@@ -80,6 +80,7 @@ def test_a_row_does_not_change_the_base_assembler() -> None:
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "messages": ({"messages": 7}, "messages: expected a list of messages or its JSON text, got int"),
     "messages in words": ({"messages": CANARY}, "or its JSON text, got a text of 5 characters"),
+    "messages in a letter": ({"messages": "x"}, "or its JSON text, got a text of 1 character"),
     "a message": ({"messages": [{"role": "user", "content": 7}]}, "message 0: content must be text"),
     "an orphan": ({"messages": [{"role": "tool", "tool_call_id": "c", "content": ""}]}, "message 0"),
     "tools": ({"tools": 7}, "tools: expected a list of definitions"),
