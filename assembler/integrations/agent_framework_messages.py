@@ -140,7 +140,7 @@ def _replayed(content: Any, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _thinks_aloud(content: Any) -> bool:
-    """True if reasoning is sent as a text, because no part of it is encrypted."""
+    """Whether reasoning is sent as a text, because no part of it is encrypted."""
     return content.type == "text_reasoning" and content.protected_data is None and bool(content.text)
 
 

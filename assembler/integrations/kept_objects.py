@@ -45,7 +45,7 @@ _SAID = frozenset({"audio", "refusal"})
 
 
 def _says_nothing(plan: Planned, message: Message) -> bool:
-    """True for an answer of which nothing is sent, because the API refuses it (`Api.wordless`)."""
+    """Whether it is an answer of which nothing is sent, because the API refuses it (`Api.wordless`)."""
     refused = plan.settings.dialect.api.wordless
     if message.role != "assistant" or refused is Wordless.NONE or not _SAID.isdisjoint(message.extra_fields):
         return False

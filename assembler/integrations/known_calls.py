@@ -47,7 +47,7 @@ class KnownCall:
         return self.bill or self.assembler.inside[1].calibration
 
     def is_stored_as(self, state: Mapping[str, Any] | None) -> bool:
-        """True if a store with this `state` has no later call than this one."""
+        """Whether a store with this `state` has no later call than this one."""
         return state is None or state == self.state or state in self.earlier
 
     def shared(self, messages: Sequence[object]) -> int:
@@ -56,7 +56,7 @@ class KnownCall:
         return sum(1 for _ in itertools.takewhile(bool, alike))
 
     def is_continued_by(self, other: KnownCall) -> bool:
-        """True if the other is a later call of this conversation."""
+        """Whether the other is a later call of this conversation."""
         longer = len(other.messages) > len(self.messages)
         return longer and self.run == other.run and self.shared(other.messages) == len(self.messages)
 
@@ -100,7 +100,7 @@ class KnownCalls:
         return next((known for known in (*self, *list(self._replaced)) if known.context is context), None)
 
     def has_gone_on(self, known: KnownCall) -> bool:
-        """True if the conversation of a call has made a later one."""
+        """Whether the conversation of a call has made a later one."""
         return any(known.is_continued_by(last) for last in self)
 
     def exchange(self, known: KnownCall, new: KnownCall) -> None:

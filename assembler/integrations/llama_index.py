@@ -219,7 +219,7 @@ def _remember(states: dict[str, Any], name: str, state: dict[str, Any]) -> None:
 
 
 def _is_request(fields: Sequence[dict[str, Any]]) -> bool:
-    """True if a model can be called with a history, because it does not end with an answer."""
+    """Whether a model can be called with a history, because it does not end with an answer."""
     return not fields or fields[-1]["role"] != "assistant" or "tool_calls" in fields[-1]
 
 

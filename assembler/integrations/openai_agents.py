@@ -131,7 +131,7 @@ async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
 
 
 def _is_reset(agent: Any, tools: Sequence[Any], items: Sequence[Any]) -> bool:
-    """True if the SDK no longer sends the agent's tool choice, because the agent has called a tool in this run.
+    """Whether the SDK no longer sends the agent's tool choice, because the agent has called a tool in this run.
 
     Told from the calls after the newest message of the user. If one is a handoff, another agent may have made them, and
     the choice is counted.

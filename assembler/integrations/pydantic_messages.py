@@ -310,7 +310,7 @@ def _content_with(item: Any, part: object) -> Any:
 
 
 def _is_block(part: Any, message: Any, dialect: str, takes: Takes) -> bool:
-    """True if reasoning is sent as such: Claude takes only its own signatures, and gets other reasoning as text."""
+    """Whether reasoning is sent as such: Claude takes only its own signatures, and gets other reasoning as text."""
     return dialect in _AS_BLOCKS and bool(part.signature) and (part.provider_name is None or takes(message, part))
 
 

@@ -84,7 +84,7 @@ def count_needed(text: str, start: int, stop: int) -> int:
 
 
 def _is_beside_virama(text: str, start: int, stop: int) -> bool:
-    """True for a joiner after a sign that silences a vowel (half or dead consonant), or before one (final form)."""
+    """Whether a joiner follows a sign that silences a vowel (half or dead consonant), or precedes one (final form)."""
     if stop - start > 1 or text[start] not in "\u200c\u200d":
         return False
     return any(
@@ -95,7 +95,7 @@ def _is_beside_virama(text: str, start: int, stop: int) -> bool:
 
 
 def _changes_direction(text: str, start: int, stop: int) -> bool:
-    """True for one mark of direction next to a blank, a digit or a sign, near right-to-left letters."""
+    """Whether it is one mark of direction next to a blank, a digit or a sign, near right-to-left letters."""
     if stop - start > 1 or text[start] not in "\u061c\u200e\u200f":
         return False
     if text[start - 1 : start].isalpha() and text[stop : stop + 1].isalpha():

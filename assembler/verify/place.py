@@ -56,7 +56,7 @@ class Place:
 
     @property
     def empty(self) -> bool:
-        """True for an empty text, list or object. Other values are never compared."""
+        """Whether it is an empty text, list or object. Other values are never compared."""
         return (isinstance(self.value, str) or is_list(self.value) or is_object(self.value)) and not self.value
 
     @property

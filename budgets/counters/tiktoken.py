@@ -112,7 +112,7 @@ class TiktokenCounter(Guarded):
 
     @property
     def additive_at_tag_seams(self) -> bool:
-        """True for most encodings, as a property test checks."""
+        """Whether the counts add up there: for most encodings, as a property test checks."""
         return self.encoding in _ADDITIVE_AT_TAG_SEAMS
 
     @functools.cached_property

@@ -41,7 +41,7 @@ in 2025 those from 3.5 on)."""
 
 
 def takes_search_results(model: str | None) -> bool:
-    """True for a Claude that takes search results, and without a model's name."""
+    """Whether the model is a Claude that takes search results, or has no name."""
     name = "claude" if model is None else model.lower()
     return "claude" in name and not _WITHOUT_SOURCES.search(name)
 
@@ -50,7 +50,7 @@ class SearchResults:
     """Blocks of type `search_result` (anthropic 2.14.0, SearchResultBlockParam, read 2026-11)."""
 
     def takes(self, model: str | None) -> bool:
-        """True for a Claude from 3.5 on, and without a model's name."""
+        """Whether the model is a Claude from 3.5 on, or has no name."""
         return takes_search_results(model)
 
     def block(self, source: str, title: str, text: str) -> dict[str, Any]:

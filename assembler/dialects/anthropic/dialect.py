@@ -102,7 +102,7 @@ class Anthropic:
         return options
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        """True for Claude's own reasoning with its signature."""
+        """Whether it is Claude's own reasoning with its signature."""
         return own_thought(thought) is not None
 
     def emit(self, layout: Layout) -> Emission:

@@ -46,7 +46,7 @@ class Family(Row):
     """What enabled thinking costs on top in a request with tools or a system text."""
     thinking_adaptive: Count
     keeps_thinking: bool
-    """True if the reasoning of past turns is billed. If not, only that of a running tool loop is."""
+    """Whether the reasoning of past turns is billed. If not, only that of a running tool loop is."""
     tool: Count
     call: Count
     parallel: Count

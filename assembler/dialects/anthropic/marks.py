@@ -36,7 +36,7 @@ class AnthropicMarks(places.Marks):
         return found
 
     def takes_mark(self, region: int, block: object, model: str | None) -> bool:
-        """True for a tool, and for a block of a type that the API lists, unless it is an empty text."""
+        """Whether it is a tool, or a block of a type that the API lists, other than an empty text."""
         fields = fields_of(block)
         if fields is None:
             return False
@@ -45,7 +45,7 @@ class AnthropicMarks(places.Marks):
         return fields.get("type") in self._taking and (fields["type"] != "text" or places.says_something(fields))
 
     def is_said(self, block: object) -> bool:
-        """True unless the block is a result."""
+        """Whether the block is anything but a result."""
         return fields_in(block).get("type") != "tool_result"
 
     def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:

@@ -127,11 +127,11 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         return claude.price_beginning(message) if before is None else claude.price_behind(message, before, self.family)
 
     def forgets_reasoning(self) -> bool:
-        """True up to Claude 4.5: at a question the API drops all earlier reasoning, unbilled."""
+        """Whether at a question the API drops all earlier reasoning, unbilled: up to Claude 4.5."""
         return not self.family.keeps_thinking
 
     def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
-        """True for a question in a turn that begins with one, if the model forgets reasoning."""
+        """Whether it is a question in a turn that begins with one, and the model forgets reasoning."""
         return not self.family.keeps_thinking and claude.asks(message) and (opening is None or claude.asks(opening))
 
     def without_reasoning(self, message: Message) -> Message:

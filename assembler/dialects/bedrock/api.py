@@ -30,7 +30,7 @@ class SearchResults:
     """Blocks named `searchResult` (botocore 1.44.8, SearchResultBlock, read 2026-11), which Claude alone takes."""
 
     def takes(self, model: str | None) -> bool:
-        """True for the Claudes that take them at Anthropic, and without a model's name, but not for Sonnet 3.5.
+        """Whether the model is a Claude that takes them at Anthropic, or has no name; Sonnet 3.5 does not.
 
         It is not among the models of the Bedrock API reference, SearchResultBlock (read 2026-11).
         """

@@ -102,7 +102,7 @@ class Bedrock:
         return options
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        """True for reasoning in Converse's own form, and for Claude's with its signature."""
+        """Whether it is reasoning in Converse's own form, or Claude's with its signature."""
         return own_thought(thought) is not None
 
     def emit(self, layout: Layout) -> Emission:

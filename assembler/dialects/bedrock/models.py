@@ -39,7 +39,7 @@ _STRANGER = "llama-3"
 
 
 def is_claude(model: str | None) -> bool:
-    """True for a model id of Claude's, and without an id."""
+    """Whether it is a model id of Claude's, or none."""
     return model is None or "claude" in model.lower()
 
 

@@ -68,7 +68,7 @@ NOVA_EFFORT = "maxReasoningEffort"
 
 
 def is_nova(model: str) -> bool:
-    """True for a model id of Amazon Nova."""
+    """Whether it is a model id of Amazon Nova."""
     return "nova-" in model.lower()
 
 

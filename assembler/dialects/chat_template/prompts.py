@@ -28,7 +28,7 @@ class Prompt:
     ids: array[int] = attrs.field(repr=False)
     broken: int
     harmless: bool = False
-    """True once its control ids were checked."""
+    """Whether its control ids were checked."""
 
 
 @attrs.define(eq=False, getstate_setstate=False)

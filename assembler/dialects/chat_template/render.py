@@ -58,7 +58,7 @@ class Renderer:
     _tokenizer: Any
     _variables: Mapping[str, Any]
     _of_a_piece: bool = False
-    """True if encoding a prompt's text gives its ids: then one render gives both."""
+    """Whether encoding a prompt's text gives its ids: then one render gives both."""
 
     @classmethod
     def of(cls, tokenizer: ChatTokenizer, variables: Mapping[str, Any]) -> Renderer:

@@ -118,7 +118,7 @@ class Gemini:
         return options
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        """True for Gemini's own reasoning."""
+        """Whether it is Gemini's own reasoning."""
         return sends(thought, message.shape)
 
     def emit(self, layout: Layout) -> Emission:
@@ -246,11 +246,11 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         return join_turns(in_steps(messages))
 
     def forgets_reasoning(self) -> bool:
-        """True for 2.5: thought signatures before words of the user are free."""
+        """Whether thought signatures before words of the user are free, as for 2.5."""
         return self.family.forgets_signatures
 
     def ends_reasoning(self, message: Message, opening: Message | None = None) -> bool:
-        """True for words of the user, if the model forgets reasoning."""
+        """Whether it holds words of the user, and the model forgets reasoning."""
         return self.family.forgets_signatures and google.asks(message)
 
     def without_reasoning(self, message: Message) -> Message:

@@ -157,11 +157,11 @@ class HostBill(JoiningPricer):
         return join_turns(messages if len(messages) < 2 else as_items(messages))
 
     def bills_model_messages_together(self, message: Message, before: Message) -> bool:
-        """True on Responses, where a template gets the items of one turn of the model as one message."""
+        """Whether a template gets the items of one turn of the model as one message, as on Responses."""
         return self.api == "responses"
 
     def sends_results_last(self) -> bool:
-        """True on Chat. Responses accepts an item of the model between two outputs."""
+        """Whether nothing of the model may stand between two outputs, as on Chat, and not on Responses."""
         return self.api == "chat"
 
     def drop_unsent(self, messages: Sequence[Message]) -> Sequence[Message]:
@@ -199,7 +199,7 @@ class HostBill(JoiningPricer):
 
 
 def _is_shown(thought: Thinking, message: Message) -> bool:
-    """True for reasoning that Chat gets, in a field or in the content."""
+    """Whether it is reasoning that Chat gets, in a field or in the content."""
     return field_of(thought) is not None or is_sent_in_content(thought, message)
 
 

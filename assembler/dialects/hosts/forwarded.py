@@ -81,7 +81,7 @@ class ForwardedPricer(GradedMergingPricer):
         return messages if self.api == "chat" else without_unfollowed_reasoning(messages)
 
     def _stays_in_chat(self, thought: Thinking, message: Message) -> bool:
-        """True for reasoning among the parts of a Chat message."""
+        """Whether it is reasoning among the parts of a Chat message."""
         return self.api == "chat" and message.shape in CHAT_SHAPES and field_of(thought) is None
 
     def _price_thoughts(self, message: Message) -> Count:

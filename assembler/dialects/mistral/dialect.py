@@ -82,7 +82,7 @@ class Mistral:
         return options | {"tool_choice": "any"} if options.get("tool_choice") == "required" else options
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        """True for Mistral's own reasoning."""
+        """Whether it is Mistral's own reasoning."""
         return own_thinking(thought)
 
     def emit(self, layout: Layout) -> Emission:

@@ -32,7 +32,7 @@ _MARKS = TakenMarks(in_parts=[BREAKPOINT, CONTROL], in_calls=[CONTROL], in_tools
 
 
 def is_empty_for_chat(message: Message) -> bool:
-    """True for a message of cache marks alone, and an assistant message without text and calls.
+    """Whether a message holds cache marks alone, or is an assistant's without text and calls.
 
     No API accepts these, so they are left out of requests. An assistant's refusal or sound may stand alone.
     """

@@ -71,7 +71,7 @@ class OpenAIChat:
         return {"response_format": {"type": "json_schema", "json_schema": named_schema(layout.output)}} | choice
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        """True for reasoning in a message field, and for reasoning parts of compatible APIs."""
+        """Whether it is reasoning in a message field, or a reasoning part of compatible APIs."""
         return not is_foreign_thought(thought) or is_sent_in_content(thought, message)
 
     def emit(self, layout: Layout) -> Emission:
@@ -131,7 +131,7 @@ def as_billed(listed: Iterable[object]) -> Iterator[object]:
 
 
 def _is_empty(content: object, role: object) -> bool:
-    """True for no content, and for an assistant's empty text. Other roles' empty texts are read as they are."""
+    """Whether there is no content, or an assistant's empty text. Other roles' empty texts are read as they are."""
     return content is None or content == [] or (content == "" and role == "assistant")
 
 

@@ -107,7 +107,7 @@ class OpenAIResponses:
         return {"text": {"format": {"type": "json_schema", **named_schema(layout.output)}}} | choice
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
-        """True for reasoning items of this API, also in a message's content."""
+        """Whether it is a reasoning item of this API, also in a message's content."""
         return is_sent_thought(thought, message)
 
     def emit(self, layout: Layout) -> Emission:

@@ -181,17 +181,17 @@ class _LenientMergingPricer(GradedMergingPricer):
 
 
 def counts_for_openai(count: TokenCounter) -> bool:
-    """True for the library's counters of OpenAI's vocabularies, the default without a model."""
+    """Whether it is one of the library's counters of OpenAI's vocabularies, the default without a model."""
     return name_of(count) in _FOR_OPENAI
 
 
 def counts_for_open_model(count: TokenCounter) -> bool:
-    """True for the library's counters of open models' vocabularies, the default for those models."""
+    """Whether it is one of the library's counters of open models' vocabularies, the default for those models."""
     return name_of(count) in _FOR_OPEN_MODELS
 
 
 def counts_for_claude(count: TokenCounter) -> bool:
-    """True for the library's reconstruction of Claude's vocabularies, the default for Claude."""
+    """Whether it is the library's reconstruction of Claude's vocabularies, the default for Claude."""
     return name_of(count).startswith("reconstructed:")
 
 

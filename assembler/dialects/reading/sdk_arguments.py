@@ -77,7 +77,7 @@ def with_schemas(request: Arguments) -> Arguments:
 
 
 def _is_class(value: object) -> bool:
-    """True for a class, and for a generic one such as `list[Answer]`."""
+    """Whether this is a class, or a generic one such as `list[Answer]`."""
     return isinstance(value, type) or hasattr(value, "__origin__")
 
 
