@@ -449,3 +449,12 @@ def test_reasoning_without_a_summary_is_sent_with_an_empty_one(summary: Dict) ->
     context = built("openai_responses", thought, answer, ASKED)
     assert context.request()["input"][1]["summary"] == []
     assert_valid(context, "openai_responses")
+
+
+@pytest.mark.parametrize("kind", ["function_call", "custom_tool_call"])
+def test_an_output_of_null_is_sent_as_an_empty_text(kind: str) -> None:
+    call = {"type": kind, "call_id": "a", "name": "ask", "arguments": "{}", "input": "{}"}
+    del call["input" if kind == "function_call" else "arguments"]
+    context = built("openai_responses", call, {"type": f"{kind}_output", "call_id": "a", "output": None}, ASKED)
+    assert context.request()["input"][2] == {"type": f"{kind}_output", "call_id": "a", "output": ""}
+    assert_valid(context, "openai_responses")

@@ -61,8 +61,7 @@ def _copy_items(message: Message, notes: Notes) -> Iterator[Item]:
     for given in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = given.copy() if message.shallow else private_copy(given)
         item.pop(PIN, None)
-        if item.get("type") == "reasoning" and item.get("summary") is None:
-            item["summary"] = []  # which the API demands
+        _add_demanded(item)
         _MARKS.drop(item)
         for key in ("content", "output"):
             if isinstance(item.get(key), list):
@@ -70,6 +69,15 @@ def _copy_items(message: Message, notes: Notes) -> Iterator[Item]:
         if isinstance(item.get("output"), dict):  # a screenshot
             item["output"] = without_given(item["output"])
         yield item
+
+
+def _add_demanded(item: Item) -> None:
+    """Add what the API demands of an item that has nothing to say there."""
+    kind = item.get("type")
+    if kind == "reasoning" and item.get("summary") is None:
+        item["summary"] = []
+    elif kind in ("custom_tool_call_output", "function_call_output") and item.get("output") is None:
+        item["output"] = ""
 
 
 def _remove_hints(part: object) -> object:
