@@ -137,14 +137,14 @@ def _role_and_results(content: Any) -> tuple[str | None, bool]:
 
 
 def _answer(config: Any) -> OutputSchema | None:
-    given: Any = config.response_json_schema or config.response_schema
-    if given is None:
+    schema: Any = config.response_json_schema or config.response_schema
+    if schema is None:
         return None
-    if isinstance(given, type) and issubclass(given, BaseModel):
-        return OutputSchema("answer", given.model_json_schema())
-    if isinstance(given, BaseModel):
-        return OutputSchema("answer", given.model_dump(exclude_none=True, mode="json"))
-    return OutputSchema("answer", cast("dict[str, Any]", given)) if isinstance(given, dict) else None
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        return OutputSchema("answer", schema.model_json_schema())
+    if isinstance(schema, BaseModel):
+        return OutputSchema("answer", schema.model_dump(exclude_none=True, mode="json"))
+    return OutputSchema("answer", cast("dict[str, Any]", schema)) if isinstance(schema, dict) else None
 
 
 def _as_sent(llm_request: Any) -> Sequence[Any]:

@@ -145,8 +145,8 @@ def _thinks_aloud(content: Any) -> bool:
 
 
 def _arguments(call: Any) -> str:
-    given = call.arguments
-    return given if isinstance(given, str) else json.dumps(given or {})
+    arguments = call.arguments
+    return arguments if isinstance(arguments, str) else json.dumps(arguments or {})
 
 
 def _result(content: Any) -> dict[str, Any]:

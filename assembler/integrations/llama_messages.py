@@ -56,8 +56,8 @@ def _plain(call: Any) -> dict[str, Any]:
 
 
 def _block_call(block: Any) -> dict[str, Any]:
-    given = block.tool_kwargs
-    arguments = given if isinstance(given, str) else compact_json(given)
+    kwargs = block.tool_kwargs
+    arguments = kwargs if isinstance(kwargs, str) else compact_json(kwargs)
     return chat_call(block.tool_call_id, block.tool_name, arguments)
 
 
@@ -117,8 +117,8 @@ def _block(block: Any, was: Part, now: Part) -> Any:
 
 
 def _called_with(block: Any, call: Call) -> Any:
-    given = call.arguments if isinstance(block.tool_kwargs, str) else json.loads(call.arguments)
-    return block if given == block.tool_kwargs else block.model_copy(update={"tool_kwargs": given})
+    arguments = call.arguments if isinstance(block.tool_kwargs, str) else json.loads(call.arguments)
+    return block if arguments == block.tool_kwargs else block.model_copy(update={"tool_kwargs": arguments})
 
 
 def _side_call(call: Any, calls: Mapping[str | None, Call]) -> Any:

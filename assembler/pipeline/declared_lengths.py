@@ -19,8 +19,8 @@ def unseen_lengths(plan: Planned) -> Mapping[int, str]:
 
 
 def _find_missing_lengths(parts: Iterable[Part]) -> list[str]:
-    held = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
-    return [key for key in map(missing_length, held) if key is not None]
+    leaves = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
+    return [key for key in map(missing_length, leaves) if key is not None]
 
 
 def view_with_lengths(view: HistoryView, indexes: Collection[int], length: int) -> HistoryView:
@@ -38,8 +38,8 @@ def _declare_lengths(message: Message, length: int) -> Message:
 
 def _declare_length(part: Part, length: int) -> Part:
     if isinstance(part, Result):
-        held: Any = tuple(_declare_length(inner, length) for inner in part.parts)
-        return attrs.evolve(part, parts=held)
+        declared: Any = tuple(_declare_length(inner, length) for inner in part.parts)
+        return attrs.evolve(part, parts=declared)
     key = missing_length(part)
     if key is None or not isinstance(part, Media | Opaque):
         return part

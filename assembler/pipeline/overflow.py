@@ -93,8 +93,8 @@ class Trial:
     def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | TooLarge | None:
         """The plan under other policies and another budget, or the overflow; None if planning raises anything else."""
         try:
-            other = attrs.evolve(self.settings, rungs=rungs, budget=budget or self.budget, session=Session())
-            return self.decide(other)
+            settings = attrs.evolve(self.settings, rungs=rungs, budget=budget or self.budget, session=Session())
+            return self.decide(settings)
         except TooLarge as overflow:
             return overflow
         except Exception:  # a caller's policy may raise anything at another window; that must not hide the overflow

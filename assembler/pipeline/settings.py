@@ -95,8 +95,8 @@ class Settings:
             return self
         if self.budget is None:
             return attrs.evolve(self, calibration=None)
-        held = self.budget.input_limit - self.calibration.tokens_left(self.calibration.allowed(self.budget.input_limit))
-        margin = self.budget.safety_margin + held
+        limit = self.budget.input_limit
+        margin = self.budget.safety_margin + limit - self.calibration.tokens_left(self.calibration.allowed(limit))
         try:
             budget = attrs.evolve(self.budget, safety_margin=margin)
         except BudgetError:

@@ -82,22 +82,22 @@ def share_out(
         "knowledge": measured.knowledge.upper,
         "conversation": demand_of(ledger, available),
     }
-    given = allotments(available, budget.input_limit, demands, budget.limits)
-    _take_from_others(given, reserved - given["conversation"], budget)
+    shares = allotments(available, budget.input_limit, demands, budget.limits)
+    _take_from_others(shares, reserved - shares["conversation"], budget)
     regions, omitted, over = draft.regions, list[Omitted](), list[OverLimit]()
     for region in ("instruction", "capability", "knowledge"):
         select = budget.limits[region].select if region in budget.limits else None
         if region == "capability" and isinstance(select, Deferring):
-            if demands[region] > min(given[region], select.tokens_left(budget.input_limit)):
+            if demands[region] > min(shares[region], select.tokens_left(budget.input_limit)):
                 regions, left_out = _defer_tools(select, regions, measured, view, server)
                 omitted += left_out
             continue
-        if demands[region] <= given[region]:
+        if demands[region] <= shares[region]:
             continue
         why = "so that the smallest conversation fits" if reserved else f"over the limit of {region}"
-        chosen = _select_within_limit(region, regions, measured, given[region], budget, why)
+        chosen = _select_within_limit(region, regions, measured, shares[region], budget, why)
         if chosen is None:
-            over.append((region, demands[region], given[region]))
+            over.append((region, demands[region], shares[region]))
             continue
         regions, left_out = chosen
         omitted += left_out

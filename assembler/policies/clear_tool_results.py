@@ -48,13 +48,13 @@ class ClearToolResults:
         """
         for index, places in together(self._find_places_to_clear(passage)):
             message = passage.current(index)
-            given = places
+            clearable = places
             if len(places) > 1:
-                given = [place for place in places if self._saves_tokens(message.parts[place], passage)]
-            if not given:
+                clearable = [place for place in places if self._saves_tokens(message.parts[place], passage)]
+            if not clearable:
                 continue
-            cleared = passage.once((index, *given), message, partial(self._clear_parts, message, given))
-            yield Change({index: cleared}, _describe(message.parts[given[0]], len(given)))
+            cleared = passage.once((index, *clearable), message, partial(self._clear_parts, message, clearable))
+            yield Change({index: cleared}, _describe(message.parts[clearable[0]], len(clearable)))
 
     def _find_places_to_clear(self, passage: Passage) -> Iterator[Place]:
         """The results to clear, oldest first, each before its call."""

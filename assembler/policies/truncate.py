@@ -91,8 +91,8 @@ class Truncate:
             return shorter
         if isinstance(part, Call):
             return attrs.evolve(part, arguments=shorter, given=None)
-        given: Mapping[str, Any] | None = json.loads(shorter) if _is_json(part, text) else None
-        return attrs.evolve(cast(Result, part), parts=(shorter,), given=given)
+        arguments: Mapping[str, Any] | None = json.loads(shorter) if _is_json(part, text) else None
+        return attrs.evolve(cast(Result, part), parts=(shorter,), given=arguments)
 
 
 def _is_json(part: Part, text: str) -> bool:
@@ -161,10 +161,10 @@ def cut_json(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Wh
 
 
 def _cut_leaves(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where) -> str | None:
-    given: object = json.loads(text)
+    value: object = json.loads(text)
     longest = min(_LONGEST_LEAF, len(text))
-    while longest >= 1 and isinstance(given, dict):
-        shorter = compact_json(_shorten_leaves(given, longest, where))
+    while longest >= 1 and isinstance(value, dict):
+        shorter = compact_json(_shorten_leaves(value, longest, where))
         shorter.encode()  # raises ValueError for half a surrogate pair, which an escape could spell before
         if count(shorter) <= limit:
             return shorter

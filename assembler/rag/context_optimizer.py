@@ -85,12 +85,12 @@ class ContextOptimizer:
         Their blocks, including numbers and rules, cost at most `context_budget`; a negative one keeps none. Logs a
         warning if no result has an embedding: then only equal texts are duplicates.
         """
-        given = [] if retrieval_results is None else as_list(retrieval_results, "retrieval results")
-        documents = [as_document(result) for result in read_results(given)]
+        results = [] if retrieval_results is None else as_list(retrieval_results, "retrieval results")
+        documents = [as_document(result) for result in read_results(results)]
         warn_without_embeddings(self.strategy, documents)
         space = _SourcesAlone(as_whole_number(context_budget, "context_budget"), self._counter)
         rendered = self.strategy.choose(Regions(documents=tuple(documents)), space)
-        mine = {id(document): result for document, result in zip(documents, given, strict=True)}
+        mine = {id(document): result for document, result in zip(documents, results, strict=True)}
         return [mine[id(source)] if id(source) in mine else _make_result(source) for source in rendered.sources]
 
     def get_optimization_stats(

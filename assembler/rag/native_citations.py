@@ -82,8 +82,8 @@ def _read_block(item: object) -> tuple[str, tuple[int, ...]]:
     text: object = fields.get("text")
     if not isinstance(text, str) or fields.get("type", "text") not in ("text", "output_text"):
         return "", ()
-    given = [fields_in(each) for each in items_of(fields.get("citations"))]
-    ours = [each for each in given if each.get("type") == "search_result_location"]
+    citations = [fields_in(each) for each in items_of(fields.get("citations"))]
+    ours = [each for each in citations if each.get("type") == "search_result_location"]
     return text, _list_places([each.get("search_result_index") for each in ours])
 
 

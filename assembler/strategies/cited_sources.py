@@ -143,8 +143,8 @@ class CitedSources:
 
     def render(self, regions: Regions) -> Rendered:
         """Put every document as a source into the system text, in the order given."""
-        given = [Source(document, place, 0.0) for place, document in enumerate(regions.documents)]
-        return self._place_in_system(regions, given or None)
+        sources = [Source(document, place, 0.0) for place, document in enumerate(regions.documents)]
+        return self._place_in_system(regions, sources or None)
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """Choose the sources that fit and lay them out. O(n log n), plus counting, duplicates and the selection."""

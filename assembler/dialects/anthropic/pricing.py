@@ -296,9 +296,9 @@ def _price_thinking(part: Thinking, message: Message, family: Family, texts: lis
 
 def _write_call(call: Call) -> list[str]:
     """A call as Claude writes it: tags with the tool's name and each argument, strings as is, others as JSON."""
-    given = call.given if call.given is not None else object_in(call.arguments)
-    if given is None:
+    arguments = call.given if call.given is not None else object_in(call.arguments)
+    if arguments is None:
         return [call.name, call.arguments]
-    values = {key: value if isinstance(value, str) else _write_json(value) for key, value in given.items()}
+    values = {key: value if isinstance(value, str) else _write_json(value) for key, value in arguments.items()}
     written = [f'<{_TAG}parameter name="{key}">{value}</{_TAG}parameter>' for key, value in values.items()]
     return ["\n".join([f'<{_TAG}invoke name="{call.name}">', *written, f"</{_TAG}invoke>"])]

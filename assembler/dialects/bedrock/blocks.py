@@ -41,8 +41,8 @@ class BedrockWriter(Writer):
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A `toolUse` block; one of the caller's own is copied."""
-        given = fields_of((raw or {}).get("toolUse"))
-        use: Block = {} if given is None else own_fields(given)
+        own_use = fields_of((raw or {}).get("toolUse"))
+        use: Block = {} if own_use is None else own_fields(own_use)
         use["toolUseId"], use["name"] = call_id, self.named(call)
         if not isinstance(use.get("input"), dict):
             use["input"] = arguments_of(call, self.notes)
@@ -50,9 +50,9 @@ class BedrockWriter(Writer):
 
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A `toolResult` block; one of the caller's own is copied without its blank texts."""
-        given = fields_of((raw or {}).get("toolResult"))
-        if given is not None:
-            answer: Block = own_fields(given)
+        own_result = fields_of((raw or {}).get("toolResult"))
+        if own_result is not None:
+            answer: Block = own_fields(own_result)
             answer["toolUseId"] = call_id
         else:
             answer = {"toolUseId": call_id}
@@ -105,8 +105,8 @@ def tool_spec(tool: Tool) -> list[Block]:
         block = own_definition(tool)
     elif "toolSpec" in fields:
         block = own_fields(fields)
-        given = fields_in(block["toolSpec"], "inputSchema").get("json")
-        block["toolSpec"]["inputSchema"] = {"json": object_schema(given or {})}
+        schema = fields_in(block["toolSpec"], "inputSchema").get("json")
+        block["toolSpec"]["inputSchema"] = {"json": object_schema(schema or {})}
         NONE_TAKEN.drop_from_tool(block)
     else:
         spec: Block = {"name": tool.name}

@@ -32,8 +32,8 @@ def with_json_of_object(part: Part) -> Part:
     """A call with its arguments as the JSON of the object that is sent, and any other part unchanged."""
     if not isinstance(part, Call) or part.given is not None:  # then they are that already
         return part
-    given = arguments_of(part, Notes())
-    return attrs.evolve(part, arguments=compact_json(given), given=given)
+    arguments = arguments_of(part, Notes())
+    return attrs.evolve(part, arguments=compact_json(arguments), given=arguments)
 
 
 def with_error_text(part: Part) -> Part:

@@ -72,8 +72,8 @@ class Turn:
         if other.blocks and not self.blocks:
             self.rest = other.frame
         else:
-            held = self.rest if other.blocks else self.frame
-            held |= {key: value for key, value in other.frame.items() if key not in held}
+            keys = self.rest if other.blocks else self.frame
+            keys |= {key: value for key, value in other.frame.items() if key not in keys}
         self.results += other.results
         self.blocks += other.blocks
         self.text = None

@@ -66,11 +66,11 @@ def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, m
     if spelling is None or reason is not None:
         return Marked(dict(request), () if reason is None else (reason,))
     ttl, places = spelling.lifetime(marks.ttl, model), _choose_places(request, spelling, model)
-    given = spelling.marks(request)
-    free = max(0, MOST_MARKS - len(given))
-    taken = {place for place, _ in given}
+    own_marks = spelling.marks(request)
+    free = max(0, MOST_MARKS - len(own_marks))
+    taken = {place for place, _ in own_marks}
     chosen = [place for place in dict.fromkeys(places) if place not in taken][:free]
-    return Marked(spelling.put(request, {place: _choose_lifetime(place, ttl, given) for place in chosen}))
+    return Marked(spelling.put(request, {place: _choose_lifetime(place, ttl, own_marks) for place in chosen}))
 
 
 def no_marks(dialect: Dialect, model: str | None) -> str | None:

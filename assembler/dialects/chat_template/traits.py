@@ -191,15 +191,17 @@ def _measure_framing(renderer: Renderer, asked_times: int, answered_times: int) 
         _write_user(closing),
     )
     prompts = [first], [first, answer, last], [first, answer, _write_assistant(more), last]
-    one, three, four = (_count_prompt(renderer, prompt) for prompt in prompts)
-    if one is None or three is None:
+    of_first, of_three, of_four = (_count_prompt(renderer, prompt) for prompt in prompts)
+    if of_first is None or of_three is None:
         return 0, 0, 0
-    both = max(0, three - one - answered_times * renderer.count(reply) - asked_times * renderer.count(closing))
-    alone = None if four is None else four - three - answered_times * renderer.count(more)
-    of_assistant = both // 2 if alone is None else min(max(0, alone), both)
+    of_exchange = max(
+        0, of_three - of_first - answered_times * renderer.count(reply) - asked_times * renderer.count(closing)
+    )
+    of_reply = None if of_four is None else of_four - of_three - answered_times * renderer.count(more)
+    of_assistant = of_exchange // 2 if of_reply is None else min(max(0, of_reply), of_exchange)
     return (
-        max(0, one - (both - of_assistant) - asked_times * renderer.count(opening)),
-        both - of_assistant,
+        max(0, of_first - (of_exchange - of_assistant) - asked_times * renderer.count(opening)),
+        of_exchange - of_assistant,
         of_assistant,
     )
 

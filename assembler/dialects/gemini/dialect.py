@@ -84,14 +84,14 @@ class Gemini:
         if request.get("contents") is None:
             raise ConversationError("request has no contents; expected the arguments of generateContent")
         config: Mapping[str, Any] = request.get("config") or {}
-        given = read_either(request, "system_instruction", read_either(config, "system_instruction"))
+        instruction = read_either(request, "system_instruction", read_either(config, "system_instruction"))
         tools: object = request.get("tools") or config.get("tools") or ()
         options = options_in(request, (*_OWNED, "config"))
         options |= options_in(config, _OWNED)
         messages = read_messages(_list_contents(request["contents"]))
         return Layout(
-            system=given if isinstance(given, str) and given else None,
-            head=[] if isinstance(given, str) or not given else [_read_head(given)],
+            system=instruction if isinstance(instruction, str) and instruction else None,
+            head=[] if isinstance(instruction, str) or not instruction else [_read_head(instruction)],
             messages=messages,
             tools=read_tools(tools),
             options=options,

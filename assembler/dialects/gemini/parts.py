@@ -68,8 +68,8 @@ class GeminiWriter(Writer):
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A `function_call` part with its signature; one of the caller's own is copied."""
         name = self.named(call)
-        given = None if raw is None else read_either(raw, "function_call")
-        if raw is None or not isinstance(given, Mapping):
+        own_call = None if raw is None else read_either(raw, "function_call")
+        if raw is None or not isinstance(own_call, Mapping):
             asked: Block = {"id": call_id} if call_id is not None else {}
             asked |= {"name": name, "args": arguments_of(call, self.notes)}
             return {"function_call": asked, "thought_signature": call.signature or UNSIGNED}
@@ -85,8 +85,8 @@ class GeminiWriter(Writer):
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A `function_response` part with the call's name; one of the caller's own is copied."""
         name = self.answered(call)
-        given = None if raw is None else read_either(raw, "function_response")
-        if raw is None or not isinstance(given, Mapping):
+        own_response = None if raw is None else read_either(raw, "function_response")
+        if raw is None or not isinstance(own_response, Mapping):
             answer: Block = {"id": call_id} if call_id is not None else {}
             answer |= {"name": name, "response": response_of(result)}
             return {"function_response": answer}
@@ -247,8 +247,8 @@ def with_json_schema(tools: Sequence[Tool]) -> frozenset[str]:
     O(declarations): those of one object share it.
     """
     definitions = {id(tool.seen): tool.seen for tool in tools}
-    given = (items_of(read_either(fields_in(seen), "function_declarations")) for seen in definitions.values())
-    declared = (fields_in(item) for items in given for item in items)
+    lists = (items_of(read_either(fields_in(seen), "function_declarations")) for seen in definitions.values())
+    declared = (fields_in(item) for items in lists for item in items)
     own = {fields.get("name"): None for fields in declared if "parameters" in fields}
     return frozenset(tool.name for tool in tools if tool.name not in own)
 

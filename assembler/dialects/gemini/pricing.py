@@ -108,9 +108,10 @@ def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
             return Count(0)
         case Call():
             texts.append(part.name)
-            given = part.given if part.given is not None else _read(part.arguments)
-            texts.extend(_list_words(given, family))
-            return total([family.call, _price_signature(part, family), *_price_each_key(given, family.call_argument)])
+            arguments = part.given if part.given is not None else _read(part.arguments)
+            texts.extend(_list_words(arguments, family))
+            keys = _price_each_key(arguments, family.call_argument)
+            return total([family.call, _price_signature(part, family), *keys])
         case Result():
             texts.append(part.name or "")
             if part.given is not None:
@@ -147,8 +148,8 @@ def _price_signature(call: Call, family: Family) -> Count:
 def _price_each_key(given: object, price: Count) -> list[Count]:
     """`price` for each key of JSON data at any depth."""
     if isinstance(given, Mapping):
-        held = list(cast("Mapping[str, object]", given).values())
-        return [price] * len(held) + [each for inner in held for each in _price_each_key(inner, price)]
+        values = list(cast("Mapping[str, object]", given).values())
+        return [price] * len(values) + [each for inner in values for each in _price_each_key(inner, price)]
     if isinstance(given, list | tuple):
         return [each for inner in cast("Sequence[object]", given) for each in _price_each_key(inner, price)]
     return []

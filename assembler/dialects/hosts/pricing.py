@@ -93,8 +93,8 @@ def _quote_texts(parts: Sequence[Part]) -> Sequence[Part]:
 
 def _price_argument_tags(call: Call, family: Family) -> Count:
     """Price the tags of each argument; 0 for a text that is not a JSON object."""
-    given = None if family.argument == NOTHING else object_in(call.arguments)
-    return total([family.argument] * len(given)) if given else NOTHING
+    arguments = None if family.argument == NOTHING else object_in(call.arguments)
+    return total([family.argument] * len(arguments)) if arguments else NOTHING
 
 
 def _spell_definition(value: object, family: Family) -> str:

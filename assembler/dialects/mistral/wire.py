@@ -110,9 +110,9 @@ def own_thinking(part: object) -> bool:
     """Whether a thinking part is Mistral's chunk, a list of objects, and not another model's signed text."""
     if type(part) is not Thinking or part.raw.get("type") != "thinking":
         return False
-    given: object = part.raw.get("thinking")
-    chunks = items_of(given)  # none for a text
-    return type(given) in (list, tuple) and all(isinstance(chunk, Mapping) for chunk in chunks)
+    thinking: object = part.raw.get("thinking")
+    chunks = items_of(thinking)  # none for a text
+    return type(thinking) in (list, tuple) and all(isinstance(chunk, Mapping) for chunk in chunks)
 
 
 def is_empty(message: Message) -> bool:

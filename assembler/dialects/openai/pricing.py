@@ -136,10 +136,10 @@ def _read(arguments: str) -> Any:
 def _write_side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
     uses: list[dict[str, Any]] = []
     for call in calls:
-        given: object = call.arguments
+        parameters: object = call.arguments
         if arguments is Arguments.COMPACT:
-            given = _read_data(call.arguments)
-        uses.append({"recipient_name": f"functions.{legal_name(call.name)}", "parameters": given})
+            parameters = _read_data(call.arguments)
+        uses.append({"recipient_name": f"functions.{legal_name(call.name)}", "parameters": parameters})
     return _json({"tool_uses": uses})
 
 
@@ -295,9 +295,9 @@ def _find_schema(format: object) -> tuple[str, str, Schema] | None:
     fields = fields_in(format)
     if fields.get("type") != "json_schema":
         return None
-    held = fields_of(fields.get("json_schema")) or fields
-    name, description = (text if isinstance(text := held.get(key), str) else "" for key in ("name", "description"))
-    return name, description, fields_in(held, "schema")
+    named = fields_of(fields.get("json_schema")) or fields
+    name, description = (text if isinstance(text := named.get(key), str) else "" for key in ("name", "description"))
+    return name, description, fields_in(named, "schema")
 
 
 def _remove_unsent_keywords(schema: Schema) -> dict[str, Any]:
@@ -306,11 +306,11 @@ def _remove_unsent_keywords(schema: Schema) -> dict[str, Any]:
 
 
 def _keep_value(key: str, value: object) -> object:
-    held = fields_of(value)
-    if key in ("properties", "$defs", "definitions") and held is not None:
-        return {name: _keep_value("", below) for name, below in held.items()}
-    if held is not None:
-        return _remove_unsent_keywords(held)
+    subschema = fields_of(value)
+    if key in ("properties", "$defs", "definitions") and subschema is not None:
+        return {name: _keep_value("", below) for name, below in subschema.items()}
+    if subschema is not None:
+        return _remove_unsent_keywords(subschema)
     if key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
         return [_keep_value("", one) for one in cast("list[object]", value)]
     return value

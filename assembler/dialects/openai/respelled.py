@@ -89,14 +89,15 @@ def media_part(part: Media, dialect: str = "openai_chat") -> dict[str, Any]:
     """
     if isinstance(part.raw.get(str(part.raw.get("type"))), Mapping):
         own = without_given(part.raw)  # already in this API's form
-        return {key: held for key, held in own.items() if key not in MARK_KEYS}
+        return {key: value for key, value in own.items() if key not in MARK_KEYS}
     content = content_of(part)
     if part.kind == "image" and content is not None:
         url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"
         # The bill depends on the detail: of an item of Responses, or of a part of Chat's without its type.
-        held: object = fields_in(part.raw, "image_url").get("detail")
-        asked: object = part.raw.get("detail") if held is None else held
-        return {"type": "image_url", "image_url": {"url": url} if asked is None else {"url": url, "detail": asked}}
+        detail: object = fields_in(part.raw, "image_url").get("detail")
+        if detail is None:
+            detail = part.raw.get("detail")
+        return {"type": "image_url", "image_url": {"url": url} if detail is None else {"url": url, "detail": detail}}
     if part.kind == "document" and isinstance(content, Inline):
         file = {"filename": "document.pdf", "file_data": f"data:{content.mime};base64,{content.data}"}
         return {"type": "file", "file": file}

@@ -181,10 +181,10 @@ def _needs_no_change(seen: dict[str, Any]) -> bool:
     content = seen.get("content")
     if PIN in seen or not _OF_NO_CALL.isdisjoint(seen) or not (content is None or isinstance(content, str)):
         return False
-    held = list(seen.values())
-    if sum(map(operator.is_, held, itertools.repeat(None))) > (content is None):  # a text may compare as it likes
+    values = list(seen.values())
+    if sum(map(operator.is_, values, itertools.repeat(None))) > (content is None):  # a text may compare as it likes
         return False
-    for value in held:
+    for value in values:
         if type(value) is list and not value:
             return False
     if "function_call" in seen and not isinstance(seen["function_call"].get("arguments"), str):
@@ -248,12 +248,12 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
 def _write_definition(tool: Tool) -> dict[str, Any]:
     fields = fields_in(tool.seen)
     if fields.get("type") == "function" and fields_of(fields.get("function")) is not None:
-        given = own_fields(fields)
-        schema = given["function"].get("parameters")
+        definition = own_fields(fields)
+        schema = definition["function"].get("parameters")
         if schema and "type" not in schema:
-            given["function"]["parameters"] = {"type": "object", **schema}
-        _MARKS.drop_from_tool(given)
-        return given
+            definition["function"]["parameters"] = {"type": "object", **schema}
+        _MARKS.drop_from_tool(definition)
+        return definition
     function = named_tool(tool)
     if tool.parameters:
         function["parameters"] = object_schema(tool.parameters)

@@ -60,8 +60,8 @@ class OpenAIChat:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family, or of the maker or host of a model that is not OpenAI's."""
         own = unknown_model_pricer(OpenAIChatPricer(family_of(model), count, model), model, count, in_chat)
-        other = upstream_pricer(model, count, "chat") or guessed_pricer(model, count, self.pricer, in_chat)
-        return graded_pricer(other or own, count, price_in_name(model))
+        host_pricer = upstream_pricer(model, count, "chat") or guessed_pricer(model, count, self.pricer, in_chat)
+        return graded_pricer(host_pricer or own, count, price_in_name(model))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice` (OpenAI API reference, read 2026-11)."""

@@ -96,8 +96,8 @@ class OpenAIResponses:
         """The price list of the model's family on this API, or of the host of a model that is not OpenAI's."""
         rules = OpenAIResponsesPricer(family_of(model, "responses"), count, model)
         own = unknown_model_pricer(rules, model, count, in_items)
-        other = upstream_pricer(model, count, "responses") or guessed_pricer(model, count, self.pricer, in_items)
-        return graded_pricer(other or own, count, price_in_name(model))
+        host_pricer = upstream_pricer(model, count, "responses") or guessed_pricer(model, count, self.pricer, in_items)
+        return graded_pricer(host_pricer or own, count, price_in_name(model))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`text.format` and `tool_choice` (OpenAI API reference, read 2026-11)."""

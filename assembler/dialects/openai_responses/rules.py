@@ -133,8 +133,8 @@ def _wrong_reasoning(items: list[Place]) -> Iterator[Violation]:
     for item in reversed(items):
         kind = _read_kind(item)
         if kind != "reasoning":
-            given = kind == "message" and item.at("role").text != "assistant"
-            followed = not given and kind not in _OUTPUTS
+            is_input = kind == "message" and item.at("role").text != "assistant"
+            followed = not is_input and kind not in _OUTPUTS
         elif not followed:
             yield RULE["R3"].broken(item.path, "a reasoning item that no message or call of the model follows")
 

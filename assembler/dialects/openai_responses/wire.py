@@ -124,8 +124,8 @@ def _put_call_id(item: Item, ids: ItemIds, notes: Notes) -> Item:
             ids.custom.add(item["call_id"])
         if kind == "function_call":
             item["name"] = _make_name_legal(str(item["name"]), notes)
-            given = item.get("arguments")
-            item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
+            arguments = item.get("arguments")
+            item["arguments"] = arguments if isinstance(arguments, str) else compact_json(arguments or {})
     elif kind.endswith("_output"):
         item["call_id"] = ids.answered(call_id, None)
     return item

@@ -159,8 +159,8 @@ class PlainPricer:
 def _list_captions(part: Media) -> list[str]:
     """The title, the context or the name of a file, which is sent with it."""
     inner = fields_in(part.raw, "document")
-    held = (part.raw.get("title"), part.raw.get("context"), inner.get("name"), inner.get("context"))
-    return [text for text in held if isinstance(text, str)]
+    captions = (part.raw.get("title"), part.raw.get("context"), inner.get("name"), inner.get("context"))
+    return [text for text in captions if isinstance(text, str)]
 
 
 def definition(tool: Tool) -> dict[str, Any]:

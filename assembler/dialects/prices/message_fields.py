@@ -35,9 +35,9 @@ def _price_thoughts(message: Message, count: TokenCounter) -> Count:
 
 
 def _price_thought(part: Thinking, count: TokenCounter) -> Count:
-    held: object = next(iter(part.raw.values()))
+    sealed: object = next(iter(part.raw.values()))
     shown = count(part.text)
-    whole = shown if isinstance(held, str) else max(shown, count(compact_json(held)))
+    whole = shown if isinstance(sealed, str) else max(shown, count(compact_json(sealed)))
     return Count(shown, Grade.ESTIMATED, upper=whole + FRAMING)
 
 

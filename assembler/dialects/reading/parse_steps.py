@@ -25,12 +25,12 @@ def read_messages(listed: Iterable[object]) -> list[Message]:
 
 def system_in(request: Mapping[str, Any]) -> str | Sequence[Any]:
     """`system`: a text or a list of blocks, empty if missing. Raises `ConversationError` for other types."""
-    given: object = request.get("system")
-    if given is None:
+    system: object = request.get("system")
+    if system is None:
         return ()
-    if not isinstance(given, str | list | tuple):
-        raise ConversationError(f"system is {named_type(given)}; expected a text or a list of blocks")
-    return cast("str | Sequence[Any]", given)
+    if not isinstance(system, str | list | tuple):
+        raise ConversationError(f"system is {named_type(system)}; expected a text or a list of blocks")
+    return cast("str | Sequence[Any]", system)
 
 
 def options_in(request: Mapping[str, Any], owned: Collection[str]) -> dict[str, Any]:

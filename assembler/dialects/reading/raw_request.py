@@ -164,6 +164,6 @@ def _drop_keys(value: Any, keys: Any) -> Any:
 def _merge_bodies(body: dict[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in written.items():
         inside = body.get(key)
-        both = isinstance(inside, dict) and isinstance(value, dict)
-        body[key] = {**cast("dict[str, Any]", inside), **cast("dict[str, Any]", value)} if both else value
+        are_dicts = isinstance(inside, dict) and isinstance(value, dict)
+        body[key] = {**cast("dict[str, Any]", inside), **cast("dict[str, Any]", value)} if are_dicts else value
     return body

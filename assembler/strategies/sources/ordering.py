@@ -71,8 +71,8 @@ def _reorder(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
     by_document: dict[int, list[Source]] = {}
     for source in reversed(ranked):
         by_document.setdefault(id(source.document), []).append(source)
-    given = cast(object, order([source.document for source in ranked]))
-    documents = list(cast("Iterable[Document]", given)) if iterates(given) else []
+    reordered = cast(object, order([source.document for source in ranked]))
+    documents = list(cast("Iterable[Document]", reordered)) if iterates(reordered) else []
     found = [left.pop() for one in documents if (left := by_document.get(id(one)))]
     if len(found) != len(documents) or len(found) != len(ranked):
         raise PromptError(
