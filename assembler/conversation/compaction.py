@@ -49,9 +49,9 @@ def without_compacted_parts(message: Message) -> Message:
 
 
 def summary_apart(message: Message, adapted: Message) -> tuple[list[str], Message]:
-    """The texts that a message's summaries became for another API, and the message `adapted` to that without them.
+    """The texts that a message's summaries became for another API, and `adapted`, its message there, without them.
 
-    No text if the summary has none there.
+    No text if the summaries have none for other APIs.
     """
     from assembler.conversation.messages.part_as_text import text_for_other_apis  # few requests hold summaries
 

@@ -1,4 +1,4 @@
-"""Answers without an id: their calls say how Chat is sent them.
+"""Writes answers without an id for Chat, in the form that their calls have.
 
 Chat takes an answer of the role `function` after its older `function_call` alone, and no other answer there. It is sent
 any other call with an id, and its answer with the role `tool`.

@@ -47,7 +47,7 @@ _BEYOND_TEXT = 16
 
 
 def most_tokens(messages: Iterable[Message]) -> int:
-    """About the most tokens that these messages may cost: a text has seldom more than characters.
+    """About the most tokens that these messages may cost: a text rarely has more tokens than characters.
 
     `MANY` if one of them holds anything but a text, or may join its neighbours.
     """

@@ -49,7 +49,7 @@ def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
 def _reduce_to_smallest_choice(overflow: TooLarge, found: Smallest | None, trial: Trial) -> TooLarge:
     """The overflow of the smallest request that the strategy can make; a chunk may cost less than no chunk.
 
-    The strategy chooses it once so many tokens are left as the smallest window adds, or shorter texts leave.
+    The strategy makes it when the smallest window, or shorter texts, leave it enough tokens.
     """
     if found is None or found.plan.measured.choice is None or overflow.region is not None:
         return overflow
@@ -86,8 +86,9 @@ def _advise_lengths(
     overflow: TooLarge,
     trial: Trial,
 ) -> Iterator[str]:
-    """Which messages hold a file that is bounded by the longest one, and how long it may be. No text can be shortened
-    by that bound, so what else helps is found as if the shortest length were declared.
+    """Which messages hold a file of unknown length, which is priced as the longest one, and how long it may be.
+
+    Shortening texts cannot make up for that price. So other advice is found as if the shortest length were declared.
     """
 
     def declared(length: int) -> Trial:

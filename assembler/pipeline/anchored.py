@@ -59,9 +59,10 @@ def plan_anchored(
 
 
 def _begins_anew(settings: Settings, kept: Planned | None) -> bool:
-    """Whether a request may not begin as the one before: the prompt of a template, one whose knowledge stands around
-    the newest question, and one of an API that joins the next question to the last. The cut of the billed request still
-    applies.
+    """Whether a request may begin differently from the billed one, of which then only the cut still applies.
+
+    That holds for the prompt of a template, for a request whose knowledge stands around the newest question, and for an
+    API that joins the next question to the last.
     """
     joins = settings.whole_pricer is not None or settings.merging_pricer is not None
     return joins or (kept is not None and kept.measured.host is not None)

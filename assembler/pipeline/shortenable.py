@@ -13,7 +13,7 @@ from budgets import Tokens
 def words_to_shorten(plan: Planned, since: int, excess: Tokens) -> Tokens | None:
     """By how many tokens to shorten the words from a message on, so that they cost `excess` less; None if they cannot.
 
-    Words that a policy has shortened cost no less until the caller's are shorter than it left them.
+    Words that a policy has shortened cost less only once the caller's words are shorter than what the policy left.
     """
     price, saved = plan.ledger.price, plan.trimmed.savings
     of_caller = of_policies = 0

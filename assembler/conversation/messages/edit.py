@@ -86,7 +86,7 @@ def _refuse_other_arguments(place: int, before: Call, after: Call) -> None:
 
 
 def _refuse_other_content(place: int, result: Result) -> None:
-    """Raise unless the parts of a result are a tuple of texts and media, and what it was given as is an object."""
+    """Raise unless the parts of a result are a tuple of texts and media, and its `given` is an object or None."""
     parts: object = result.parts
     if type(parts) is not tuple:
         problem = f"its parts are a tuple, got {name_of_value(parts)}; write parts=(text,)"

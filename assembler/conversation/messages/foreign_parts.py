@@ -109,7 +109,7 @@ def _has_one_of_ids(ids: frozenset[str | None], part: Opaque) -> bool:
 def _find_calls_of_no_model(message: Message) -> frozenset[int]:
     """The places of calls in the content of a message that is not the model's, and of their outputs there.
 
-    As an item, a call would be the model's, with no answer.
+    Sent as items of their own, such calls would become the model's, and nothing would answer them.
     """
     if message.role == "assistant" or Opaque not in map(type, message.parts):
         return frozenset()
@@ -307,7 +307,7 @@ _IN_MESSAGES = frozenset([*OF_ANTHROPIC, *OF_BEDROCK, "audio"]) - IN_RESULTS
 
 
 def _adapt_held(part: Part, shape: str, target: str) -> Part | None:
-    """A part of a result. One that its own API takes only in a message is a text there, as are items of Responses."""
+    """A part of a result. One that its API takes only in messages becomes a text, and so does an item of Responses."""
     if type(part) is not Opaque:
         return _adapt_part(part, shape, target)
     if part.kind in _IN_MESSAGES or (part.api == "responses" and stands_alone(part.kind)):

@@ -22,9 +22,9 @@ from assembler.conversation.messages.responses_items import RESPONSES, is_sendab
 
 
 def is_sent_thought(thought: Thinking, message: Message) -> bool:
-    """Whether Responses gets a reasoning part: an item, or one in a content that something of the model's follows.
+    """Whether Responses is sent a reasoning part: as an item, or in a content in which the model said more after it.
 
-    The API refuses reasoning that nothing of the model follows.
+    The API refuses reasoning after which the model says nothing.
     """
     if is_sendable(message):
         return True
@@ -102,7 +102,7 @@ def _make_message(role: Role, parts: tuple[Part, ...], item: Mapping[str, Any], 
 
 def as_responses_sends(message: Message) -> Message:
     """The message as Responses bills it: without cache marks, what a summary replaces, and empty texts beside parts of
-    the same item. Calls and outputs in its content are read as they are where they stand alone.
+    the same item. Calls and outputs in its content are read as items of their own are.
     """
     if Opaque not in map(type, message.parts):
         return message

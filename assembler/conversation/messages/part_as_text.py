@@ -106,9 +106,7 @@ def loses_question(part: Opaque) -> bool:
 
 
 def _find_questions(value: object) -> Iterator[str]:
-    """The texts under the keys of a question, at any depth. What has no letter or digit, as an empty object, asks
-    nothing.
-    """
+    """The texts under the keys of a question, at any depth, without texts that have no letter or digit."""
     if isinstance(value, Mapping):
         for key, held in cast(_Raw, value).items():
             yield from filter(re.compile(r"\w").search, texts_in(held)) if key in _ASKED else _find_questions(held)

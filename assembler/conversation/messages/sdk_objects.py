@@ -15,7 +15,7 @@ def filled_dump(raw: object) -> Any:
 
 
 def dump_of(raw: object) -> Any:
-    """The same, by the API's own field names, and with nulls that were set, as answers have them.
+    """The object's `model_dump` under the API's own field names, with the nulls that were set, as answers have them.
 
     Leaves out the fields in `__api_exclude__` (OpenAI's and Anthropic's SDKs), which must not be sent.
     """

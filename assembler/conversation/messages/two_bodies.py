@@ -1,4 +1,4 @@
-"""Reads a message with both `content` and `parts`, as the AI SDK has them for its pages.
+"""Reads a message with both `content` and `parts`, as the AI SDK keeps it for a user interface.
 
 Its version 4 keeps the text of a message in `content`, and that text and all else in `parts` (UIMessage, read 2026-11).
 """

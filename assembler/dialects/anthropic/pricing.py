@@ -157,7 +157,7 @@ def price_beginning(first: Message) -> Difference | None:
 
 
 def price_behind(message: Message, before: Message, family: Family) -> Difference | None:
-    """What a user message of words costs less after the same kind of message, or more after results.
+    """How much less a user message of words costs after another one, or how much more after results.
 
     Cache marks of Converse are not in the prompt.
     """

@@ -63,7 +63,7 @@ def lone_texts(messages: Sequence[Message]) -> list[str] | None:
 
 
 def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | None:
-    """The message with the parts that are sent. Without any, a user's is `BLANK`, and an assistant's is None.
+    """The message with the parts that are sent. If none is, a user message becomes `BLANK`, and an assistant's None.
 
     `sends(part, shape)` says whether the API's writer sends a part of a message of this shape.
     """

@@ -1,1 +1,1 @@
-"""Prices that several APIs share: tables of families, unknown models, schemas, and fields that nobody prices."""
+"""Prices that several APIs share: tables of families, unknown models, schemas, and fields without a price."""

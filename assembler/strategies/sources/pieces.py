@@ -48,7 +48,7 @@ def cut_prompt(text: str, bare: str, documents: Sequence[Titled], words: str) ->
 
 
 def not_found(text: str, documents: Sequence[str]) -> list[int]:
-    """The indexes of the documents that do not stand in a text one after another, as they are, escaped or shortened."""
+    """The indexes of the documents that a text does not hold in their order, as they are, escaped or shortened."""
     cursor, missing = 0, list[int]()
     for index, document in enumerate(documents):
         at, length = _find_document(text, document, cursor, len(text))
