@@ -162,7 +162,7 @@ def as_document(result: RetrievalResult) -> Document:
     return Document(
         text=checked_text(result.content, field="retrieval result"),
         type="source",
-        source=result.document_filename,
+        source=_read_text(result.document_filename, "document_filename"),
         score=result.score,
         embedding=result.embedding,
         metadata=metadata,

@@ -13,6 +13,7 @@ import attrs
 
 from assembler.errors import PromptError
 from assembler.strategies.sources.source import Source
+from assembler.validation import LARGEST
 from budgets.errors import from_extra, named_type
 
 SIMILAR = 0.95
@@ -23,7 +24,8 @@ ALIKE = 0.9
 
 
 def _must_be_number(_owner: object, field: attrs.Attribute[float], value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    beyond = isinstance(value, int) and not -LARGEST <= value <= LARGEST  # doubles hold no int of 400 digits
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or beyond:
         shown = value if isinstance(value, float) else named_type(value)
         raise PromptError(f"{field.name} is not a number ({shown}): pass a similarity, such as {SIMILAR}")
 

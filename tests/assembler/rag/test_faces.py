@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -601,3 +602,13 @@ def test_normal_use_writes_nothing_to_the_terminal() -> None:
     )
     done = ran(code)
     assert done == ""
+
+
+def test_a_name_of_a_file_that_is_no_text_is_written_as_one() -> None:
+    result = RetrievalResult("x", document_filename=np.array([1, 2]))  # type: ignore[arg-type]
+    assert ContextOptimizer().optimize([result], 1_000) == [result]
+
+
+def test_a_threshold_that_no_double_holds_is_refused() -> None:
+    with pytest.raises(PromptError, match="threshold is not a number"):
+        ContextOptimizer(10**400)
