@@ -44,7 +44,7 @@ class TooLarge(ContextLengthError):  # noqa: N818 - never leaves the package
     over: Sequence[OverLimit]
     """The fixed regions over their limits of which nothing can be left out, `region` first."""
     lacking: Tokens
-    """By how much to shorten the request: more than `excess` under a bill, which is exact for the billed request alone."""
+    """By how much to shorten the request. A bill is exact for the billed request alone, so it may exceed `excess`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class TooLarge(ContextLengthError):  # noqa: N818 - never leaves the package
         changed: Tokens | None = None,
         remark: str = "",
     ) -> None:
-        """`remark` is added to the advice. `changed` is the bound of the request once its content differs from the bill's."""
+        """`remark` is added to the advice. `changed` is the bound by a bill of a request that was changed."""
         self.plan = plan
         self.over = over
         self.lacking = (required if changed is None else changed) - available
