@@ -74,6 +74,7 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         model: Any = request_context.model
         _, sent = model.prepare_request(request_context.model_settings, parameters)
         messages: list[Any] = request_context.messages
+        dialect = self._fitting.dialect
         heads = [
             Piece(sent=part, message_dict={"role": "system", "content": part.content})
             for part in sent.instruction_parts or ()
@@ -82,16 +83,16 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         history = pieces(
             messages,
             model.prepare_messages(messages, sent),
-            dialect=self._fitting.dialect,
+            dialect=dialect,
             tags=_tags(model.profile),
             takes=model.accepts_stateless_artifacts,
         )
         sent_pieces = [*heads, *history]
         settings: Mapping[str, Any] = request_context.model_settings or {}
-        serial = serial_calls(settings.get("parallel_tool_calls"))
-        tools = self._fitting.priced(_definitions(sent, self._fitting.dialect))
+        options = (*serial_calls(settings.get("parallel_tool_calls")), *_thinking(model, settings, sent, dialect))
+        tools = self._fitting.priced(_definitions(sent, dialect))
         choice = tool_choice(_choice(model, settings, sent), tools)
-        asked = Asked(None, tools, _answer(sent), choice, options=serial)
+        asked = Asked(None, tools, _answer(sent), choice, options=options)
         context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=_run(ctx))
         kept = kept_objects(context.inside, sent_pieces, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
         changes: dict[str, Any] = {"messages": join_pieces(messages, kept)}
@@ -140,6 +141,19 @@ def _choice(model: Any, settings: Mapping[str, Any], sent: Any) -> str | None:
     if not asked and (model._request_thinks(settings, sent) or not takes):
         return None
     return next(iter(names)) if len(names) == 1 else mode
+
+
+def _thinking(model: Any, settings: Mapping[str, Any], sent: Any, dialect: str) -> tuple[tuple[str, Any], ...]:
+    """Return the setting that turns Claude's thinking on, as its API spells it. Other models bill no prompt for it."""
+    extra: Any = settings.get("bedrock_additional_model_requests_fields") or {}
+    asked: Any = settings.get("anthropic_thinking") or extra.get("thinking")
+    always: bool = sent.thinking is False and model.profile.get("thinking_always_enabled", False)
+    if asked is None and (sent.thinking or always):
+        adaptive = any(model.profile.get(f"{maker}_supports_adaptive_thinking") for maker in ("anthropic", "bedrock"))
+        asked = {"type": "adaptive" if adaptive else "enabled"}
+    if asked is None or dialect not in ("anthropic", "bedrock"):
+        return ()
+    return (("thinking", asked) if dialect == "anthropic" else ("additionalModelRequestFields", {"thinking": asked}),)
 
 
 def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
-"""Reads parts of Pydantic AI in the forms of Claude and Gemini, where OpenAI's says too little.
+"""Reads parts of Pydantic AI as one API gets them, where a form for all of them says too little.
 
-Read in pydantic-ai-slim 2.68.0 (2026-11): `_content_model_response` of its Google model, `_map_message` of Claude's.
+Read in pydantic-ai-slim 2.68.0 (2026-11): `_content_model_response` of its Google model, `_map_message` of Claude's,
+`_map_binary_content_item` of Chat's.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -26,11 +28,9 @@ _NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
 
 
 def in_form_of(dialect: str, part: Any, message_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return one part of a request as its API gets it: Claude's text files and failed results, Gemini's results."""
+    """Return one part of a request as its API gets it: Claude's failed results, Gemini's results."""
     content: Any = message_dict["content"]
-    if not isinstance(content, str):
-        return {**message_dict, "content": list(map(_text_file, content))} if dialect == "anthropic" else message_dict
-    if message_dict["role"] != "tool":
+    if not isinstance(content, str) or message_dict["role"] != "tool":
         return message_dict
     failed = part.outcome in ("failed", "retried")
     if dialect in ("anthropic", "bedrock") and failed:
@@ -43,16 +43,21 @@ def in_form_of(dialect: str, part: Any, message_dict: dict[str, Any]) -> dict[st
     return message_dict
 
 
-def _text_file(item: Any) -> Any:
-    """Return a text file as Claude's document of text, and any other part unchanged."""
-    held: Any = item.get("file", {}).get("file_data", "")
-    if not held.startswith(_TEXT_FILE):
-        return item
-    text = base64.b64decode(held.removeprefix(_TEXT_FILE)).decode(errors="replace")
-    return {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}
+def file_of(item: Any, dialect: str) -> dict[str, Any]:
+    """Return a file as its API gets it. Chat gets a text file as words between two marks, Claude as a document."""
+    kind: str = item.media_type.split(";", 1)[0].strip()
+    if dialect == "openai_chat" and _TEXTS.fullmatch(kind):
+        first = f'-----BEGIN FILE id="{item.identifier}" type="{item.media_type}"-----'
+        words = (first, item.data.decode(errors="replace"), f'-----END FILE id="{item.identifier}"-----')
+        return {"type": "text", "text": "\n".join(words)}
+    if dialect == "anthropic" and kind == "text/plain":
+        source = {"type": "text", "media_type": kind, "data": item.data.decode(errors="replace")}
+        return {"type": "document", "source": source}
+    return {"type": "file", "file": {"file_data": item.data_uri}}
 
 
-_TEXT_FILE = "data:text/plain;base64,"
+_TEXTS = re.compile(r"text/.*|application/(?:json|xml|toml|yaml|x-yaml)|.*\+(?:json|xml)")
+"""The media types of texts (`is_text_like_media_type`)."""
 
 
 def json_value(content: Any) -> Any:

@@ -19,7 +19,15 @@ import attrs
 from assembler.conversation.messages import Call, Message, Result, Thinking
 from assembler.integrations.kept_objects import align_parts
 from assembler.integrations.openai_dicts import call_item, chat_call, message_item, reasoning_item, text_of
-from assembler.integrations.pydantic_forms import Takes, content_of, in_form_of, json_value, parts_with, takes_nothing
+from assembler.integrations.pydantic_forms import (
+    Takes,
+    content_of,
+    file_of,
+    in_form_of,
+    json_value,
+    parts_with,
+    takes_nothing,
+)
 
 _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
 """The dialects whose APIs take reasoning back unchanged. The others get it as text between tags."""
@@ -125,7 +133,7 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
     if isinstance(piece.sent.content, str):
         return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=new)])
     left = iter(new for _, new in became)
-    content = [item if _content(item) is None else _content_with(item, next(left)) for item in piece.sent.content]
+    content = [item if _is_cache_point(item) else _content_with(item, next(left)) for item in piece.sent.content]
     kept = [item for item in content if item is not None]
     return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=kept)])
 
@@ -151,11 +159,11 @@ def _parts_to_send(
     files: list[Any] = []
     last = max((index for index, part in enumerate(message.parts) if part.part_kind == "tool-return"), default=-1)
     for index, (part, form) in enumerate(zip(message.parts, framed, strict=True)):
-        message_dict = None if form is None else _request_part(form, files)
+        message_dict = None if form is None else _request_part(form, files, dialect)
         if message_dict is not None and part.part_kind.startswith("retry") and message_dict["role"] == "user":
             message_dict["role"] = "system"  # the framework's own words must not begin a turn
         if message_dict is not None and files and dialect in _AS_BLOCKS:
-            message_dict["content"] = [{"type": "text", "text": message_dict["content"]}, *_contents(files)]
+            message_dict["content"] = [{"type": "text", "text": message_dict["content"]}, *_contents(files, dialect)]
             files = []
         elif message_dict is not None and files and index == last:
             result = {
@@ -163,10 +171,10 @@ def _parts_to_send(
                 "tool_use_id": message_dict["tool_call_id"],
                 "content": message_dict["content"],
             }
-            message_dict = {"role": "user", "content": [result, *_contents(files)]}
+            message_dict = {"role": "user", "content": [result, *_contents(files, dialect)]}
         yield [(at, index)], form, None if message_dict is None else in_form_of(dialect, form, message_dict)
     for note in added:
-        yield [], None, _request_part(note, files)
+        yield [], None, _request_part(note, files, dialect)
 
 
 _OF_A_RESPONSE = frozenset({"text", "thinking", "tool-call", "builtin-tool-call", "compaction"})
@@ -256,13 +264,13 @@ def _stamp(part: Any) -> object:
     return None if time is None else (time, getattr(part, "tool_call_id", None))
 
 
-def _request_part(part: Any, files: list[Any]) -> dict[str, Any] | None:
+def _request_part(part: Any, files: list[Any], dialect: str) -> dict[str, Any] | None:
     """Return the message dict of one part. The files of a tool result are appended to `files`."""
     match part.part_kind:
         case "system-prompt":
             return {"role": "system", "content": part.content} if part.content else None
         case "user-prompt":
-            return {"role": "user", "content": _contents(part.content)}
+            return {"role": "user", "content": _contents(part.content, dialect)}
         case "tool-return":
             text, held = part.model_response_str_and_user_content()
             files += held
@@ -271,35 +279,48 @@ def _request_part(part: Any, files: list[Any]) -> dict[str, Any] | None:
             return None
 
 
-def _contents(content: Any) -> Any:
+def _contents(content: Any, dialect: str) -> Any:
     if isinstance(content, str):
         return content
-    return [said for item in content if (said := _content(item)) is not None]
+    return [said for item in content if (said := _content(item, dialect)) is not None]
 
 
-def _content(item: Any) -> dict[str, Any] | None:
+def _content(item: Any, dialect: str) -> dict[str, Any] | None:
     """Return one item of a prompt; None for a cache point."""
     if isinstance(item, str):
         return {"type": "text", "text": item}
-    kind: str = getattr(item, "kind", "")
-    if kind == "cache-point":
+    if _is_cache_point(item):
         return None
+    kind: str = getattr(item, "kind", "")
     if isinstance(text := getattr(item, "content", None), str):
         return {"type": "text", "text": text}
     if kind == "image-url":
-        return {"type": "image_url", "image_url": {"url": item.url}}
+        return _picture(item.url, item)
     if kind == "binary" and item.is_image:
-        return {"type": "image_url", "image_url": {"url": item.data_uri}}
+        return _picture(item.data_uri, item)
     if kind == "binary" and item.is_audio:
         return {"type": "input_audio", "input_audio": {"data": item.base64, "format": item.format}}
     if kind == "binary":
-        return {"type": "file", "file": {"file_data": item.data_uri}}
+        return file_of(item, dialect)
     if kind == "uploaded-file":
         return {"type": "file", "file": {"file_id": item.file_id}}
     if kind == "document-url":
         return {"type": "file", "file": {"file_data": item.url}}
     named = kind.replace("-", "_") or type(item).__name__  # audio_url, video_url
     return {"type": named, named: {"url": getattr(item, "url", "")}}
+
+
+def _picture(url: str, item: Any) -> dict[str, Any]:
+    """Return a picture with the detail that OpenAI's models are asked for."""
+    chosen: Mapping[str, Any] = item.vendor_metadata or {}
+    return {
+        "type": "image_url",
+        "image_url": {"url": url, **{key: chosen[key] for key in ("detail",) if key in chosen}},
+    }
+
+
+def _is_cache_point(item: Any) -> bool:
+    return getattr(item, "kind", "") == "cache-point"
 
 
 def _content_with(item: Any, part: object) -> Any:

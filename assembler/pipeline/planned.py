@@ -307,9 +307,10 @@ class Planned:
         if pricer is not None and self.can_be_sent:
             from assembler.pipeline.price_as_sent import count_as_sent
 
-            sent, known = self.emission.request, self.session_memory
+            known, regions = self.session_memory, self.measured.regions
+            sent = {**dict(regions.options), **self.emission.request} if regions.options else self.emission.request
             count = count_as_sent(self.settings.dialect, pricer, sent, self.sent_messages, known)
-            return count if self.measured.regions.held is None else count + self.measured.regions.held
+            return count if regions.held is None else count + regions.held
         if self.ledger.overpriced or (self.trimmed.changed and self._changes_other_prices):
             from assembler.pipeline.late_head import price_with_late_head
 

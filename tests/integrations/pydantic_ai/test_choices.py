@@ -31,6 +31,7 @@ def look_up(question: str) -> str:
         ({}, "any"),
         ({"tool_choice": "none"}, "tool"),
         (THINKING, "auto"),
+        ({"thinking": "low"}, "auto"),
     ],
 )
 def test_the_choice_that_an_output_type_or_a_setting_makes_costs_what_is_sent(settings: Any, sent: str) -> None:
@@ -50,7 +51,7 @@ def test_the_choice_that_an_output_type_or_a_setting_makes_costs_what_is_sent(se
             1
         ]
         agent.run_sync("Where to?", usage_limits=UsageLimits(request_limit=4))
-    keys = ("system", "messages", "tools", "tool_choice", "output_config", "output_format")
+    keys = ("system", "messages", "tools", "tool_choice", "output_config", "output_format", "thinking")
     bodies = [{key: body[key] for key in keys if key in body} for body in provider.bodies]
     assert bodies[0]["tool_choice"]["type"] == sent
     priced = [count_request(body, dialect=anthropic, model=MODEL).upper for body in bodies]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Any
 
@@ -18,13 +19,14 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
-from assembler import Assembler, ClearReasoning, ClearToolResults, Truncate
-from assembler.dialects import Dialect, anthropic, gemini
+from assembler import Assembler, ClearReasoning, ClearToolResults, Truncate, count_request
+from assembler.dialects import Dialect, anthropic, gemini, openai_chat
 from assembler.integrations.pydantic_ai import FitContext
 from budgets import Budget
-from tests.integrations.pydantic_ai.scripted import fitted
+from tests.integrations.pydantic_ai.scripted import CHAT, fitted
 from tests.integrations.pydantic_ai.test_messages import PIXEL
 
 SIGNATURE = base64.b64encode(b"x" * 900).decode()
@@ -49,6 +51,23 @@ def test_a_text_file_for_claude_costs_its_text() -> None:
     tokens, sent = counted(anthropic, history := [asked(["?", file])])
     assert 300 < tokens < 3_000
     assert sent[0] is history[0]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        BinaryContent(b"clams " * 300, media_type="text/plain"),
+        BinaryContent(b'{"clams": [1, 2, 3]}', media_type="application/problem+json"),
+        BinaryContent(PIXEL, media_type="image/png", vendor_metadata={"detail": "low"}),
+    ],
+)
+def test_a_file_for_chat_costs_what_is_sent_of_it(item: BinaryContent) -> None:
+    history: list[ModelMessage] = [asked(["?", item])]
+    sent: Any = asyncio.run(CHAT._map_messages(history, ModelRequestParameters()))
+    capability = FitContext(Assembler(Budget.for_model("gpt-4o")))
+    assert fitted(capability, history).messages[0] is history[0]
+    assert capability.last_context is not None
+    assert capability.last_context.count == count_request({"messages": sent}, dialect=openai_chat, model="gpt-4o")
 
 
 @pytest.mark.parametrize(
