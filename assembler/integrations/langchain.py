@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict, cast
 
 import attrs
@@ -129,11 +129,17 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         specs, answer = _answer(request)
         tools = [_definition(tool) for tool in (*request.tools, *specs)]
         settings: Mapping[str, Any] = request.model_settings or {}
-        serial = serial_calls(settings.get("parallel_tool_calls"))
+        options = (*serial_calls(settings.get("parallel_tool_calls")), *self._thinking(request.model, settings))
         priced = self._fitting.priced(tools)
         # The framework forces a tool where a structured answer is one (`_get_bound_model`).
         choice = "required" if specs else tool_choice(request.tool_choice, priced)
-        return Asked(prompt, priced, answer, choice, options=serial)
+        return Asked(prompt, priced, answer, choice, options=options)
+
+    def _thinking(self, model: Any, settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the setting that turns Claude's thinking on, for which its API bills a prompt."""
+        asked = settings.get("thinking", getattr(model, "thinking", None))
+        if asked is not None and self._fitting.dialect == "anthropic":
+            yield "thinking", asked
 
 
 def _with_state(response: Any, state: State) -> Any:
@@ -317,8 +323,18 @@ def _answer(request: Any) -> tuple[list[Any], OutputSchema | None]:
         asked = (ProviderStrategy if by_provider else ToolStrategy)(schema=getattr(asked, "schema", asked))
     if isinstance(asked, ProviderStrategy):
         spec = asked.schema_spec
-        return [], OutputSchema(spec.name, spec.json_schema, strict=bool(spec.strict))
+        return [], OutputSchema(spec.name, _as_sent(spec.json_schema, request.model), strict=bool(spec.strict))
     return [OutputToolBinding.from_schema_spec(spec).tool for spec in asked.schema_specs], None
+
+
+def _as_sent(schema: dict[str, Any], model: Any) -> dict[str, Any]:
+    """Return an answer's schema as the model's client sends it: Claude's closes every object."""
+    if getattr(model, "_llm_type", "") != "anthropic-chat":
+        return schema
+    from anthropic import transform_schema  # type: ignore[import-not-found,unused-ignore]
+
+    sent: dict[str, Any] = transform_schema(schema)
+    return sent
 
 
 def _definition(tool: Any) -> dict[str, Any]:

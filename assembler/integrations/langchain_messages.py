@@ -39,7 +39,8 @@ def as_chat(message: Any) -> dict[str, Any]:
     content = message.content
     fields["content"] = content if isinstance(content, str) else [said for _, said in _blocks(content) if said]
     if kind == "tool":
-        return {**fields, "tool_call_id": message.tool_call_id}
+        failed = {"is_error": True} if message.status == "error" else {}  # Claude is told, OpenAI's models are not
+        return {**fields, "tool_call_id": message.tool_call_id, **failed}
     extra: dict[str, Any] = message.additional_kwargs
     if name := message.name or extra.get("name"):
         fields["name"] = name

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import wrap_model_call
-from langchain.agents.structured_output import ToolStrategy
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_anthropic import ChatAnthropic
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from assembler import Assembler, count_request
 from assembler.dialects import anthropic
@@ -38,9 +38,43 @@ def forcing_any(request: Any, handler: Any) -> Any:
     "options", [{"response_format": ToolStrategy(Trip)}, {"middleware": [forcing]}, {"middleware": [forcing_any]}]
 )
 def test_a_forced_call_of_claude_costs_what_is_sent_of_it(options: dict[str, Any]) -> None:
+    sent, counted = sent_and_counted([HumanMessage("Where to?")], options)
+    assert "tool_choice" in sent[0]
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+
+
+@pytest.mark.parametrize(
+    ("history", "options", "settings"),
+    [
+        ([HumanMessage("Where to?")], {"response_format": ProviderStrategy(Trip)}, {}),
+        ([HumanMessage("Where to?")], {}, {"thinking": {"type": "enabled", "budget_tokens": 1_024}}),
+        (
+            [
+                HumanMessage("Where to?"),
+                AIMessage("", tool_calls=[{"name": "look_up", "args": {"question": "towns"}, "id": "call_1"}]),
+                ToolMessage("no such almanac", tool_call_id="call_1", status="error"),
+            ],
+            {},
+            {},
+        ),
+    ],
+)
+def test_a_schema_thinking_and_a_failed_result_cost_what_claude_is_sent_of_them(
+    history: list[Any], options: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    sent, counted = sent_and_counted(history, options, **settings)
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+
+
+KEYS = ("system", "messages", "tools", "tool_choice", "output_config", "output_format", "thinking")
+
+
+def sent_and_counted(history: list[Any], options: dict[str, Any], **settings: Any) -> tuple[list[Any], list[int]]:
+    """The bodies of a run, and the bound of each."""
     middleware = AssemblerMiddleware(Assembler(Budget.for_model(MODEL, context_window=9_000, max_output_tokens=500)))
     with providing(hosted=(), thinks=False) as provider:
-        model = ChatAnthropic(model=MODEL, api_key="x", base_url=provider.url, max_tokens=500, max_retries=0)
+        more: Any = {"max_tokens": 2_000, "max_retries": 0, **settings}
+        model = ChatAnthropic(model=MODEL, api_key="x", base_url=provider.url, **more)
         others = options.get("middleware", [])
         agent: Any = create_agent(
             model, [look_up], **{**options, "middleware": [*others, middleware]}, system_prompt="You plan trips."
@@ -50,10 +84,5 @@ def test_a_forced_call_of_claude_costs_what_is_sent_of_it(options: dict[str, Any
         middleware._fitting._remember = lambda new, known: (counted.append(new.context.count.upper), note(new, known))[
             1
         ]
-        agent.invoke({"messages": [HumanMessage("Where to?")]})
-    sent = [
-        {key: body[key] for key in ("system", "messages", "tools", "tool_choice") if key in body}
-        for body in provider.bodies
-    ]
-    assert "tool_choice" in sent[0]
-    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+        agent.invoke({"messages": history})
+    return [{key: body[key] for key in KEYS if key in body} for body in provider.bodies], counted
