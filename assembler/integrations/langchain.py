@@ -9,6 +9,7 @@ that it sees the request after the others have changed it. For `ChatOpenAI(use_r
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -331,9 +332,8 @@ def _as_sent(schema: dict[str, Any], model: Any) -> dict[str, Any]:
     """Return an answer's schema as the model's client sends it: Claude's closes every object."""
     if getattr(model, "_llm_type", "") != "anthropic-chat":
         return schema
-    from anthropic import transform_schema  # type: ignore[import-not-found,unused-ignore]
-
-    sent: dict[str, Any] = transform_schema(schema)
+    client: Any = importlib.import_module("anthropic")
+    sent: dict[str, Any] = client.transform_schema(schema)
     return sent
 
 

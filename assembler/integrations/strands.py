@@ -8,16 +8,17 @@ prompt and tool specs right before each call, streamed or not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.conversation.messages import Message
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, as_data, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
+from assembler.integrations.strands_forms import Block, messages_in_form_of, rewrite_message, system_in_form_of
 from assembler.text.runs import runs
 from budgets import AssemblyError
 from budgets.errors import from_extra
@@ -42,8 +43,6 @@ else:
         from strands.hooks import AfterModelCallEvent, AgentInitializedEvent
         from strands.middleware import InvokeModelStage
         from strands.types.exceptions import ContextWindowOverflowException
-
-Block: TypeAlias = dict[str, Any]
 
 
 class AssemblerConversationManager(LastCall, ConversationManager):
@@ -74,7 +73,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
             read = _Read.of(call)
             kept = call.agent.state.get(STORED_AS)
             sent = read.message_dicts(self._fitting.dialect)
-            context = await self._fitting.afit(sent, read.asked, run=id(call.agent), state=kept)
+            context = await self._fitting.afit(sent, read.asked(self._fitting.dialect), run=id(call.agent), state=kept)
             return read.fitted(context, kept)
         except AssemblyError as error:
             # The only error that the event loop does not wrap, at any depth: it is passed to `reduce_context`.
@@ -100,7 +99,9 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         read = _Read.of(call)
         kept = call.agent.state.get(STORED_AS)
         sent = read.message_dicts(self._fitting.dialect)
-        return read.fitted(self._fitting.fit(sent, read.asked, run=id(call.agent), state=kept), kept)
+        return read.fitted(
+            self._fitting.fit(sent, read.asked(self._fitting.dialect), run=id(call.agent), state=kept), kept
+        )
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:
         """Do nothing: the history belongs to the agent and its session, and each call is fitted when it is made."""
@@ -130,21 +131,26 @@ class _Read:
         return cls(call, own, [*head, *cast("list[Block]", call.messages)])
 
     def message_dicts(self, dialect: str) -> list[Block]:
-        """Return the messages as an API gets them: Strands writes a note into a result with pictures for Chat."""
-        noted = _with_notes if dialect == "openai_chat" else list[Block]
-        return [{"role": message["role"], "content": noted(message["content"])} for message in self.messages]
+        """Return the messages as an API gets them."""
+        head = 1 if isinstance(self.own, list) else 0
+        system = [
+            {"role": "system", "content": system_in_form_of(dialect, one["content"])} for one in self.messages[:head]
+        ]
+        return [*system, *messages_in_form_of(dialect, self.messages[head:])]
 
-    @property
-    def asked(self) -> Asked:
-        """The prompt, the tools with those in the model's settings, and the forced tool."""
+    def asked(self, dialect: str) -> Asked:
+        """Return the prompt, the tools with those in the model's settings, the forced tool, and Claude's thinking."""
         own = self.own if isinstance(self.own, str) else None
-        return Asked(own, [*_tools_of(self.call), *_built_in(self.call.model)], choice=_choice(self.call.tool_choice))
+        tools = [*_tools_of(self.call), *_built_in(self.call.model)]
+        thinking = tuple(_thinking(_settings_of(self.call.model), dialect))
+        return Asked(own, tools, choice=_choice(self.call.tool_choice), options=thinking)
 
     def fitted(self, context: Context, before: Any) -> Any:
         """Return the call with the context's content, and put the context's state into `agent.state`."""
         if worth_keeping(state := context.state()) != before:
             _keep(self.call.agent, state)
-        kept = kept_objects(context.inside, self.messages, rewritten=_rewritten, of_summary=_of_summary)
+        rewritten = functools.partial(rewrite_message, dialect=context.dialect)
+        kept = kept_objects(context.inside, self.messages, rewritten=rewritten, of_summary=_of_summary)
         head = 1 if isinstance(self.own, list) else 0
         messages = list(_in_turns(kept[head:]))
         return self.call.replace(messages=messages, system_prompt=_prompt(self.own, context.system))
@@ -166,10 +172,24 @@ def _tools_of(call: Any) -> list[Any]:
 
 def _built_in(model: Any) -> list[Any]:
     """Return the provider's own tools in the settings of the model."""
-    config: Mapping[str, Any] = model.get_config() if hasattr(model, "get_config") else {}
+    config = _settings_of(model)
     params = cast("Mapping[str, Any]", config.get("params") or {})
     own = (params.get("tools"), *map(config.get, ("gemini_tools", "anthropic_tools")))
     return [as_data(tool) for tools in own for tool in cast("Sequence[Any]", tools or ())]
+
+
+def _settings_of(model: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", model.get_config()) if hasattr(model, "get_config") else {}
+
+
+def _thinking(config: Mapping[str, Any], dialect: str) -> Iterator[tuple[str, Any]]:
+    """Yield the setting that turns Claude's thinking on, as its API spells it."""
+    params: Any = config.get("params") or {}
+    extra: Any = config.get("additional_request_fields") or {}
+    if dialect == "anthropic" and "thinking" in params:
+        yield "thinking", params["thinking"]
+    if dialect == "bedrock" and "thinking" in extra:
+        yield "additionalModelRequestFields", {"thinking": extra["thinking"]}
 
 
 _WORDS = {"auto": "auto", "any": "required"}
@@ -197,37 +217,6 @@ def _prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[B
     if rendered is None:
         return own
     return [*own, {"text": rendered}] if isinstance(own, list) else rendered
-
-
-_NOTE: Block = {
-    "text": "Tool successfully returned an image. The image is being provided in the following user message."
-}
-"""What Strands' OpenAI model writes into a result with pictures, which it sends in a message of the user's (1.62.0)."""
-
-
-def _with_notes(content: Sequence[Block]) -> list[Block]:
-    """Return the content with the note in each result with pictures."""
-    return [_with_result(block, _noted) if "toolResult" in block else block for block in content]
-
-
-def _noted(parts: Sequence[Block]) -> list[Block]:
-    return [*parts, _NOTE] if any("image" in part for part in parts) else [*parts]
-
-
-def _without_notes(parts: Sequence[Block]) -> list[Block]:
-    return [part for part in parts if part != _NOTE]
-
-
-def _with_result(block: Block, change: Callable[[Sequence[Block]], list[Block]]) -> Block:
-    result: Block = block["toolResult"]
-    return {**block, "toolResult": {**result, "content": change(result["content"])}}
-
-
-def _rewritten(own: Block, before: Message, after: Message) -> Block:
-    """Return the message with the content that a policy left, still in Bedrock's form."""
-    content: Sequence[Block] = cast("Mapping[str, Any]", after.raw)["content"]
-    kept = [_with_result(block, _without_notes) if "toolResult" in block else block for block in content]
-    return {**own, "content": kept}
 
 
 def _in_turns(messages: Sequence[Block]) -> Iterator[Block]:

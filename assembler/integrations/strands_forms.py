@@ -1,0 +1,151 @@
+"""Reads Strands' messages, which are in Bedrock's form, as the clients of other APIs send them.
+
+Read in strands-agents 1.62.0 (2026-11): `_format_request_message_content` and the like of each of its models.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from assembler.conversation.messages import Call, Message, Result
+from assembler.integrations.kept_objects import align_parts
+from assembler.integrations.openai_dicts import text_of
+
+Block: TypeAlias = dict[str, Any]
+
+_NOTE: Block = {
+    "text": "Tool successfully returned an image. The image is being provided in the following user message."
+}
+"""What Strands' OpenAI model writes into a result with pictures, which it sends in a message of the user's."""
+
+_WRITES_JSON = frozenset({"openai_chat", "openai_responses", "anthropic"})
+"""The APIs whose clients write a result's JSON as a text."""
+
+_TEXTS = frozenset({"csv", "html", "md", "txt"})
+"""The formats of documents that Claude gets as a text."""
+
+_MEDIA = {"jpg": "image/jpeg", "txt": "text/plain", "md": "text/markdown", "pdf": "application/pdf", "csv": "text/csv"}
+
+
+def messages_in_form_of(dialect: str, messages: Sequence[Block]) -> list[Block]:
+    """Return the messages as an API gets them."""
+    if dialect != "gemini":
+        return [{"role": one["role"], "content": _formed(one["content"], dialect)} for one in messages]
+    uses = [block["toolUse"] for one in messages for block in one["content"] if "toolUse" in block]
+    names = {use["toolUseId"]: use["name"] for use in uses}
+    return [one if one["role"] == "system" else _as_content(one, names) for one in messages]
+
+
+def rewrite_message(own: Block, before: Message, after: Message, dialect: str) -> Block:
+    """Return the message with the content that a policy left, still in Bedrock's form."""
+    if dialect == "gemini":
+        return {**own, "content": list(_left_of(own["content"], before, after))}
+    content: Sequence[Block] = cast("Mapping[str, Any]", after.raw)["content"]
+    return {**own, "content": list(_restored(content, own["content"], dialect))}
+
+
+def system_in_form_of(dialect: str, prompt: Sequence[Block]) -> list[Block]:
+    """Return a system prompt of blocks: only Claude's APIs get them one by one."""
+    if dialect in ("anthropic", "bedrock"):
+        return list(prompt)
+    return [{"text": "\n".join(block["text"] for block in prompt if "text" in block)}]
+
+
+def _formed(content: Sequence[Block], dialect: str) -> list[Block]:
+    return [_form(block, dialect) for block in content]
+
+
+def _form(block: Block, dialect: str) -> Block:
+    if "toolResult" in block:
+        parts = _formed(block["toolResult"]["content"], dialect)
+        noted = dialect == "openai_chat" and any("image" in part for part in parts)
+        return {**block, "toolResult": {**block["toolResult"], "content": [*parts, _NOTE] if noted else parts}}
+    if "json" in block and dialect in _WRITES_JSON:
+        return {"text": json.dumps(block["json"], ensure_ascii=False)}
+    if "document" in block and dialect == "anthropic":
+        return _claude_document(block["document"]) or block
+    return block
+
+
+def _claude_document(held: Mapping[str, Any]) -> Block | None:
+    data, kind = held["source"].get("bytes"), held["format"]
+    if data is None or kind not in (*_TEXTS, "pdf"):
+        return None
+    source = {"type": "base64", "media_type": "application/pdf", "data": base64.b64encode(data).decode()}
+    if kind in _TEXTS:
+        source = {"type": "text", "media_type": "text/plain", "data": data.decode(errors="replace")}
+    return {"type": "document", "source": source, "title": held["name"]}
+
+
+def _restored(kept: Sequence[Block], own: Sequence[Block], dialect: str) -> Iterator[Block]:
+    """Yield the blocks that stay: the message's own in place of an equal form, without notes."""
+    formed = [(_form(block, dialect), block) for block in own]
+    results = {block["toolResult"]["toolUseId"]: block["toolResult"] for block in own if "toolResult" in block}
+    for block in kept:
+        same = next((one for form, one in formed if form == block), None)
+        if same is not None or "toolResult" not in block:
+            if block != _NOTE:
+                yield same or block
+            continue
+        result: Block = block["toolResult"]
+        before = results[result["toolUseId"]]["content"]
+        yield {**block, "toolResult": {**result, "content": list(_restored(result["content"], before, dialect))}}
+
+
+def _as_content(message: Block, names: Mapping[str, str]) -> Block:
+    """Return a message as Gemini's content, where each block but a cache point is a part."""
+    role = "model" if message["role"] == "assistant" else "user"
+    return {"role": role, "parts": [_part(block, names) for block in message["content"] if "cachePoint" not in block]}
+
+
+def _part(block: Block, names: Mapping[str, str]) -> Block:
+    if "toolResult" in block:
+        result = block["toolResult"]
+        output = [part if "json" in part else _part(part, names) for part in result["content"]]
+        name = names.get(result["toolUseId"], result["toolUseId"])
+        return {"function_response": {"id": result["toolUseId"], "name": name, "response": {"output": output}}}
+    if "toolUse" in block:
+        use = block["toolUse"]
+        signed = {"thought_signature": use["reasoningSignature"]} if use.get("reasoningSignature") else {}
+        return {"function_call": {"id": use["toolUseId"], "name": use["name"], "args": use["input"]}, **signed}
+    if "reasoningContent" in block:
+        thought = block["reasoningContent"].get("reasoningText", {})
+        signed = {"thought_signature": thought["signature"]} if thought.get("signature") else {}
+        return {"text": thought.get("text", ""), "thought": True, **signed}
+    kind = next((kind for kind in ("image", "document", "video") if kind in block), None)
+    if kind is None or (data := block[kind]["source"].get("bytes")) is None:
+        return block
+    media = _MEDIA.get(block[kind]["format"], f"{kind}/{block[kind]['format']}")
+    return {"inline_data": {"mime_type": media, "data": base64.b64encode(data).decode()}}
+
+
+def _left_of(content: Sequence[Block], before: Message, after: Message) -> Iterator[Block]:
+    """Yield what a policy left of the blocks of a message that was read as Gemini's content."""
+    became = align_parts(before.parts, after.parts)
+    written = {part["function_response"]["id"]: part["function_response"]["response"] for part in _results_in(after)}
+    for block in content:
+        old, new = (None, None) if "cachePoint" in block else next(became, (None, None))
+        if new is old:
+            yield block
+        elif isinstance(new, str):
+            yield {**block, "text": new}
+        elif isinstance(new, Call):
+            yield {**block, "toolUse": {**block["toolUse"], "input": json.loads(new.arguments)}}
+        elif isinstance(new, Result):
+            result: Block = block["toolResult"]
+            output = written[result["toolUseId"]].get("output")
+            left = [{"text": text_of(new.parts)}] if output is None else _output(output, result["content"])
+            yield {**block, "toolResult": {**result, "content": left}}
+
+
+def _results_in(message: Message) -> list[Block]:
+    parts: Sequence[Block] = cast("Mapping[str, Any]", message.raw)["parts"]
+    return [part for part in parts if "function_response" in part]
+
+
+def _output(left: Sequence[Block], own: Sequence[Block]) -> list[Block]:
+    """Return the content of a shortened result: its own media, and its texts as they are now."""
+    return [was if "inline_data" in now else now for now, was in zip(left, own, strict=True)]

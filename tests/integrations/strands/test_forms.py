@@ -1,0 +1,117 @@
+"""What the clients of other APIs than Bedrock's make of Strands' messages is priced as it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import boto3
+import pytest
+from strands import Agent
+from strands.models import BedrockModel
+from strands.models.anthropic import AnthropicModel
+from strands.models.gemini import GeminiModel
+from strands.models.openai import OpenAIModel
+from strands.models.openai_responses import OpenAIResponsesModel
+
+from assembler import Assembler, ClearReasoning, ClearToolResults, ContextLengthError, Truncate, count_request
+from assembler.integrations.strands import AssemblerConversationManager
+from budgets import Budget, Count
+from tests.integrations.provider import Body, Provider, providing
+from tests.integrations.strands.test_on_the_wire import look_up
+
+THINKING = {"thinking": {"type": "enabled", "budget_tokens": 2_000}}
+CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+AWS: Any = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": "us-east-1"}
+SIGNATURE = "abcd" * 60
+
+
+def at(provider: Provider, path: str = "", key: str = "base_url") -> dict[str, Any]:
+    return {"api_key": "x", key: f"{provider.url}{path}"}
+
+
+MODELS: dict[str, tuple[Callable[[Provider], Any], str]] = {
+    "bedrock": (
+        lambda it: BedrockModel(
+            boto_session=boto3.Session(**AWS), endpoint_url=it.url, model_id=CLAUDE, additional_request_fields=THINKING
+        ),
+        "claude-sonnet-4-5",
+    ),
+    "anthropic": (
+        lambda it: AnthropicModel(client_args=at(it), model_id="claude-sonnet-4-5", max_tokens=4_000, params=THINKING),
+        "claude-sonnet-4-5",
+    ),
+    "openai_chat": (lambda it: OpenAIModel(client_args=at(it, "/v1"), model_id="gpt-4o"), "gpt-4o"),
+    "openai_responses": (lambda it: OpenAIResponsesModel(client_args=at(it, "/v1"), model_id="gpt-5"), "gpt-5"),
+    "gemini": (
+        lambda it: GeminiModel(
+            client_args={"api_key": "x", "http_options": {"base_url": it.url}}, model_id="gemini-2.5-flash"
+        ),
+        "gemini-2.5-flash",
+    ),
+}
+
+
+def called(*content: Any, status: str = "success") -> list[Any]:
+    """A question, a call after a thought, its result with this content, and the answer."""
+    thought = {"reasoningContent": {"reasoningText": {"text": "Let me look it up. " * 9, "signature": SIGNATURE}}}
+    call = {"toolUse": {"toolUseId": "t1", "name": "look_up", "input": {"question": "towns"}}}
+    result = {"toolResult": {"toolUseId": "t1", "status": status, "content": list(content)}}
+    return [
+        {"role": "user", "content": [{"text": "Where to?"}]},
+        {"role": "assistant", "content": [thought, call]},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": [{"text": "To Kyoto."}]},
+    ]
+
+
+WRAPPED = 9
+"""Tokens that Strands writes for Gemini around a cleared result, beyond what is counted."""
+
+TEXT: Any = {"document": {"format": "txt", "name": "towns", "source": {"bytes": b"Kyoto is far. " * 20}}}
+
+
+def sent_and_counted(dialect: str, history: list[Any], **more: Any) -> tuple[Body, Count]:
+    make, name = MODELS[dialect]
+    budget = Budget.for_model(name, **more.pop("window", {"max_output_tokens": 500}))
+    manager = AssemblerConversationManager(Assembler(budget, dialect=dialect, **more))
+    prompt: Any = [{"text": "You plan"}, {"text": "trips."}]
+    counted: list[Count] = []
+    note = manager._fitting._remember
+    manager._fitting._remember = lambda new, known: (counted.append(new.context.count), note(new, known))[1]
+    with providing(hosted=()) as provider:
+        agent = Agent(
+            model=make(provider),
+            conversation_manager=manager,
+            messages=[*history],
+            tools=[look_up],
+            system_prompt=prompt,
+            callback_handler=None,
+        )
+        with suppress(ContextLengthError):  # of the later calls of the loop
+            agent("And how do I get there?")
+    return provider.bodies[0], counted[0]
+
+
+@pytest.mark.parametrize("dialect", MODELS)
+@pytest.mark.parametrize(
+    "history",
+    [called({"text": "Kyoto"}), called({"json": {"towns": ["Kyoto"], "near": False}}), called(TEXT, {"text": "See."})],
+    ids=["text", "json", "document"],
+)
+def test_a_history_costs_what_the_client_sends_of_it(dialect: str, history: list[Any]) -> None:
+    body, counted = sent_and_counted(dialect, history)
+    assert counted == count_request(body, dialect=dialect, model=MODELS[dialect][1])
+
+
+@pytest.mark.parametrize("dialect", ["gemini", "anthropic"])
+@pytest.mark.parametrize("policy", [ClearReasoning(keep=0), ClearToolResults(keep=0), Truncate(max_tokens=20)])
+def test_what_a_policy_leaves_is_still_in_the_form_that_strands_sends(dialect: str, policy: Any) -> None:
+    history = called(TEXT, {"text": "Kyoto " * 90})
+    whole = sent_and_counted(dialect, history)[1]
+    window = {"context_window": whole.upper - 20, "max_output_tokens": 0}
+    body, counted = sent_and_counted(dialect, history, window=window, on_overflow=[policy, ClearToolResults(keep=0)])
+    assert counted.upper <= whole.upper - 20
+    sent = count_request(body, dialect=dialect, model=MODELS[dialect][1])
+    assert sent.tokens - counted.tokens <= (WRAPPED if dialect == "gemini" else 0)
