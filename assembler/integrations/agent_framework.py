@@ -19,7 +19,13 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.errors import ConversationError
-from assembler.integrations.agent_framework_messages import drop_unsendable, items_of, messages_of, rewrite_message
+from assembler.integrations.agent_framework_messages import (
+    chat_messages_of,
+    drop_unsendable,
+    items_of,
+    messages_of,
+    rewrite_message,
+)
 from assembler.integrations.call_settings import serial_calls, tool_choice
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall
 from assembler.integrations.kept_objects import kept_groups
@@ -130,6 +136,10 @@ def _beneath(fitting: Fitting, context: Any, send: Callable[[], Any]) -> Any:
     return made()
 
 
+_FORMS = {"openai_responses": items_of, "openai_chat": chat_messages_of}
+"""How a message is read for an API of a form of its own."""
+
+
 @attrs.define(eq=False)
 class _Call:
     """One model call, with its original messages and options."""
@@ -144,18 +154,19 @@ class _Call:
         """Put the messages that fit into the call."""
         context, as_items = self.context, self.fitting.dialect == "openai_responses"
         own = drop_unsendable(self.messages) if as_items else list(self.messages)
-        entries_of = items_of if as_items else messages_of
+        entries_of = _FORMS.get(self.fitting.dialect, messages_of)
         entries = [entries_of(message) for message in own]
         prompt, session = self.options.get("instructions"), context.session
         tools = self.fitting.priced([_definition(tool) for tool in _listed(self.options.get("tools"))])
+        allowed = _allowed(self.options.get("tool_choice")) if as_items else ()
         self.fitted = await self.fitting.afit(
             [entry for listed in entries for entry, _ in listed],
             Asked(
                 prompt,
                 tools,
                 _answer(self.options.get("response_format")),
-                choice=tool_choice(self.options.get("tool_choice"), tools),
-                options=serial_calls(self.options.get("allow_multiple_tool_calls")),
+                choice=None if allowed else tool_choice(self.options.get("tool_choice"), tools),
+                options=(*serial_calls(self.options.get("allow_multiple_tool_calls")), *allowed),
             ),
             run=None if session is None else session.session_id,
             state=None if session is None else session.state.get(STORED_AS),
@@ -238,6 +249,15 @@ def _billed(usage: Mapping[str, Any], dialect: str) -> int:
     apart = ("cache_creation_input_token_count", "cache_read_input_token_count")
     counted = ("input_token_count", *(apart if dialect in ("anthropic", "bedrock") else ()))
     return sum(usage.get(name) or 0 for name in counted)
+
+
+def _allowed(choice: Any) -> tuple[tuple[str, Any], ...]:
+    """Return a choice among some tools as the Responses API gets it, whose price the dialect knows."""
+    fields: Mapping[str, Any] = cast("Mapping[str, Any]", choice) if isinstance(choice, Mapping) else {}
+    if fields.get("allowed_tools") is None:
+        return ()
+    tools = [{"type": "function", "name": name} for name in fields["allowed_tools"]]
+    return (("tool_choice", {"type": "allowed_tools", "mode": fields.get("mode"), "tools": tools}),)
 
 
 def _listed(tools: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import copy
 import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages import Call, Message, Part, Result
@@ -56,12 +56,26 @@ def _without(message: Any, orphaned: frozenset[str]) -> Any:
 
 
 def messages_of(message: Any) -> list[Entry]:
-    """Return the messages that Chat Completions gets, with the author's name and without unsupported contents."""
+    """Return the messages that an API gets, with the author's name and without unsupported contents."""
     name = _UNNAMED.sub("", message.author_name or "")[:64]
     entries = _entries(message, _answer, _result)
     if not name:
         return entries
     return [(fields if fields["role"] == "tool" else {**fields, "name": name}, places) for fields, places in entries]
+
+
+def chat_messages_of(message: Any) -> list[Entry]:
+    """Return the messages that Chat Completions gets: each content of a user's message as one of its own."""
+    return [apart for entry in messages_of(message) for apart in _apart(entry)]
+
+
+def _apart(entry: Entry) -> Iterator[Entry]:
+    fields, places = entry
+    if fields["role"] != "user" or isinstance(fields["content"], str):
+        yield entry
+        return
+    for part, place in zip(fields["content"], places, strict=True):
+        yield {**fields, "content": [part]}, (place,)
 
 
 def items_of(message: Any) -> list[Entry]:

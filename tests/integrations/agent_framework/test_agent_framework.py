@@ -84,6 +84,23 @@ def test_the_priced_request_is_the_one_that_is_posted(wire: Wire) -> None:
     )
 
 
+@pytest.mark.parametrize("limit", [10_000, 700])
+def test_a_picture_beside_a_text_costs_what_the_chat_client_sends_of_it(wire: Wire, limit: int) -> None:
+    picture = Content.from_data(PIXEL, "image/png")
+    asked = Message("user", [Content.from_text("What is this?"), picture, Content.from_text("And that?"), picture])
+    middleware = AssemblerMiddleware(base(limit, TrimOldest()))
+    client = OpenAIChatCompletionClient(model="gpt-4o", api_key="none", base_url=wire.url)
+    agent = Agent(client=client, middleware=[middleware])
+    history = [Message("user", ["old " * 400]), Message("assistant", ["Hm."]), asked]
+    asyncio.run(agent.run(history))
+    (body,) = wire.bodies
+    assert middleware.last_context is not None
+    sent = count_request({"messages": body["messages"]}, dialect=openai_chat, model="gpt-4o")
+    assert middleware.last_context.count == sent
+    assert sent.upper <= limit
+    assert len(body["messages"]) == (6 if limit > 700 else 4) + 1
+
+
 def test_agents_and_sessions_that_share_a_middleware_keep_their_own_summaries(wire: Wire) -> None:
     written: list[int] = []
 
