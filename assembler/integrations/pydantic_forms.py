@@ -10,7 +10,7 @@ import base64
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Call, Part
@@ -43,7 +43,53 @@ def in_form_of(dialect: str, part: Any, message_dict: dict[str, Any]) -> dict[st
     return message_dict
 
 
-def file_of(item: Any, dialect: str) -> dict[str, Any]:
+def contents_of(content: Any, dialect: str) -> Any:
+    """Return the contents of a prompt, or of a result's files, as an API gets them."""
+    if isinstance(content, str):
+        return content
+    return [said for item in content if (said := _content(item, dialect)) is not None]
+
+
+def _content(item: Any, dialect: str) -> dict[str, Any] | None:
+    """Return one item of a prompt; None for a cache point."""
+    if isinstance(item, str):
+        return {"type": "text", "text": item}
+    if is_cache_point(item):
+        return None
+    kind: str = getattr(item, "kind", "")
+    if isinstance(text := getattr(item, "content", None), str):
+        return {"type": "text", "text": text}
+    if kind == "image-url":
+        return _picture(item.url, item)
+    if kind == "binary" and item.is_image:
+        return _picture(item.data_uri, item)
+    if kind == "binary" and item.is_audio:
+        return {"type": "input_audio", "input_audio": {"data": item.base64, "format": item.format}}
+    if kind == "binary":
+        return _file(item, dialect)
+    if kind == "uploaded-file":
+        return {"type": "file", "file": {"file_id": item.file_id}}
+    if kind == "document-url":
+        return {"type": "file", "file": {"file_data": item.url}}
+    named = kind.replace("-", "_") or type(item).__name__  # audio_url, video_url
+    return {"type": named, named: {"url": getattr(item, "url", "")}}
+
+
+def _picture(url: str, item: Any) -> dict[str, Any]:
+    """Return a picture with the detail that OpenAI's models are asked for."""
+    chosen: Mapping[str, Any] = item.vendor_metadata or {}
+    return {
+        "type": "image_url",
+        "image_url": {"url": url, **{key: chosen[key] for key in ("detail",) if key in chosen}},
+    }
+
+
+def is_cache_point(item: Any) -> bool:
+    """Return whether an item of a prompt is only a mark for the cache."""
+    return getattr(item, "kind", "") == "cache-point"
+
+
+def _file(item: Any, dialect: str) -> dict[str, Any]:
     """Return a file as its API gets it. Chat gets a text file as words between two marks, Claude as a document."""
     kind: str = item.media_type.split(";", 1)[0].strip()
     if dialect == "openai_chat" and _TEXTS.fullmatch(kind):

@@ -22,8 +22,9 @@ from assembler.integrations.openai_dicts import call_item, chat_call, message_it
 from assembler.integrations.pydantic_forms import (
     Takes,
     content_of,
-    file_of,
+    contents_of,
     in_form_of,
+    is_cache_point,
     json_value,
     parts_with,
     takes_nothing,
@@ -133,7 +134,7 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
     if isinstance(piece.sent.content, str):
         return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=new)])
     left = iter(new for _, new in became)
-    content = [item if _is_cache_point(item) else _content_with(item, next(left)) for item in piece.sent.content]
+    content = [item if is_cache_point(item) else _content_with(item, next(left)) for item in piece.sent.content]
     kept = [item for item in content if item is not None]
     return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=kept)])
 
@@ -163,7 +164,7 @@ def _parts_to_send(
         if message_dict is not None and part.part_kind.startswith("retry") and message_dict["role"] == "user":
             message_dict["role"] = "system"  # the framework's own words must not begin a turn
         if message_dict is not None and files and dialect in _AS_BLOCKS:
-            message_dict["content"] = [{"type": "text", "text": message_dict["content"]}, *_contents(files, dialect)]
+            message_dict["content"] = [{"type": "text", "text": message_dict["content"]}, *contents_of(files, dialect)]
             files = []
         elif message_dict is not None and files and index == last:
             result = {
@@ -171,7 +172,7 @@ def _parts_to_send(
                 "tool_use_id": message_dict["tool_call_id"],
                 "content": message_dict["content"],
             }
-            message_dict = {"role": "user", "content": [result, *_contents(files, dialect)]}
+            message_dict = {"role": "user", "content": [result, *contents_of(files, dialect)]}
         yield [(at, index)], form, None if message_dict is None else in_form_of(dialect, form, message_dict)
     for note in added:
         yield [], None, _request_part(note, files, dialect)
@@ -270,57 +271,13 @@ def _request_part(part: Any, files: list[Any], dialect: str) -> dict[str, Any] |
         case "system-prompt":
             return {"role": "system", "content": part.content} if part.content else None
         case "user-prompt":
-            return {"role": "user", "content": _contents(part.content, dialect)}
+            return {"role": "user", "content": contents_of(part.content, dialect)}
         case "tool-return":
             text, held = part.model_response_str_and_user_content()
             files += held
             return {"role": "tool", "tool_call_id": part.tool_call_id, "content": text}
         case _:
             return None
-
-
-def _contents(content: Any, dialect: str) -> Any:
-    if isinstance(content, str):
-        return content
-    return [said for item in content if (said := _content(item, dialect)) is not None]
-
-
-def _content(item: Any, dialect: str) -> dict[str, Any] | None:
-    """Return one item of a prompt; None for a cache point."""
-    if isinstance(item, str):
-        return {"type": "text", "text": item}
-    if _is_cache_point(item):
-        return None
-    kind: str = getattr(item, "kind", "")
-    if isinstance(text := getattr(item, "content", None), str):
-        return {"type": "text", "text": text}
-    if kind == "image-url":
-        return _picture(item.url, item)
-    if kind == "binary" and item.is_image:
-        return _picture(item.data_uri, item)
-    if kind == "binary" and item.is_audio:
-        return {"type": "input_audio", "input_audio": {"data": item.base64, "format": item.format}}
-    if kind == "binary":
-        return file_of(item, dialect)
-    if kind == "uploaded-file":
-        return {"type": "file", "file": {"file_id": item.file_id}}
-    if kind == "document-url":
-        return {"type": "file", "file": {"file_data": item.url}}
-    named = kind.replace("-", "_") or type(item).__name__  # audio_url, video_url
-    return {"type": named, named: {"url": getattr(item, "url", "")}}
-
-
-def _picture(url: str, item: Any) -> dict[str, Any]:
-    """Return a picture with the detail that OpenAI's models are asked for."""
-    chosen: Mapping[str, Any] = item.vendor_metadata or {}
-    return {
-        "type": "image_url",
-        "image_url": {"url": url, **{key: chosen[key] for key in ("detail",) if key in chosen}},
-    }
-
-
-def _is_cache_point(item: Any) -> bool:
-    return getattr(item, "kind", "") == "cache-point"
 
 
 def _content_with(item: Any, part: object) -> Any:
