@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -301,11 +301,20 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         sent += [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
         # A workflow's context has a new memory object in each run, so conversations are recognised by their beginning.
         first = bool(fields) and fields[-1]["role"] == "user"  # the agent forces its tool on no later call
-        choice = tool_choice(self.initial_tool_choice, sent) if first else None
-        asked = Asked(tools=sent, choice=choice, options=serial_calls(self.allow_parallel_tool_calls))
+        own = dict(_settings_of(self.llm, self._fitting.dialect))
+        choice = tool_choice(self.initial_tool_choice, sent) if first and "tool_choice" not in own else None
+        options = dict(serial_calls(self.allow_parallel_tool_calls)) | own
+        asked = Asked(tools=sent, choice=choice, options=tuple(options.items()))
         context = await self._fitting.afit(fields, asked, run=self.name, state=states.get(self.name))
         _remember(states, self.name, context.state())
         return context, _with_system(context.inside, messages)
+
+
+def _settings_of(llm: Any, dialect: str) -> Iterator[tuple[str, Any]]:
+    """Yield what the LLM itself adds to each call, if it may cost tokens. On Chat it takes the place of the agent's."""
+    extra: Mapping[str, Any] = getattr(llm, "additional_kwargs", None) or {}
+    priced = ("text",) if dialect == "openai_responses" else ("tool_choice", "response_format", "parallel_tool_calls")
+    yield from ((key, extra[key]) for key in priced if key in extra)
 
 
 def _usage(raw: Any) -> object:

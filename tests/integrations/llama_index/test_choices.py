@@ -1,17 +1,47 @@
 """A tool choice and calls one at a time cost what the provider bills for them, and the agent counts it."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from llama_index.llms.openai import OpenAIResponses
+from llama_index.core.workflow import WorkflowRuntimeError
+from llama_index.llms.openai import OpenAI, OpenAIResponses
 
 from assembler import Assembler, count_request
-from assembler.dialects import openai_responses
+from assembler.dialects import Dialect, openai_chat, openai_responses
 from assembler.integrations.llama_index import AssemblerFunctionAgent
 from budgets import Budget
+from tests.integrations.bots import SCHEMA
 from tests.integrations.llama_index.test_on_the_wire import look_up
 from tests.integrations.provider import providing
+
+
+def counted_and_sent(
+    kind: Any, dialect: Dialect, of_llm: dict[str, Any], **settings: Any
+) -> tuple[list[int], list[int]]:
+    """What was counted for each call of a run, and what its body costs."""
+    model = of_llm["model"]
+    budget = Budget.for_model(model, context_window=9_000, max_output_tokens=500)
+    counted: list[int] = []
+    with providing(hosted=(), thinks=False) as provider:
+        llm = kind(api_key="x", api_base=f"{provider.url}/v1", max_retries=0, **of_llm)
+        assembler = Assembler(budget, dialect=dialect)
+        agent = AssemblerFunctionAgent(assembler=assembler, llm=llm, tools=[look_up], streaming=False, **settings)
+        note = agent._fitting._remember
+        agent._fitting._remember = lambda new, known: (counted.append(new.context.count.tokens), note(new, known))[1]
+
+        async def run() -> None:
+            with suppress(WorkflowRuntimeError):  # of a tool that is forced at each call
+                await agent.run("Where to?", max_iterations=3)
+
+        asyncio.run(run())
+    bodies = [{key: body[key] for key in KEYS if key in body} for body in provider.bodies]
+    assert len(bodies) > 1
+    return counted, [count_request(body, dialect=dialect, model=model).tokens for body in bodies]
+
+
+KEYS = ("instructions", "input", "messages", "tools", "tool_choice", "parallel_tool_calls", "text", "response_format")
 
 
 @pytest.mark.parametrize(
@@ -19,20 +49,23 @@ from tests.integrations.provider import providing
     [("gpt-4o", {"initial_tool_choice": "look_up"}), ("gpt-5", {"allow_parallel_tool_calls": False})],
 )
 def test_the_settings_of_an_agent_cost_what_is_sent_of_them(model: str, settings: dict[str, Any]) -> None:
-    budget = Budget.for_model(model, context_window=9_000, max_output_tokens=500)
-    assembler = Assembler(budget, dialect=openai_responses)
-    with providing(hosted=(), thinks=False) as provider:
-        llm = OpenAIResponses(model=model, api_key="x", api_base=f"{provider.url}/v1", max_retries=0)
-        agent = AssemblerFunctionAgent(assembler=assembler, llm=llm, tools=[look_up], streaming=False, **settings)
-        counted: list[int] = []
-        note = agent._fitting._remember
-        agent._fitting._remember = lambda new, known: (counted.append(new.context.count.tokens), note(new, known))[1]
+    counted, sent = counted_and_sent(OpenAIResponses, openai_responses, {"model": model}, **settings)
+    assert counted == sent
 
-        async def run() -> None:
-            await agent.run("Where to?")
 
-        asyncio.run(run())
-    keys = ("instructions", "input", "tools", "tool_choice", "parallel_tool_calls")
-    bodies = [{key: body[key] for key in keys if key in body} for body in provider.bodies]
-    assert len(bodies) > 1
-    assert [count_request(body, dialect=openai_responses, model=model).tokens for body in bodies] == counted
+NAMED = {"type": "function", "function": {"name": "look_up"}}
+FORMAT = {"name": "trip", "schema": SCHEMA, "strict": True}
+
+
+@pytest.mark.parametrize(
+    ("kind", "dialect", "extra"),
+    [
+        (OpenAI, openai_chat, {"tool_choice": NAMED}),
+        (OpenAI, openai_chat, {"response_format": {"type": "json_schema", "json_schema": FORMAT}}),
+        (OpenAIResponses, openai_responses, {"tool_choice": {"type": "function", "name": "look_up"}}),
+        (OpenAIResponses, openai_responses, {"text": {"format": {"type": "json_schema", **FORMAT}}}),
+    ],
+)
+def test_what_the_llm_itself_adds_costs_what_is_sent_of_it(kind: Any, dialect: Dialect, extra: dict[str, Any]) -> None:
+    counted, sent = counted_and_sent(kind, dialect, {"model": "gpt-4o", "additional_kwargs": extra})
+    assert counted == sent
