@@ -6,8 +6,10 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from assembler.report import rich_text
 from assembler.report.terminal import NARROWEST
 from budgets import Budget
 
+ROOT = Path(__file__).parents[2]
 SPEC = """
 model: claude-sonnet-4-5
 budget: {max_output_tokens: 100}
@@ -105,6 +108,21 @@ def test_a_batch_whose_reader_went_away_ends_in_silence(
         assert main(["batch", "rows.jsonl", "-", "--spec", "bot.yaml"]) == 128 + signal.SIGPIPE
         monkeypatch.undo()
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without asking it")
+def test_a_batch_that_is_terminated_leaves_no_copy_of_its_rows(tmp_path: Path) -> None:
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(copies)}
+    command = [sys.executable, "-m", "assembler.cli", "batch", "-", "out.jsonl", "--spec", "bot.yaml"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as process:
+        until = time.monotonic() + 60
+        while not any(copies.rglob("rows.jsonl")) and time.monotonic() < until:  # then it waits for more rows
+            time.sleep(0.01)
+        process.terminate()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert list(copies.iterdir()) == []
 
 
 def test_a_spec_and_its_rows_are_not_both_read_from_standard_input(capsys: pytest.CaptureFixture[str]) -> None:
