@@ -181,8 +181,9 @@ def test_a_plan_returns_or_raises_as_documented(letters: list[str], window: int,
         else:
             continue
         assembler.add_message(message)
-        assert assembler.costs().total >= 0
-        assert assembler.available_for_messages() is not None
+        costs = assembler.costs()
+        assert costs.total == sum(costs.to_dict().values())
+        assert 0 <= assembler.available_for_messages() <= window
         try:
             plan = assembler.plan()
         except ContextLengthError as error:

@@ -265,4 +265,8 @@ def test_an_assertion_refuses_a_value_that_is_not_a_body_with_an_error_of_the_li
 
 def test_documents_can_be_ordered_by_an_id_of_any_length() -> None:
     """Python writes no integer of more than 4,300 digits, so ordering by id raised ValueError."""
-    cited(metadata={"document_id": 10**5_000})
+    made = Assembler(Budget(2_000, model="gpt-4o"), strategy=CitedSources(order=Order.STABLE))
+    for text, document_id in (("One.", 10**5_000), ("Two.", 7)):
+        made.add_knowledge(text, type="t", metadata={"document_id": document_id})
+    system = made.add_message(MESSAGE).build().system
+    assert [system.count(text) for text in ("One.", "Two.")] == [1, 1]

@@ -90,7 +90,8 @@ def test_a_definition_of_other_mappings_goes_out_as_plain_dicts() -> None:
     definition = nested()
     definition["function"]["parameters"] = MappingProxyType({"type": "object"})
     context = Assembler(dialect=openai_chat).add_capability([definition]).add_messages([("user", "x")]).build()
-    json.dumps(context.request())
+    function = json.loads(json.dumps(context.request()))["tools"][0]["function"]
+    assert function["parameters"] == {"type": "object"}
 
 
 @cases("test_tools", having="unlisted")
