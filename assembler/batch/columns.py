@@ -18,6 +18,7 @@ from assembler.batch.errors import BatchError, RowError
 from assembler.batch.rows import REGIONS, Failed, OnError, Raise, Record, Skip, assemble_row
 from assembler.validation import Is, iterates, must_be, offers, wrong
 from budgets import MissingExtraError
+from budgets.errors import OfTheCaller
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
 """The columns that are written in addition to the unread ones: `request` is JSON text, `error` a line or None."""
@@ -128,7 +129,8 @@ class BatchAssembler:
         """The columns of the requests. Raises `BatchError` for wrong columns, and with `Raise` a row's error."""
         if not offers(batch, "keys"):
             raise BatchError(f"expected a mapping from names to columns, got {type(batch).__name__}")
-        names = list(batch)
+        with OfTheCaller("batch", BatchError):
+            names = list(batch)
         read = self.columns.found_in(names)
         carried = [name for name in names if name not in read.values()]
         if taken := [name for name in carried if name in WRITTEN]:
@@ -174,7 +176,8 @@ def _read_column(name: str, found: Any) -> Sequence[Any]:
 def _list_values(name: str, found: object) -> list[Any]:
     if not iterates(found):
         raise BatchError(f"column {name}: expected a list of values, got {type(found).__name__}")
-    return list(cast("Iterable[Any]", found))
+    with OfTheCaller("batch", BatchError):
+        return list(cast("Iterable[Any]", found))
 
 
 def _list_rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:
@@ -220,8 +223,9 @@ KEEPS_MISSING = frozenset({"arguments", "input", "args", "response", "parameters
 
 def list_if_array(column: object) -> object:
     """An array as a list, and any other column unchanged. Does not look at the values."""
-    as_list: Callable[[], object] | None = getattr(column, "tolist", None)
-    return column if as_list is None else as_list()
+    with OfTheCaller("batch", BatchError):
+        as_list: Callable[[], object] | None = getattr(column, "tolist", None)
+        return column if as_list is None else as_list()
 
 
 def make_plain(value: object, levels: int = DEEPEST) -> Any:

@@ -151,6 +151,31 @@ def test_columns_that_cannot_be_read_are_refused(case: str) -> None:
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
+class Broken(dict[str, Any]):
+    """A mapping, a column or a cell of a store whose own methods raise."""
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("a text that nobody may read")
+
+    def tolist(self) -> Any:
+        raise RuntimeError("a text that nobody may read")
+
+
+@pytest.mark.parametrize("batch", [Broken(messages=[]), {"messages": Broken()}])
+def test_a_batch_whose_own_methods_raise_is_refused_by_an_error_of_ours(batch: Any) -> None:
+    with pytest.raises(BatchError, match="a method of its own raised RuntimeError") as caught:
+        BatchAssembler(base())(batch)
+    assert "nobody" not in str(caught.value)
+
+
+def test_a_cell_whose_own_methods_raise_is_a_bad_row() -> None:
+    found = BatchAssembler(base())({"messages": [[("user", "hi")], Broken()]})
+    assert found["error"] == [
+        None,
+        "BatchError: batch: a method of its own raised RuntimeError; pass plain dicts, lists and texts",
+    ]
+
+
 def test_a_function_is_refused_as_an_assembler() -> None:
     with pytest.raises(BatchError, match="made_by"):
         BatchAssembler(base)  # type: ignore[arg-type]
