@@ -13,13 +13,14 @@ class ContextLengthError(Evidence):
     """The request cannot be made to fit: `required` tokens against `available`, `excess` too many.
 
     With `smallest_window` the same request builds, and costs `required` unless a summary is written; with one token
-    less it does not. It is None if no `context_window` helps, because of `max_input_tokens`, of a limit in tokens, or
-    of content that grows with the window; or if it depends on how short a new summary is. `advice` says which.
+    less it does not. It is None if no `context_window` helps, because of `max_input_tokens`, of a limit in tokens, of a
+    refusal, or of content that grows with the window; or if it depends on how short a new summary is. `advice` says
+    which.
 
     `required` is the size of the smallest request that the policies can make, and `costs` its regions. A ladder with a
     low-water mark cuts as the history grows, so it may come to a smaller one in another window. `available` is
     the budget's `input_limit`, or less if the limit of one `region` is exceeded: then it is the largest request that
-    this limit allows.
+    this limit allows. It is less too if the provider has refused a request: then it is what the provider accepts.
     """
 
     required: Tokens
@@ -51,8 +52,9 @@ class ContextLengthError(Evidence):
         self.region = region
         self.advice = advice
         held = budget.input_limit - self.available
-        limits = f", less {held} that limits keep from it" if held else ""
-        free = f"{self.available} are free ({budget.arithmetic()}{limits})"
+        keeps = "a refusal of the provider keeps" if region is None else "limits keep"
+        less = f", less {held} that {keeps} from it" if held else ""
+        free = f"{self.available} are free ({budget.arithmetic()}{less})"
         super().__init__(
             f"context needs {in_tokens(required)} but only {free}: {self.excess} too many.\n"
             f"  {costs}{_note_bound(costs, required)}\n  {advice}"

@@ -141,6 +141,8 @@ def _advise_window(found: Smallest | None, trial: Trial, choose: str) -> str:
     budget = trial.budget
     capped = [] if budget.max_input_tokens is None else [f"max_input_tokens is {budget.max_input_tokens}"]
     capped += ["the limits leave no more"] if budget.limits else []
+    bill = trial.settings.calibration
+    capped += [] if bill is None or bill.most is None else [f"a refusal of the provider leaves {bill.most}"]
     why = " and ".join(capped) or "the content grows with the window"
     if a_summary_might_do(trial):
         return f"A larger context_window helps only with a new summary that is short enough: {why}."

@@ -24,8 +24,6 @@ from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 
-FORGET = "anchor(None) forgets the bill."
-
 
 def plan_anchored(
     settings: Settings,
@@ -127,6 +125,7 @@ def _convert_overflow(
     changed, limit = bill.bound(overflow.required), bill.allowed(settings.budget.input_limit)
     required = changed if before is None else min(changed, before.count.upper)
     bound = overflow.region is not None
+    forgotten = "the bill" if bill.most is None else "the bill and the refusal"
     return TooLarge(
         overflow.plan,
         settings.budget,
@@ -136,5 +135,5 @@ def _convert_overflow(
         region=overflow.region,
         over=overflow.over,
         changed=changed,
-        remark=f"Counted by rule; the bill of {bill.billed} was {bill.margin:+d}. {FORGET}",
+        remark=f"Counted by rule; the bill of {bill.billed} was {bill.margin:+d}. anchor(None) forgets {forgotten}.",
     )

@@ -311,6 +311,22 @@ def test_a_limit_learned_from_a_refusal_survives_later_bills(
     assert calibrate(forgotten, 10).most is None
 
 
+@pytest.mark.parametrize(("most_input", "most"), [(None, ""), (150, "max_input_tokens is 150 and ")])
+def test_an_error_after_a_refusal_names_the_refusal_and_not_a_limit_of_the_budget(
+    most_input: int | None, most: str
+) -> None:
+    budget = Budget(200, counter=len, max_input_tokens=most_input)
+    assembler = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_message(("user", "x" * 90))
+    assembler.anchor(calibrate(assembler.build(), Overflow(used=90, limit=80)))
+    with pytest.raises(ContextLengthError) as caught:
+        assembler.build()
+    assert caught.value.available == 80
+    assert f"less {budget.input_limit - 80} that a refusal of the provider keeps from it" in str(caught.value)
+    assert caught.value.advice.endswith("window does not help: " + most + "a refusal of the provider leaves 80.")
+    assert "anchor(None) forgets the bill and the refusal." in caught.value.advice
+    assert assembler.anchor(None).build().count.tokens == 90
+
+
 def test_a_refusal_without_a_number_goes_below_the_limit_that_another_stated() -> None:
     assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
     assembler.add_messages([{"role": "user", "content": "x" * 5} for _ in range(60)])
