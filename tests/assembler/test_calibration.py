@@ -194,7 +194,7 @@ class Answer:
         ({"usage": {"input_tokens": 7}}, "has no input tokens in a dict: pass its .usage"),
         ({"input_tokens": 0}, "has 0 input tokens: pass the response's usage, or the number of its input tokens"),
         (-5, "has -5 input tokens: pass the response's usage, or the number of its input tokens"),
-        (Answer(), "has no input tokens in a Answer: pass the response's usage, or the number of its input tokens"),
+        (Answer(), "has no input tokens in an Answer: pass the response's usage, or the number of its input tokens"),
     ],
 )
 def test_a_usage_is_refused_with_what_to_pass_in_its_place(usage: object, said: str) -> None:

@@ -895,7 +895,7 @@ def test_pieces_cost_together_what_the_whole_costs() -> None:
 
 @pytest.mark.parametrize("held", [-1, 1.5, "7", True, object()])
 def test_the_error_for_wrong_held_tokens_shows_what_came(held: Any) -> None:
-    shown = f"{held}" if isinstance(held, int | float) else f"a {type(held).__name__}"
+    shown = f"{held}" if isinstance(held, int | float) else f"an? {type(held).__name__}"
     with pytest.raises(BudgetError, match=rf"held: expected the tokens .*, got {shown}$"):
         held_count(held)
     assert [held_count(None), held_count(0), held_count(Count(7))] == [None, Count(0), Count(7)]

@@ -165,7 +165,7 @@ def test_repair_leaves_out_the_call_of_an_sdks_content_that_was_never_answered()
             r"a Result, got a str; .*parts=\(text,\)\)",
         ),
         (FunctionCall(call_id="c", arguments="{}"), ["{}"], r"a Call, got a str; .*arguments=json_text\)"),
-        ({"role": "user", "content": "long"}, [], "has 1 parts, got 0; pass None to leave one out"),
+        ({"role": "user", "content": "long"}, [], "has 1 part, got 0; pass None to leave one out"),
     ],
 )
 def test_a_part_in_place_of_another_kind_is_refused_with_the_way_to_write_it(raw: Any, parts: Any, said: str) -> None:
