@@ -321,7 +321,9 @@ def test_a_text_in_a_part_is_read_with_its_type_its_length_and_what_was_declared
     assert read_media(Media("document", raw)) == known
 
 
-@pytest.mark.parametrize(("value", "got"), [("7", "a str"), (-1, "an int beyond that"), (1 << 33, "an int beyond that")])
+@pytest.mark.parametrize(
+    ("value", "got"), [("7", "a str"), (-1, "an int beyond that"), (1 << 33, "an int beyond that")]
+)
 def test_a_fact_beyond_what_files_can_state_is_refused_by_its_name_and_type(value: Any, got: str) -> None:
     with pytest.raises(
         ConversationError, match=rf"^width of a medium must be a number from 0 to 4294967296, got {got}$"

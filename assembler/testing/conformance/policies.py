@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
+from assembler.drawn.engine import SearchStrategy, st
 from assembler.errors import ConversationError, PlanError
 from assembler.policies.contract import kept_by_edits, read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, PassageView
@@ -30,7 +31,7 @@ from assembler.testing.conformance.checking import (
     refuse_class,
     with_own,
 )
-from assembler.testing.conformance.policy_cases import draw_requests, long_texts
+from assembler.testing.conformance.policy_cases import draw_requests, long_texts, write_requests
 from assembler.testing.conformance.policy_windows import Window, draw_window, make_budget, price_newest_turns
 from budgets import ContextLengthError, Tokens
 
@@ -40,6 +41,8 @@ _MOST_CHANGES = 10_000
 """The most changes of one short conversation: a policy with more never ends."""
 _MOST_EDGES = 12
 """How many turns of a given history get a window of their own."""
+_FEW = 4
+"""How many texts of the caller's one conversation holds."""
 _TEXTS = WORDS | WORDS.map(lambda word: f"{word}. " * 60)
 _PURE = "the same ledger and tokens left give the same answer"
 _LAWFUL = "its answers are lawful"
@@ -94,8 +97,8 @@ class _CheckedPolicy(Checked):
     def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
         for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
             each_drawn(draw_window(dialect, with_own(_TEXTS, texts)), self.one, -(-max_examples // len(_DIALECTS)))
-        for dialect, request in zip(_DIALECTS, draw_requests(), strict=True):
-            self.given(request, dialect)
+        self._check_in_each_dialect(draw_requests())
+        self._check_own(texts)
         for place, history in enumerate(histories):
             request = {"messages": [*history]}
             for dialect in _DIALECTS:
@@ -105,6 +108,23 @@ class _CheckedPolicy(Checked):
         if not (self.acted or only_cuts):
             step = "pass texts=[…] or histories=[…] that it changes"
             raise self.broken(_ACTS, f"it left every conversation as it was, so nothing was checked; {step}")
+
+    def _check_own(self, texts: Texts | None) -> None:
+        """Check conversations of the caller's texts alone: of those that are drawn, few may be tool results."""
+        if isinstance(texts, SearchStrategy):
+            few = st.lists(texts.filter(str.strip), min_size=1, max_size=_FEW)
+            each_drawn(few, self._check_requests_of, _FEW)
+        elif texts is not None:
+            listed = [texts] if isinstance(texts, str) else [*texts]
+            for start in range(0, len(listed), _FEW):
+                self._check_requests_of(listed[start : start + _FEW])
+
+    def _check_requests_of(self, texts: Sequence[str]) -> None:
+        self._check_in_each_dialect(write_requests(texts))
+
+    def _check_in_each_dialect(self, requests: Iterable[dict[str, Any]]) -> None:
+        for dialect, request in zip(_DIALECTS, requests, strict=True):
+            self.given(request, dialect)
 
     def given(self, request: dict[str, Any], dialect: str) -> None:
         """Check one whole conversation, in windows about as large as its newest turns."""

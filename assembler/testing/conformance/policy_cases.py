@@ -40,12 +40,34 @@ def draw_requests() -> Iterator[dict[str, Any]]:
     Results are long, and two are equal. Older questions hold an image and a document. The second request also holds the
     model's reasoning.
     """
-    tool: dict[str, Any] = {
+    yield {"messages": [*_write_turns(_write_chat_step, None, _IN_CHAT)], "tools": [_make_tool()]}
+    yield {"messages": [*_write_turns(_write_block_step, "signed", _IN_BLOCKS)], "tools": [_make_tool()]}
+
+
+def write_requests(texts: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Requests in which each text is a question, a result and an answer, as OpenAI and Anthropic have them.
+
+    In the newest turn each is a result once more.
+    """
+    yield {"messages": [*_write_turns_of(texts, _write_chat_step)], "tools": [_make_tool()]}
+    yield {"messages": [*_write_turns_of(texts, _write_block_step)], "tools": [_make_tool()]}
+
+
+def _make_tool() -> dict[str, Any]:
+    return {
         "type": "function",
         "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}},
     }
-    yield {"messages": [*_write_turns(_write_chat_step, None, _IN_CHAT)], "tools": [tool]}
-    yield {"messages": [*_write_turns(_write_block_step, "signed", _IN_BLOCKS)], "tools": [tool]}
+
+
+def _write_turns_of(texts: Sequence[str], step: Any) -> Iterator[dict[str, Any]]:
+    for number, text in enumerate(texts):
+        yield {"role": "user", "content": text}
+        yield from step(f"older_{number}", text)
+        yield {"role": "assistant", "content": text}
+    yield {"role": "user", "content": "And what is open now?"}
+    for number, text in enumerate(texts):
+        yield from step(f"newest_{number}", text)
 
 
 def _write_turns(step: Any, signature: str | None, media: Mapping[int, dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -78,7 +100,7 @@ def _write_text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _write_chat_step(call_id: str, result: str, _: str | None) -> Iterator[dict[str, Any]]:
+def _write_chat_step(call_id: str, result: str, _: str | None = None) -> Iterator[dict[str, Any]]:
     function = {"name": "look_up", "arguments": json.dumps({"where": f"in {call_id}", "words": "late lorry " * 9})}
     yield {
         "role": "assistant",
@@ -88,12 +110,12 @@ def _write_chat_step(call_id: str, result: str, _: str | None) -> Iterator[dict[
     yield {"role": "tool", "tool_call_id": call_id, "content": result}
 
 
-def _write_block_step(call_id: str, result: str, signature: str | None) -> Iterator[dict[str, Any]]:
-    thought = _write_thought(f"I should look in {call_id}.", signature)
+def _write_block_step(call_id: str, result: str, signature: str | None = None) -> Iterator[dict[str, Any]]:
+    thoughts = [] if signature is None else [_write_thought(f"I should look in {call_id}.", signature)]
     given = {"where": f"in {call_id}", "words": "late lorry " * 9}
     yield {
         "role": "assistant",
-        "content": [thought, {"type": "tool_use", "id": call_id, "name": "look_up", "input": given}],
+        "content": [*thoughts, {"type": "tool_use", "id": call_id, "name": "look_up", "input": given}],
     }
     yield {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call_id, "content": result}]}
 

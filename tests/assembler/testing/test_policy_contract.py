@@ -9,9 +9,10 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import strategies as st
 
-from assembler.conversation.messages import Message, edited, read_message, user_message
-from assembler.policies import Change, Cut, KeepsAll, KeepsChosen, KeepsNewest, Passage, Policy, Traits
+from assembler.conversation.messages import Message, Result, edited, read_message, user_message
+from assembler.policies import Change, Cut, KeepsAll, KeepsChosen, KeepsNewest, Passage, Policy, Traits, with_parts
 from assembler.pricing.ledger import Ledger
 from assembler.testing import ContractError, check_policy
 from budgets import BudgetError
@@ -283,6 +284,22 @@ def test_a_fault_with_texts_of_a_form_is_found_in_those_that_are_given(given: di
         check_policy(Editor(of_tables), max_examples=4)
     with pytest.raises(ContractError, match="idempotent"):
         check_policy(Editor(of_tables), max_examples=30, **given)
+
+
+def without_log_lines(passage: Passage) -> Iterator[Change]:
+    """Keeps the last line of each result that is a log, and changes nothing else."""
+    for index, message in passage:
+        for place, part in enumerate(message.parts):
+            if isinstance(part, Result) and "LOG" in str(part.parts[0]):
+                end = str(part.parts[0]).splitlines()[-1]
+                yield Change({index: with_parts(message, {place: attrs.evolve(part, parts=(end,), given=None)})}, "cut")
+
+
+@pytest.mark.parametrize("texts", [["other", "LOG\none\ntwo"], "LOG\none\ntwo", st.just("LOG\none\ntwo")])
+def test_a_policy_that_changes_only_results_of_a_form_is_shown_some_whatever_is_drawn(texts: Any) -> None:
+    check_policy(Editor(without_log_lines), texts=texts, max_examples=1)
+    with pytest.raises(ContractError, match="nothing was checked"):
+        check_policy(Editor(without_log_lines), texts=["other"], max_examples=1)
 
 
 def test_a_failure_shows_the_smallest_case_and_no_frame_of_the_check() -> None:
