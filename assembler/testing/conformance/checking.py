@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -17,15 +17,17 @@ import budgets
 from assembler.context import Context
 from assembler.conversation.messages import Message, Result, Thinking
 from assembler.drawn.engine import Flaky, Phase, SearchStrategy, given, settings, st, steadily
-from assembler.validation import wrong
+from assembler.validation import as_tuple, iterates, wrong
 from assembler.verify import verify
 from budgets import AssemblyError, BudgetError
 from budgets.errors import LONGEST, Evidence
+from budgets.numbers import index_of, shown
 
 AMPLE = 1_000_000
 """A window, in tokens, that no drawn conversation fills."""
 EDGE = 2
 """Offsets from an edge, where `<` and `<=` differ."""
+_IN_A_ROW = 16
 WORDS = st.text("abcdefghijklmnop", min_size=6, max_size=12)
 """Texts that every API and layout carries unchanged, and that occur in no name or note by chance."""
 
@@ -54,6 +56,11 @@ def texts_of(message: Message) -> Iterator[str]:
             yield from (inner for inner in part.parts if isinstance(inner, str))
 
 
+def quotes(said: str, text: str) -> bool:
+    """Whether a text that others may read holds `text`, or as many of its characters in a row as no chance explains."""
+    return text in said or any(said[at : at + _IN_A_ROW] in text for at in range(len(said) - _IN_A_ROW + 1))
+
+
 class ContractError(Evidence, AssertionError):
     """Your own `subject` breaks the `law` of its contract; `problem` shows where.
 
@@ -66,7 +73,12 @@ class ContractError(Evidence, AssertionError):
 
 
 def examples(number: int) -> settings:
-    """Settings with the same examples each time, without a store, also inside another property."""
+    """Settings with the same examples each time, without a store, also inside another property.
+
+    Raises `BudgetError` for less than one.
+    """
+    if index_of(number) is None or number < 1:
+        raise BudgetError(f"max_examples is a whole number, 1 or more, got {shown(number)}")
     return steadily(number, Phase.explicit, Phase.generate, Phase.shrink)
 
 
@@ -76,11 +88,23 @@ def with_own(drawn: SearchStrategy[str], own: Texts | None) -> SearchStrategy[st
         return drawn
     if isinstance(own, SearchStrategy):
         return own | drawn
-    listed = [own] if isinstance(own, str) else [*own]
+    listed = [own] if isinstance(own, str) else as_tuple("texts", own, "texts")
     for place, text in enumerate(listed):
-        if not isinstance(cast(object, text), str) or not text.strip():
+        if not isinstance(text, str) or not text.strip():
             raise BudgetError(wrong(f"texts[{place}]", "a text that is not blank", text))
-    return st.sampled_from(listed) | drawn
+    return st.sampled_from(cast("Sequence[str]", listed)) | drawn
+
+
+def list_histories(histories: Iterable[Iterable[object]]) -> list[list[object]]:
+    """Whole conversations as lists. Raises `BudgetError` for one conversation alone, or for anything else."""
+    listed = as_tuple("histories", histories, "whole conversations")
+    for place, history in enumerate(listed):
+        if isinstance(history, str | Mapping) or not iterates(history):
+            problem = wrong(
+                f"histories[{place}]", "a whole conversation, which is a list of messages", cast(object, history)
+            )
+            raise BudgetError(f"{problem}; write histories=[[…]] for one conversation")
+    return [[*cast("Iterable[object]", history)] for history in listed]
 
 
 def refuse_class(subject: object, check: str) -> None:

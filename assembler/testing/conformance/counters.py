@@ -16,11 +16,12 @@ from assembler.testing.conformance.checking import (
     copy_subject,
     examples,
     failure_of,
+    quotes,
     refuse_class,
     with_own,
 )
 from budgets import Grade, Tokens
-from budgets.counters.guard import attribute_of, name_of
+from budgets.counters.guard import attribute_of, name_of, refuse_wrong_arity
 
 _NOTHING: Mapping[str, Tokens] = {}
 _CONTROL = {"<|endoftext|>": "<|endofnovel|>", "<|im_start|>": "<|im_stark|>", "</s>": "</b>", "[INST]": "[UNST]"}
@@ -63,6 +64,7 @@ def check_counter(
     """
     __tracebackhide__ = True
     refuse_class(counter, "check_counter")
+    refuse_wrong_arity(counter)
     checked = _CheckedCounter(name_of(counter), counter, copy_subject(counter))
     failure = failure_of(checked.name, lambda: checked.check(known, with_own(_TEXTS, texts), max_examples))
     if failure is not None:
@@ -172,7 +174,7 @@ class _CheckedCounter(Checked):
         same_each_time()
         self.count(secret := "a text that nobody may read: 8f1e")
         shown = f"{attribute_of(self.counter, 'notes', ())} {attribute_of(self.counter, 'name', '')}"
-        if secret in shown:
+        if quotes(shown, secret):
             raise self.broken("it quotes no text", "its name or its notes hold what it counted")
 
     def together(self) -> None:

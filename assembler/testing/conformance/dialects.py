@@ -30,6 +30,7 @@ from assembler.testing.conformance.checking import (
     Texts,
     examples,
     failure_of,
+    list_histories,
     note_case,
     refuse_class,
     texts_of,
@@ -169,9 +170,9 @@ class _CheckedDialect(Checked):
             raise self.broken("it can write an ordinary conversation", "every one that was drawn is refused")
 
     def _check_given(self, histories: Iterable[Iterable[object]]) -> None:
-        for place, history in enumerate(histories):
+        for place, history in enumerate(list_histories(histories)):
             with note_case(f"histories[{place}]"):
-                if not self.one({"messages": [*history], "tools": [TOOL]}, None):
+                if not self.one({"messages": history, "tools": [TOOL]}, None):
                     raise self.broken("it can write the histories that are given", f"histories[{place}] is refused")
 
     def declares_its_members(self) -> None:

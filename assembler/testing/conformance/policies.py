@@ -27,7 +27,9 @@ from assembler.testing.conformance.checking import (
     Texts,
     each_drawn,
     failure_of,
+    list_histories,
     note_case,
+    quotes,
     refuse_class,
     with_own,
 )
@@ -99,15 +101,15 @@ class _CheckedPolicy(Checked):
             each_drawn(draw_window(dialect, with_own(_TEXTS, texts)), self.one, -(-max_examples // len(_DIALECTS)))
         self._check_in_each_dialect(draw_requests())
         self._check_own(texts)
-        for place, history in enumerate(histories):
-            request = {"messages": [*history]}
+        for place, history in enumerate(list_histories(histories)):
+            request = {"messages": history}
             for dialect in _DIALECTS:
                 with note_case(f"histories[{place}]"):
                     self.given(request, dialect)
         only_cuts = isinstance(self.rung, CuttingRung) and isinstance(self.rung.traits.keeps, KeepsAll)
         if not (self.acted or only_cuts):
             step = "pass texts=[…] or histories=[…] that it changes"
-            raise self.broken(_ACTS, f"it left every conversation as it was, so nothing was checked; {step}")
+            raise self.broken(_ACTS, f"no case lost a token by it, so nothing was checked; {step}")
 
     def _check_own(self, texts: Texts | None) -> None:
         """Check conversations of the caller's texts alone: of those that are drawn, few may be tool results."""
@@ -165,7 +167,7 @@ class _CheckedPolicy(Checked):
 
     def quotes_nothing(self, reason: str, window: Window) -> None:
         """Raise if a reason, which the report shows, holds a text of the conversation."""
-        if any(text in reason for text in long_texts(window.messages)):
+        if any(quotes(reason, text) for text in long_texts(window.messages)):
             raise self.broken(_QUOTES, "one holds a text of the conversation; say what is done, and how often")
 
     def _check_built(self, window: Window, fixed: Tokens) -> None:

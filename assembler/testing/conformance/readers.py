@@ -16,7 +16,7 @@ from assembler.conversation.messages.edit import write_like
 from assembler.conversation.messages.registered import AnyMessage, Reader, Writer, reading
 from assembler.conversation.repair import repair
 from assembler.errors import ConversationError, MessageTypeError
-from assembler.testing.conformance.checking import Checked, failure_of, note_case, texts_of
+from assembler.testing.conformance.checking import Checked, failure_of, list_histories, note_case, quotes, texts_of
 from assembler.verify import verify
 from budgets import AssemblyError, BudgetError
 
@@ -71,7 +71,7 @@ class _CheckedReader(Checked):
     writer: Writer[Any] | None
 
     def check(self, histories: Iterable[History]) -> None:
-        listed = [[*history] for history in histories]
+        listed = list_histories(histories)
         if not any(isinstance(message, self.kind) for history in listed for message in history):
             raise BudgetError(
                 "check_reader: no message of the class; pass histories=[…] with whole conversations of it"
@@ -208,7 +208,7 @@ class _CheckedReader(Checked):
             try:
                 Assembler(dialect="openai_chat").add_messages(damaged).build()
             except AssemblyError as error:
-                if any(text in str(error) for text in texts):
+                if any(quotes(str(error), text) for text in texts):
                     problem = f"one of message {index} does; say what is wrong by types, names and numbers"
                     raise self.broken(_QUOTES, problem) from None
 

@@ -33,6 +33,7 @@ from assembler.testing.conformance.checking import (
     refuse_class,
     with_own,
 )
+from assembler.validation import as_tuple, must_be
 from budgets import Budget, BudgetError, ContextLengthError, Tokens
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
@@ -68,7 +69,8 @@ def check_strategy(
     checked = _CheckedStrategy(
         name, strategy, chooses, None if chooses is None else chooses.needs, copy_subject(strategy)
     )
-    if (failure := failure_of(name, lambda: checked.check(texts, tuple(documents), max_examples))) is not None:
+    own = _list_documents(documents)
+    if (failure := failure_of(name, lambda: checked.check(texts, own, max_examples))) is not None:
         raise failure
 
 
@@ -154,6 +156,13 @@ class _Characters:
 def _price_layout(rendered: Rendered, seam: Tokens) -> Tokens:
     pieces = rendered.every_piece
     return sum(len(piece.text) for piece in pieces) + seam * len(pieces[1:])
+
+
+def _list_documents(documents: Iterable[Document]) -> Sequence[Document]:
+    listed = as_tuple("documents", documents, "documents")
+    for place, document in enumerate(listed):
+        must_be(f"documents[{place}]", document, (Document,), "a Document of assembler.strategies")
+    return cast("Sequence[Document]", listed)
 
 
 @attrs.define(eq=False)

@@ -14,12 +14,15 @@ from assembler.conversation.messages import Call, Message, Thinking
 from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, mistral, openai_chat
 from assembler.dialects.prices.graded import RuledPricer
 from assembler.errors import UnsupportedContentError
+from assembler.policies import TrimOldest
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
-from assembler.testing import ContractError, check_counter, check_dialect
+from assembler.strategies import ChatRegions
+from assembler.testing import ContractError, check_counter, check_dialect, check_policy, check_reader, check_strategy
 from assembler.verify import verify
 from budgets import (
+    Budget,
     BudgetError,
     Count,
     Grade,
@@ -489,6 +492,23 @@ class Remembering(Told):
         return len(text)
 
 
+class Spoken:
+    """A message that is no collection."""
+
+    def read(self) -> dict[str, Any]:
+        return {"role": "user", "content": "Where is it?"}
+
+
+class Abridging(Told):
+    """Its notes quote the first words of a text."""
+
+    notes: Any = ()
+
+    def __call__(self, text: str) -> int:
+        self.notes = (f"counted {text[:20]}…",)
+        return len(text)
+
+
 class Unseamed(Told):
     def __call__(self, text: str) -> int:
         return len(text) + 1 if text else 0
@@ -539,6 +559,7 @@ COUNTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "by the call": ("the same|lookalike|is text", Stateful()),
     "a seam more": ("tag seams", Unseamed()),
     "a text in a note": ("quotes no text", Remembering()),
+    "the first words of a text in a note": ("quotes no text", Abridging()),
     "a word for a grade": ("grade", Ungraded()),
     "an estimate that rounds down": ("errs high", Estimating(lambda text: len(text) // 4)),
 }
@@ -581,6 +602,42 @@ def test_an_estimate_may_exceed_a_known_count_and_never_fall_below(grade: Grade)
 )
 def test_the_library_s_own_counters_keep_the_contract(counter: Callable[[str], int]) -> None:
     check_counter(counter, max_examples=20)
+
+
+@pytest.mark.parametrize("counter", ["o200k_base", lambda text, encoding: len(text)])
+def test_what_is_no_counter_is_refused_as_a_budget_refuses_it(counter: Any) -> None:
+    with pytest.raises(BudgetError) as refused:
+        Budget(100, counter=counter)
+    with pytest.raises(BudgetError) as caught:
+        check_counter(counter)
+    assert str(caught.value) == str(refused.value)
+
+
+ONE: list[Any] = [{"role": "user", "content": "Where is it?"}]
+
+
+@pytest.mark.parametrize(
+    ("said", "check"),
+    [
+        ("histories[0]: expected a whole conversation.*got dict", lambda: check_policy(TrimOldest(), histories=ONE)),
+        ("histories[0]: expected a whole conversation.*got dict", lambda: check_dialect(openai_chat, histories=ONE)),
+        ("histories[0]: expected a whole conversation.*got str", lambda: check_policy(TrimOldest(), histories="ab")),
+        (
+            "histories[0]: expected a whole conversation.*got Spoken",
+            lambda: check_reader(Spoken, Spoken.read, histories=[Spoken()]),  # type: ignore[list-item]
+        ),
+        ("histories: expected a list", lambda: check_policy(TrimOldest(), histories=3)),  # type: ignore[arg-type]
+        ("texts: expected a list", lambda: check_policy(TrimOldest(), texts=3)),  # type: ignore[arg-type]
+        ("max_examples is a whole number", lambda: check_policy(TrimOldest(), max_examples=0)),
+        (
+            "documents[0]: expected a Document",
+            lambda: check_strategy(ChatRegions(), documents=["Rain."]),  # type: ignore[list-item]
+        ),
+    ],
+)
+def test_a_wrong_argument_of_a_check_is_not_blamed_on_what_is_checked(said: str, check: Callable[[], None]) -> None:
+    with pytest.raises(BudgetError, match=said.replace("[0]", r"\[0\]")):
+        check()
 
 
 def test_a_class_in_place_of_its_object_is_refused() -> None:

@@ -141,10 +141,18 @@ class Remembering:
         return self.answers[-1][1]
 
 
+def last_words(ledger: Ledger) -> str:
+    return next((part for part in ledger.reading(ledger.length - 1).parts if isinstance(part, str)), "")
+
+
 FAULTS: dict[str, tuple[str, Policy]] = {
     "a reason quotes": (
         "quote no message",
         Odd(lambda ledger, room: Cut(fitting(ledger, room).first_kept, f"not {ledger.reading(ledger.first).parts}")),
+    ),
+    "a reason quotes the first words": (
+        "quote no message",
+        Odd(lambda ledger, room: Cut(fitting(ledger, room).first_kept, f"not {last_words(ledger)[:20]}…")),
     ),
     "it cuts a turn short and declares that it drops whole ones": (
         "only whole turns",
@@ -207,6 +215,7 @@ FAULTS: dict[str, tuple[str, Policy]] = {
 
 QUICK = (
     "a reason quotes",
+    "a reason quotes the first words",
     "it never acts",
     "it raises",
     "it cuts inside of a turn",
