@@ -157,6 +157,11 @@ def _advise_next_step(overflow: TooLarge, trial: Trial) -> str:
     alone = plan.fixed.upper if plan.ledger.first < plan.ledger.length else overflow.required
     if alone > overflow.available:
         expected = plan.fixed.tokens
+        if (held := _count_held(plan)) >= excess:
+            return (
+                f"Dropping turns cannot help: the fixed regions alone need {alone}, of which the server holds {held}. "
+                "Call hold(None), and send the whole conversation: its old turns can be dropped."
+            )
         estimated = alone == plan.fixed.upper and expected <= overflow.available
         bound = f" at most, {expected} expected" if estimated else ""
         alone_need = f"the fixed regions alone need {alone}{bound}. Shorten {_list_regions(plan.costs)}"
@@ -170,6 +175,12 @@ def _advise_next_step(overflow: TooLarge, trial: Trial) -> str:
     if pinned is not None:
         return pinned
     return _advise_shortening(overflow, trial)
+
+
+def _count_held(plan: Planned) -> Tokens:
+    """The tokens that the server adds to the request, which no shorter text makes fewer."""
+    held = plan.draft.regions.held
+    return 0 if held is None else held.upper
 
 
 def _advise_amount(overflow: TooLarge, trial: Trial) -> str:

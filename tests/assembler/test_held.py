@@ -65,6 +65,21 @@ def test_an_assembler_leaves_tokens_for_what_the_server_holds(dialect: str) -> N
     assert base.hold(1_000).hold(None).build().count == alone
 
 
+@pytest.mark.parametrize("held", [985, 2_000])
+def test_what_the_server_holds_is_named_as_too_large_and_the_advised_step_works(held: int) -> None:
+    history = [{"role": role, "content": "word " * 90} for _ in range(9) for role in ("user", "assistant")]
+    history.append({"role": "user", "content": "q"})
+    budget = Budget(1_000, model="gpt-5")
+    assembler = Assembler(budget, dialect="openai_responses", on_overflow=TrimOldest()).add_instruction("word " * 20)
+    with pytest.raises(ContextLengthError) as raised:
+        assembler.fork().hold(held).add_messages(history[-1:]).build()
+    assert f", of which the server holds {held}. Call hold(None), and send the whole" in raised.value.advice
+    assert raised.value.smallest_window is not None
+    assert assembler.hold(None).add_messages(history).build().dropped
+    with pytest.raises(ContextLengthError, match="Shorten the instruction"):
+        assembler.hold(50).add_instruction("word " * 2_000).build()
+
+
 def test_a_policy_leaves_tokens_for_what_the_server_holds() -> None:
     history = [{"role": role, "content": "word " * 20} for _ in range(5) for role in ("user", "assistant")]
     assembler = Assembler(Budget(400), dialect="openai_responses", on_overflow=TrimOldest())

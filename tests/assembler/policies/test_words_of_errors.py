@@ -546,8 +546,9 @@ def test_held_tokens_are_not_blamed_on_a_region() -> None:
     made = Assembler(Budget(40, counter=len), dialect=openai_responses).hold(60).add_messages(turns(3))
     with pytest.raises(ContextLengthError) as raised:
         made.build()
-    assert raised.value.advice == ALONE.format(64) + (
-        "Shorten what is sent by 31 tokens. Or choose a context_window of 71."
+    assert raised.value.advice == ALONE.format(64).replace(". ", ", of which the server holds 60. ") + (
+        "Call hold(None), and send the whole conversation: its old turns can be dropped. "
+        "Or choose a context_window of 71."
     )
 
 
