@@ -14,7 +14,7 @@ from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.billed_settings import MODES, find_answer_schema, read_choice, read_known_type
 from assembler.dialects.anthropic.blocks import sends
-from assembler.dialects.anthropic.families import Family
+from assembler.dialects.anthropic.families import FAMILIES, Family
 from assembler.dialects.blocks.pricing import (
     as_sent,
     lone_text,
@@ -30,6 +30,7 @@ from assembler.dialects.prices.graded import grade_price
 from assembler.dialects.writing.media_in_results import adapt_with_media
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.media import read_media
+from assembler.pricing.media.other_makers import price_elsewhere
 from assembler.pricing.media.unseen import window_of
 from assembler.pricing.opaque import price_unread_parts
 from assembler.pricing.pricer import (
@@ -178,7 +179,11 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
             return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT + captions
         high = self.family.image_side > pictures.STANDARD.longest_side
         resolution = pictures.HIGH if high else pictures.STANDARD
-        return pictures.price_media(facts, resolution, window_of(self.model)) + captions
+        price = pictures.price_media(facts, resolution, window_of(self.model))
+        # A named model of no generation of Claude's may be another maker's.
+        if self.model and self.family.name == FAMILIES[-1].name:
+            price = price_elsewhere(facts, self.model, price)
+        return price + captions
 
     def _grade_count(self, price: Count) -> Count:
         if self.family.ceiling > 1:

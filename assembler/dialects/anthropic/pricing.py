@@ -165,15 +165,20 @@ def price_behind(message: Message, before: Message, family: Family) -> Differenc
         message = _remove_marks(message)
     if Opaque in map(type, before.parts):
         before = _remove_marks(before)
+    if before.has_only_results and _has_words(message):
+        return AFTER_RESULTS - NOTHING
     if not _is_of_words(message):
         return None
-    if before.has_only_results:
-        return AFTER_RESULTS - NOTHING
     return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_of_words(before) else None
 
 
 def _remove_marks(message: Message) -> Message:
     return message.with_parts(tuple(part for part in message.parts if not is_mark(part)))
+
+
+def _has_words(message: Message) -> bool:
+    kinds = set(map(type, message.parts))
+    return message.role == "user" and str in kinds and Result not in kinds
 
 
 def _is_of_words(message: Message) -> bool:

@@ -16,6 +16,7 @@ from assembler.dialects.anthropic.families import FAMILIES, Family, family_of
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
 from budgets import Budget, Count, Grade, claude_counter, tiktoken_counter, toktok_counter
+from tests.assembler.decorated import PNG
 
 SONNET = "claude-sonnet-4-5"
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -383,6 +384,34 @@ def test_user_words_after_user_words_cost_less_than_a_turn_of_their_own() -> Non
     price = count_request({"messages": asked}, dialect=anthropic, model="claude-sonnet-4-20250514")
     assert price.tokens == 74
     assert price.upper >= 74 + 3 * 2  # where they are turns of their own
+
+
+@pytest.mark.parametrize(
+    ("maker", "model", "least"), [("openai", "gpt-4o", 85 + 170), ("google", "gemini-2.5-flash", 258), ("any", "x", 6)]
+)
+def test_a_small_picture_for_another_makers_model_is_bounded_by_what_that_maker_bills(
+    maker: str, model: str, least: int
+) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": PNG}
+    request = {"messages": [{"role": "user", "content": [{"type": "image", "source": source}]}]}
+    price = count_request(request, dialect=anthropic, model=model)
+    assert price.tokens >= least
+    assert price.upper >= max(least, 2_600 if maker == "any" else 0)
+
+
+def test_words_beside_a_picture_after_results_cost_more_than_a_turn_of_their_own() -> None:
+    call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
+    found = {"type": "tool_result", "tool_use_id": "c", "content": "12"}
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+    said = [{"type": "text", "text": "And this?"}, picture]
+    start = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": [call]}]
+
+    def priced(*messages: dict[str, Any]) -> Count:
+        request = {"messages": [*start, *messages], "tools": [{"name": "look", "input_schema": {"type": "object"}}]}
+        return count_request(request, dialect=anthropic, model=SONNET)
+
+    apart = priced({"role": "user", "content": [found]}, {"role": "user", "content": said})
+    assert apart == priced({"role": "user", "content": [found, *said]})
 
 
 @pytest.mark.parametrize("together", [True, False])

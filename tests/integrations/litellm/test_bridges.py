@@ -10,14 +10,17 @@ from typing import Any
 import litellm
 import pytest
 
-from assembler import Assembler, ContextLengthError
+from assembler import Assembler, ContextLengthError, count_request
+from assembler.dialects import anthropic, openai_responses
 from assembler.integrations.litellm import AssemblerHook
 from budgets import Budget
+from tests.assembler.decorated import PNG
 from tests.integrations.provider import Body, Provider, providing
 
 pytestmark = pytest.mark.timeout(900)  # LiteLLM's import alone takes ten seconds
 
 INSTRUCTION = "Answer in one sentence."
+PLAIN = {"type": "object", "properties": {"of": {"type": "string"}}}
 SAID = [{"role": "user", "content": "How do I get to Kyoto?"}]
 
 Ask = Callable[[Provider], Awaitable[Any]]
@@ -106,3 +109,36 @@ def test_a_fallback_that_does_not_fit_is_not_sent() -> None:
     with pytest.raises(Exception, match="context needs") as caught:
         arrived(lambda it: litellm.acompletion("openai/gpt-4o", messages=SAID, fallbacks=["openai/gpt-4o"], **at(it)))
     assert not isinstance(caught.value, ContextLengthError)  # LiteLLM's own, which has the text of the last one
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "openai/gpt-4o-mini", "openai/gpt-5"])
+def test_a_small_picture_in_messages_form_is_bounded_by_what_another_makers_model_is_sent(model: str) -> None:
+    budget = Budget.for_model(model, max_output_tokens=100)
+    hook = AssemblerHook(Assembler(budget))
+    litellm.callbacks = [hook]
+    source = {"type": "base64", "media_type": "image/png", "data": PNG}
+    said = [{"role": "user", "content": [{"type": "image", "source": source}]}]
+    (body,) = arrived(lambda it: litellm.anthropic_messages(model=model, messages=said, max_tokens=9, **at(it)))
+    assert hook.last_context is not None
+    assert hook.last_context.count.upper >= count_request(body, dialect=openai_responses, model=model).upper
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-opus-4-8"])
+def test_a_picture_in_a_result_costs_what_claude_is_sent_of_it(model: str) -> None:
+    hook = AssemblerHook(Assembler(Budget.for_model(model, max_output_tokens=100)))
+    litellm.callbacks = [hook]
+    call = {"id": "toolu_1", "type": "function", "function": {"name": "see", "arguments": "{}"}}
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+    said: list[Any] = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "toolu_1", "content": [picture]},
+    ]
+    tools = [{"type": "function", "function": {"name": "see", "description": "See.", "parameters": PLAIN}}]
+    (body,) = arrived(
+        lambda it: litellm.acompletion(
+            f"anthropic/{model}", messages=said, tools=tools, api_base=it.url, api_key="x", max_tokens=9
+        )
+    )
+    assert hook.last_context is not None
+    assert hook.last_context.count == count_request(body, dialect=anthropic, model=model)
