@@ -9,28 +9,28 @@ that it sees the request after the others have changed it. For `ChatOpenAI(use_r
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import warnings
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict, cast
 
 import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.integrations.call_settings import serial_calls, tool_choice
+from assembler.conversation.messages import Message
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State
 from assembler.integrations.kept_objects import kept_groups, kept_objects
 from assembler.integrations.retries import Retries
-from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
 
 with from_extra("langchain", needed_for="assembler.integrations.langchain"):
     from langchain.agents.middleware import AgentMiddleware  # type: ignore[import-not-found,unused-ignore]
 
+from assembler.integrations import langchain_claude as claude
 from assembler.integrations import langchain_items as items
 from assembler.integrations import langchain_messages as chat
+from assembler.integrations.langchain_settings import asked_of, format_of
 
 if TYPE_CHECKING:
     # The other used parts of LangChain, for type checkers without it.
@@ -40,22 +40,14 @@ if TYPE_CHECKING:
     Command: Any
     ExtendedModelResponse: Any
     HumanMessage: Any
-    OutputToolBinding: Any
     PrivateStateAttr: Any
-    ProviderStrategy: Any
     RunnableLambda: Any
     SystemMessage: Any
-    ToolStrategy: Any
-    convert_to_openai_tool: Callable[[Any], dict[str, Any]]
-    _supports_provider_strategy: Callable[..., bool]
 else:
-    from langchain.agents.factory import _supports_provider_strategy
     from langchain.agents.middleware import AgentState, ExtendedModelResponse
     from langchain.agents.middleware.types import PrivateStateAttr
-    from langchain.agents.structured_output import OutputToolBinding, ProviderStrategy, ToolStrategy
     from langchain_core.messages import HumanMessage, SystemMessage
     from langchain_core.runnables import RunnableLambda
-    from langchain_core.utils.function_calling import convert_to_openai_tool
     from langgraph.types import Command
 
 
@@ -124,23 +116,7 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         listed: list[Any] = [] if own is None or isinstance(own.content, str) else [own]
         prompt: str | None = None if own is None or listed else own.content
         history = _History.of([*listed, *request.messages], self._fitting)
-        return _ModelCall(request, history, len(listed), prompt, self._asked(request, prompt))
-
-    def _asked(self, request: Any, prompt: str | None) -> Asked:
-        specs, answer = _answer(request)
-        tools = [_definition(tool) for tool in (*request.tools, *specs)]
-        settings: Mapping[str, Any] = request.model_settings or {}
-        options = (*serial_calls(settings.get("parallel_tool_calls")), *self._thinking(request.model, settings))
-        priced = self._fitting.priced(tools)
-        # The framework forces a tool where a structured answer is one (`_get_bound_model`).
-        choice = "required" if specs else tool_choice(request.tool_choice, priced)
-        return Asked(prompt, priced, answer, choice, options=options)
-
-    def _thinking(self, model: Any, settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield the setting that turns Claude's thinking on, for which its API bills a prompt."""
-        asked = settings.get("thinking", getattr(model, "thinking", None))
-        if asked is not None and self._fitting.dialect == "anthropic":
-            yield "thinking", asked
+        return _ModelCall(request, history, len(listed), prompt, asked_of(request, prompt, self._fitting))
 
 
 def _with_state(response: Any, state: State) -> Any:
@@ -188,7 +164,7 @@ class PreModelHook(LastCall):
             def with_structured_output(self, schema: Any, **more: Any) -> Any:
                 chain: Any = kind.with_structured_output(self, schema, **more)
                 bound: Mapping[str, Any] = chain.first.kwargs
-                asked = Asked(tools=bound.get("tools") or [], output=_bound_format(bound.get("response_format")))
+                asked = Asked(tools=bound.get("tools") or [], output=format_of(bound.get("response_format")))
 
                 def fitted(messages: Any) -> list[Any]:
                     return laid_out(messages, asked)
@@ -232,17 +208,14 @@ def _listed(given: Any) -> Any:
     return given.to_messages() if hasattr(given, "to_messages") else given
 
 
-def _bound_format(given: Any) -> OutputSchema | None:
-    if given is None or isinstance(given, type):
-        return None if given is None else written_by_the_sdk(given)
-    spec: Mapping[str, Any] = given["json_schema"]
-    return OutputSchema(spec["name"], spec["schema"], spec.get("description"), strict=bool(spec.get("strict")))
-
-
 _OWN_CALL = (
     "the agent has a response_format: it makes a call of its own with the whole history, which no hook sees and no "
     "budget holds; give the agent hook.around(model) in place of the model"
 )
+
+
+_FORMS = {"anthropic": (claude.as_claude, claude.rewrite_message)}
+"""How a message is read and rewritten for an API of a form of its own."""
 
 
 @attrs.frozen(eq=False)
@@ -252,12 +225,14 @@ class _History:
     messages: Sequence[Any]
     entries: Sequence[Sequence[dict[str, Any]]]
     as_items: bool
+    rewrite: Callable[[Any, Message, Message], Any]
 
     @classmethod
     def of(cls, messages: Sequence[Any], fitting: Fitting) -> _History:
         as_items = fitting.dialect == "openai_responses"
-        entries = [items.items_of(each) if as_items else [chat.as_chat(each)] for each in messages]
-        return cls(messages, entries, as_items)
+        read, rewrite = _FORMS.get(fitting.dialect, (chat.as_chat, chat.rewrite_message))
+        entries = [items.items_of(each) if as_items else [read(each)] for each in messages]
+        return cls(messages, entries, as_items, rewrite)
 
     @property
     def message_dicts(self) -> list[dict[str, Any]]:
@@ -271,7 +246,7 @@ class _History:
     def kept(self, context: Context) -> list[Any]:
         plan, own = context.inside, self.messages
         if not self.as_items:
-            return kept_objects(plan, own, rewritten=chat.rewrite_message, of_summary=HumanMessage)
+            return kept_objects(plan, own, rewritten=self.rewrite, of_summary=HumanMessage)
         counts = [*map(len, self.entries)]
         return kept_groups(plan, own, counts, rewritten=items.rewrite_items, of_summary=HumanMessage)
 
@@ -312,33 +287,3 @@ class _ModelCall:
         content = [*own.content, {"type": "text", "text": system}] if self.listed else system
         head = SystemMessage(content=system) if own is None else own.model_copy(update={"content": content})
         return changed.override(system_message=head)
-
-
-def _answer(request: Any) -> tuple[list[Any], OutputSchema | None]:
-    """Return the request for a structured answer: the tools that it adds, or the schema of the provider's format."""
-    asked: Any = request.response_format
-    if asked is None:
-        return [], None
-    if not isinstance(asked, ProviderStrategy | ToolStrategy):  # an AutoStrategy, or the bare schema
-        by_provider = _supports_provider_strategy(request.model, tools=request.tools)
-        asked = (ProviderStrategy if by_provider else ToolStrategy)(schema=getattr(asked, "schema", asked))
-    if isinstance(asked, ProviderStrategy):
-        spec = asked.schema_spec
-        return [], OutputSchema(spec.name, _as_sent(spec.json_schema, request.model), strict=bool(spec.strict))
-    return [OutputToolBinding.from_schema_spec(spec).tool for spec in asked.schema_specs], None
-
-
-def _as_sent(schema: dict[str, Any], model: Any) -> dict[str, Any]:
-    """Return an answer's schema as the model's client sends it: Claude's closes every object."""
-    if getattr(model, "_llm_type", "") != "anthropic-chat":
-        return schema
-    client: Any = importlib.import_module("anthropic")
-    sent: dict[str, Any] = client.transform_schema(schema)
-    return sent
-
-
-def _definition(tool: Any) -> dict[str, Any]:
-    """Return a tool as it is sent. One that the provider runs is a dict with its type."""
-    if isinstance(tool, dict) and cast("dict[str, Any]", tool).get("type", "function") != "function":
-        return cast("dict[str, Any]", tool)
-    return convert_to_openai_tool(tool)

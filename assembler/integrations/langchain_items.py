@@ -23,8 +23,9 @@ which has an id."""
 _AS_TEXT = frozenset({"text", "output_text", "refusal"})
 _CALLS = frozenset({"function_call", "tool_call", "tool_use"})
 """Blocks that repeat `tool_calls`. One that keeps the server's item is sent in its place."""
-_OF_OTHERS = frozenset({"thinking", "reasoning_content"})
-"""Reasoning of other providers, which the client leaves out."""
+_OF_OTHERS = frozenset({"thinking", "redacted_thinking", "reasoning_content", "server_tool_use", "mcp_tool_use"})
+_RESULT_OF_OTHERS = "_tool_result"
+"""Reasoning of other providers, and calls of their own tools with their results, which the client leaves out."""
 _OWN = ("index", "sub_index")
 """LangChain's own keys of a block, which are not sent."""
 
@@ -66,7 +67,9 @@ def _in_content(message: Any) -> Iterator[tuple[Place, Item]]:
             yield place, {"role": "assistant", "content": text}
         elif kind == "reasoning":
             yield place, _reasoning(fields)
-        elif kind not in _CALLS and kind not in _OF_OTHERS:
+        elif kind in _OF_OTHERS or str(kind).endswith(_RESULT_OF_OTHERS):
+            continue
+        elif kind not in _CALLS:
             yield place, fields
         elif (item := _served_call(fields, message)) is not None:
             yield None, item

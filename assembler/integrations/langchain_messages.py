@@ -103,12 +103,15 @@ def _medium(block: dict[str, Any]) -> dict[str, Any]:
         ) from None
 
 
-def rewrite_message(message: Any, before: Message, after: Message) -> Any:
-    """Return a copy of the message with the texts that the policy left, and the same id and metadata."""
+def rewrite_message(message: Any, before: Message, after: Message, read: Any = None) -> Any:
+    """Return a copy of the message with the texts that the policy left, and the same id and metadata.
+
+    `read` has the blocks that were read in place of the message's own, one for each.
+    """
     became = [new for _, new in align_parts(before.parts, after.parts)]
     if isinstance(answer := became[0] if became else None, Result):
         return message.model_copy(update={"content": text_of(answer.parts)})
-    changes: dict[str, Any] = {"content": _content(message.content, became)}
+    changes: dict[str, Any] = {"content": _content(message.content, read or message.content, became)}
     arguments = {part.id: part.arguments for part in became if isinstance(part, Call)}
     return message.model_copy(update=changes | with_arguments(message, arguments))
 
@@ -124,12 +127,12 @@ def with_arguments(message: Any, arguments: dict[str | None, str]) -> dict[str, 
     return {"tool_calls": [{**call, "args": json.loads(arguments[call["id"]])} for call in kept]}
 
 
-def _content(content: Any, became: Sequence[Part | None]) -> Any:
+def _content(content: Any, read: Any, became: Sequence[Part | None]) -> Any:
     if isinstance(content, str):
         return became[0] if became and isinstance(became[0], str) else ""
     parts = iter(became)
     kept: list[Any] = []
-    for block, said in _blocks(content):
+    for block, (_, said) in zip(content, _blocks(read), strict=True):
         part = next(parts) if said else ""
         if part is None:
             continue

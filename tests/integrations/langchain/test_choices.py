@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from tests.integrations.provider import providing
 from tests.integrations.script import Trip
 
 MODEL = "claude-opus-4-5"
+THINKS: Any = {"thinking": {"type": "enabled", "budget_tokens": 1_024}}
+PDF = base64.b64encode(b"%PDF-1.4\n1 0 obj<</Type/Page>>endobj").decode()
 
 
 @wrap_model_call
@@ -40,6 +43,56 @@ def forcing_any(request: Any, handler: Any) -> Any:
 def test_a_forced_call_of_claude_costs_what_is_sent_of_it(options: dict[str, Any]) -> None:
     sent, counted = sent_and_counted([HumanMessage("Where to?")], options)
     assert "tool_choice" in sent[0]
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+
+
+def test_a_forced_call_that_claudes_client_leaves_out_beside_thinking_is_not_priced() -> None:
+    sent, counted = sent_and_counted([HumanMessage("Where to?")], {"response_format": ToolStrategy(Trip)}, **THINKS)
+    assert "tool_choice" not in sent[0]
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+
+
+@wrap_model_call
+def answering(request: Any, handler: Any) -> Any:
+    """Another middleware, which asks for an answer of its own."""
+    return handler(request.override(model_settings={"response_format": Trip}))
+
+
+def test_an_answer_that_another_middleware_asks_for_in_the_settings_costs_what_is_sent_of_it() -> None:
+    sent, counted = sent_and_counted([HumanMessage("Where to?")], {"middleware": [answering]})
+    assert "output_config" in sent[0]
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+
+
+DATA = {"base64": PDF, "mime_type": "application/pdf"}
+SAID = {"title": "Towns to see", "context": "Written by a guide.", "citations": {"enabled": True}}
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "file", **DATA, **SAID},
+        {"type": "file", **DATA, "extras": SAID},
+        {"type": "text-plain", "text": "Kyoto is far.", "mime_type": "text/plain", **SAID},
+        {"type": "image", "file_id": "file_1"},
+    ],
+    ids=["document", "extras", "text", "image of an id"],
+)
+def test_a_document_costs_what_claude_is_sent_of_its_title_its_context_and_its_citations(block: dict[str, Any]) -> None:
+    sent, counted = sent_and_counted([HumanMessage([block, "And this?"])], {})
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+
+
+def test_an_answer_in_langchains_own_blocks_costs_what_claude_is_sent_of_it() -> None:
+    signed = {"type": "reasoning", "reasoning": "Let me look. " * 9, "extras": {"signature": "abcd" * 60}}
+    asked = {"type": "server_tool_call", "id": "srvtoolu_1", "name": "web_search", "args": {"query": "towns"}}
+    page = {"type": "web_search_result", "url": "https://a.b", "title": "Towns", "encrypted_content": "abcd" * 60}
+    found = {"tool_call_id": "srvtoolu_1", "output": [page], "extras": {"block_type": "web_search_tool_result"}}
+    content: Any = [signed, asked, {"type": "server_tool_result", **found}, {"type": "text", "text": "To Kyoto."}]
+    own = {"output_version": "v1", "model_provider": "anthropic"}
+    history = [HumanMessage("Where to?"), AIMessage(content, response_metadata=own), HumanMessage("And then?")]
+    sent, counted = sent_and_counted(history, {})
+    assert "server_tool_use" in str(sent[0])
     assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
 
 

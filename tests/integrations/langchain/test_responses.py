@@ -168,3 +168,16 @@ def test_a_call_that_its_message_keeps_as_the_servers_item_costs_what_is_sent_of
     assert [item.get("status") for item in body["input"]] == [None, "completed", None]
     assert middleware.last_context is not None
     assert middleware.last_context.count == count_request(body, dialect=openai_responses, model="gpt-4o")
+
+
+def test_a_claudes_own_calls_and_sealed_thought_are_left_out_as_the_client_of_responses_does() -> None:
+    own: list[Any] = [
+        {"type": "redacted_thinking", "data": SEALED},
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "towns"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
+        {"type": "text", "text": "To Kyoto."},
+    ]
+    middleware = AssemblerMiddleware(base())
+    sent = asked(middleware, [HumanMessage("Where to?"), AIMessage(own), HumanMessage("And then?")])
+    assert middleware.last_context is not None
+    assert middleware.last_context.count == count_request(wire(sent.messages), dialect=openai_responses, model="gpt-5")

@@ -1,0 +1,87 @@
+"""Reads LangChain's messages as `ChatAnthropic` sends them, where it writes more of a block than OpenAI's clients do.
+
+Read in langchain-anthropic (2026-11): `_format_data_content_block` and `_convert_from_v1_to_anthropic`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from assembler.conversation.messages import Message
+from assembler.integrations import langchain_messages as chat
+
+if TYPE_CHECKING:
+    # The used parts of LangChain, for type checkers without it.
+    is_data_content_block: Callable[[Any], bool]
+else:
+    from langchain_core.messages import is_data_content_block
+
+Block: TypeAlias = dict[str, Any]
+
+_CAPTIONS = ("citations", "title", "context")
+"""What a block may say of a document, by itself, in its `extras` or in its `metadata`."""
+_SERVER_TOOLS = {"code_interpreter": "code_execution"}
+"""LangChain's names of Claude's own tools."""
+
+
+def as_claude(message: Any) -> dict[str, Any]:
+    """Return a message as Chat Completions spells it, with Claude's own blocks as its API gets them."""
+    return chat.as_chat(_respelled(message))
+
+
+def rewrite_message(message: Any, before: Message, after: Message) -> Any:
+    """Return a copy of the message with the texts that the policy left, and its other blocks as they were."""
+    return chat.rewrite_message(message, before, after, _respelled(message).content)
+
+
+def _respelled(message: Any) -> Any:
+    content: Any = message.content
+    if isinstance(content, str):
+        return message
+    own = message.response_metadata.get("model_provider") == "anthropic"
+    blocks = [_block(block, own) if isinstance(block, dict) else block for block in cast("Sequence[Any]", content)]
+    return message.model_copy(update={"content": blocks})
+
+
+def _block(block: Block, own: object) -> Block:
+    kind = block.get("type")
+    if is_data_content_block(block):
+        return _medium(block)
+    extras = cast("Mapping[str, Any]", block.get("extras") or {})
+    if kind == "reasoning" and extras.get("signature"):
+        return {"type": "thinking", "thinking": block.get("reasoning", ""), "signature": extras["signature"]}
+    if not own:
+        return block
+    match kind:
+        case "non_standard" if isinstance(block.get("value"), dict):
+            return cast(Block, block["value"])
+        case "server_tool_call":
+            name = extras.get("tool_name") or block.get("name", "")
+            call = {"type": "server_tool_use", "id": block.get("id"), "name": _SERVER_TOOLS.get(name, name)}
+            return {**call, "input": block.get("args", {})}
+        case "server_tool_result" if "block_type" in extras:
+            found = {"tool_use_id": block.get("tool_call_id"), "content": block.get("output")}
+            return {"type": extras["block_type"], **found}
+        case _:
+            return block
+
+
+def _medium(block: Block) -> Block:
+    """Return a picture or a document that OpenAI's form cannot tell: a file's id, a title, a context, citations."""
+    places = (block, block.get("extras") or {}, block.get("metadata") or {})
+    said = {key: place[key] for key in _CAPTIONS for place in reversed(places) if key in place}
+    file_id = block.get("file_id") or (block.get("id") if block.get("source_type") == "id" else None)
+    kind = "image" if block["type"] == "image" else "document"
+    if file_id is not None:
+        return {"type": kind, "source": {"type": "file", "file_id": file_id}, **said}
+    if not said or kind == "image":
+        return block
+    if "url" in block:
+        source = {"type": "url", "url": block["url"]}
+    elif "text" in block:
+        source = {"type": "text", "media_type": "text/plain", "data": block["text"]}
+    else:
+        data = block.get("base64") or block.get("data", "")
+        source = {"type": "base64", "media_type": block.get("mime_type") or "application/pdf", "data": data}
+    return {"type": "document", "source": source, **said}
