@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 from assembler.conversation.messages import Call, Message, Result
 from assembler.integrations.kept_objects import align_parts
 from assembler.integrations.openai_dicts import text_of
+from assembler.text.runs import runs
 
 Block: TypeAlias = dict[str, Any]
 
@@ -24,6 +25,12 @@ _NOTE: Block = {
 _WRITES_JSON = frozenset({"openai_chat", "openai_responses", "anthropic"})
 """The APIs whose clients write a result's JSON as a text."""
 
+_JOINS_TEXTS = frozenset({"openai_chat", "openai_responses"})
+"""The APIs whose clients join the texts of a result."""
+
+_BLANK: Block = {"text": "[blank text]"}
+"""What Strands sends in place of an answer without content."""
+
 _TEXTS = frozenset({"csv", "html", "md", "txt"})
 """The formats of documents that Claude gets as a text."""
 
@@ -33,7 +40,9 @@ _MEDIA = {"jpg": "image/jpeg", "txt": "text/plain", "md": "text/markdown", "pdf"
 def messages_in_form_of(dialect: str, messages: Sequence[Block]) -> list[Block]:
     """Return the messages as an API gets them."""
     if dialect != "gemini":
-        return [{"role": one["role"], "content": _formed(one["content"], dialect)} for one in messages]
+        return [
+            {"role": one["role"], "content": _said(one, _formed(one["content"], dialect), dialect)} for one in messages
+        ]
     uses = [block["toolUse"] for one in messages for block in one["content"] if "toolUse" in block]
     names = {use["toolUseId"]: use["name"] for use in uses}
     return [one if one["role"] == "system" else _as_content(one, names) for one in messages]
@@ -58,9 +67,34 @@ def _formed(content: Sequence[Block], dialect: str) -> list[Block]:
     return [_form(block, dialect) for block in content]
 
 
+def _said(message: Block, blocks: list[Block], dialect: str) -> list[Block]:
+    """Return the content of a message; on Responses an answer's texts as one, and an empty one as Strands fills it."""
+    if dialect != "openai_responses" or message["role"] != "assistant":
+        return blocks
+    return _with_one_text(blocks) or [_BLANK]
+
+
+def _with_one_text(blocks: list[Block]) -> list[Block]:
+    """Return the blocks with all texts in the place of the first one."""
+    texts = [block for block in blocks if block.keys() == {"text"}]
+    if len(texts) < 2:
+        return blocks
+    joined = {"text": text_of([block["text"] for block in texts])}
+    return [joined if block is texts[0] else block for block in blocks if block is texts[0] or block not in texts]
+
+
+def _result_parts(content: Sequence[Block], dialect: str) -> list[Block]:
+    """Return the content of a result. OpenAI's clients join texts side by side; on Responses not beside media."""
+    parts = _formed(content, dialect)
+    if dialect not in _JOINS_TEXTS or (dialect == "openai_responses" and any("text" not in part for part in parts)):
+        return parts
+    grouped = runs(parts, lambda part, before: "text" in part and "text" in before)
+    return [part for group in grouped for part in _with_one_text(group)]
+
+
 def _form(block: Block, dialect: str) -> Block:
     if "toolResult" in block:
-        parts = _formed(block["toolResult"]["content"], dialect)
+        parts = _result_parts(block["toolResult"]["content"], dialect)
         noted = dialect == "openai_chat" and any("image" in part for part in parts)
         return {**block, "toolResult": {**block["toolResult"], "content": [*parts, _NOTE] if noted else parts}}
     if "json" in block and dialect in _WRITES_JSON:

@@ -105,6 +105,31 @@ def test_a_history_costs_what_the_client_sends_of_it(dialect: str, history: list
     assert counted == count_request(body, dialect=dialect, model=MODELS[dialect][1])
 
 
+@pytest.mark.parametrize("dialect", MODELS)
+def test_two_texts_of_a_result_cost_what_the_client_makes_of_them(dialect: str) -> None:
+    body, counted = sent_and_counted(dialect, called({"text": "Kyoto"}, {"text": "Nara"}))
+    assert counted == count_request(body, dialect=dialect, model=MODELS[dialect][1])
+
+
+@pytest.mark.parametrize("said", [["To Kyoto.", "Or to Nara."], []], ids=["two texts", "empty"])
+def test_an_answer_costs_what_the_client_of_responses_makes_of_its_texts(said: list[str]) -> None:
+    answer = {"role": "assistant", "content": [{"text": text} for text in said]}
+    history = [{"role": "user", "content": [{"text": "Where to?"}]}, answer]
+    body, counted = sent_and_counted("openai_responses", history)
+    assert counted == count_request(body, dialect="openai_responses", model="gpt-5")
+
+
+@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses"])
+def test_what_a_policy_leaves_of_two_texts_costs_what_is_sent_of_it(dialect: str) -> None:
+    history = called({"text": "Kyoto " * 90}, {"text": "Nara " * 90})
+    whole = sent_and_counted(dialect, history)[1]
+    window = {"context_window": whole.upper - 20, "max_output_tokens": 0}
+    body, counted = sent_and_counted(dialect, history, window=window, on_overflow=Truncate(max_tokens=20))
+    assert "Kyoto" in str(body)
+    assert "Nara " * 90 not in str(body)
+    assert counted == count_request(body, dialect=dialect, model=MODELS[dialect][1])
+
+
 @pytest.mark.parametrize("dialect", ["gemini", "anthropic"])
 @pytest.mark.parametrize("policy", [ClearReasoning(keep=0), ClearToolResults(keep=0), Truncate(max_tokens=20)])
 def test_what_a_policy_leaves_is_still_in_the_form_that_strands_sends(dialect: str, policy: Any) -> None:
