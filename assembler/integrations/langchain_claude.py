@@ -40,7 +40,9 @@ def _respelled(message: Any) -> Any:
     if isinstance(content, str):
         return message
     own = message.response_metadata.get("model_provider") == "anthropic"
-    blocks = [_block(block, own) if isinstance(block, dict) else block for block in cast("Sequence[Any]", content)]
+    blocks = [
+        _block(cast(Block, each), own) if isinstance(each, dict) else each for each in cast("Sequence[Any]", content)
+    ]
     return message.model_copy(update={"content": blocks})
 
 
@@ -69,7 +71,7 @@ def _block(block: Block, own: object) -> Block:
 
 def _medium(block: Block) -> Block:
     """Return a picture or a document that OpenAI's form cannot tell: a file's id, a title, a context, citations."""
-    places = (block, block.get("extras") or {}, block.get("metadata") or {})
+    places: tuple[Block, ...] = (block, block.get("extras") or {}, block.get("metadata") or {})
     said = {key: place[key] for key in _CAPTIONS for place in reversed(places) if key in place}
     file_id = block.get("file_id") or (block.get("id") if block.get("source_type") == "id" else None)
     kind = "image" if block["type"] == "image" else "document"
