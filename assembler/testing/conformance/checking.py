@@ -100,9 +100,7 @@ def list_histories(histories: Iterable[Iterable[object]]) -> list[list[object]]:
     listed = as_tuple("histories", histories, "whole conversations")
     for place, history in enumerate(listed):
         if isinstance(history, str | Mapping) or not iterates(history):
-            problem = wrong(
-                f"histories[{place}]", "a whole conversation, which is a list of messages", cast(object, history)
-            )
+            problem = wrong(f"histories[{place}]", "a whole conversation, which is a list of messages", listed[place])
             raise BudgetError(f"{problem}; write histories=[[…]] for one conversation")
     return [[*cast("Iterable[object]", history)] for history in listed]
 
