@@ -166,6 +166,17 @@ GROWING: Sequence[History] = (
 )
 """Conversations that `emit_after` may append to wrongly: one with a note, and one with a call id that comes again."""
 
+NEIGHBOURS: History = (
+    {"role": "user", "content": "Look around."},
+    {"role": "user", "content": "Look again."},
+    {"role": "assistant", "content": "Clouds."},
+    {"role": "assistant", "content": [_USED]},
+    {"role": "user", "content": [_SEEN]},
+    {"role": "user", "content": "Thanks."},
+)
+"""A conversation in which each side speaks twice in a row, and the user right after a result. Many APIs are sent
+neighbours as one message."""
+
 ITEM_BY_ITEM: History = (
     {"role": "user", "content": "Look around."},
     {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"corner": "north"}'},

@@ -44,7 +44,7 @@ from assembler.testing.conformance.dialect_cases import (
     containers,
     strings,
 )
-from assembler.testing.conformance.dialect_histories import GROWING, TOOL, UNNAMED
+from assembler.testing.conformance.dialect_histories import GROWING, NEIGHBOURS, TOOL, UNNAMED
 from assembler.testing.conformance.own_messages import OwnMessages
 from assembler.testing.conversations import requests
 from assembler.text.fields import object_in
@@ -143,7 +143,7 @@ class _CheckedDialect(Checked):
         self.declares_its_members()
         self.refuses_nothing_and_the_unknown()
         self._check_drawn(with_own(WORDS, texts), max_examples)
-        for history in GROWING:
+        for history in (*GROWING, NEIGHBOURS):
             self.one({"messages": [*history], "tools": [TOOL]}, None)
         self._check_given(histories)
         body = self.ordinary()

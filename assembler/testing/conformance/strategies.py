@@ -103,14 +103,15 @@ class _Case:
 
 _TEXTS = WORDS | st.builds("{}\n{}".format, WORDS, WORDS) | st.builds("{} {}".format, WORDS, WORDS)
 _SEAMS = st.sampled_from((0, 1))
+_MOST_DOCUMENTS = 5
+_FEW = 4
+"""How many cases hold the caller's texts alone."""
 _VECTORS = ((1.0, 0.0), (0.0, 1.0))
 
 
 @st.composite
 def _draw_case(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
-    drawn: list[str] = draw(st.lists(texts, max_size=5, unique=True))
-    # Without the texts whose words all stand in another: one that is left out would look laid out.
-    given = [text for text in drawn if not any(_holds(other, text) for other in drawn if other != text)]
+    given = _without_contained(draw(st.lists(texts, max_size=_MOST_DOCUMENTS, unique=True)))
     if draw(st.booleans()):
         given = [*given, *given[:1]]  # found twice, as by two searches
     documents = [
@@ -128,12 +129,26 @@ def _draw_case(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
     return draw(_draw_case_around(documents))
 
 
+def _without_contained(texts: Sequence[str]) -> list[str]:
+    """The texts but those whose words all stand in another: one that is left out would look laid out."""
+    return [text for text in texts if not any(_holds(other, text) for other in texts if other != text)]
+
+
 @st.composite
 def _draw_case_around(draw: DrawFn, documents: Sequence[Document]) -> _Case:
     regions = Regions(draw(st.none() | WORDS), documents=tuple(documents))
     share = draw(st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)))
     nudge = draw(st.integers(-EDGE, EDGE))
     return _Case(regions, draw(st.none() | WORDS), share, nudge, draw(st.booleans()), draw(_SEAMS))
+
+
+def _draw_case_of(texts: Texts) -> SearchStrategy[_Case]:
+    """Cases whose documents are texts of the caller's alone."""
+    if isinstance(texts, SearchStrategy):
+        return _draw_case(texts.filter(str.strip))
+    distinct = _without_contained(list(dict.fromkeys([texts] if isinstance(texts, str) else texts)))
+    few = st.sampled_from(range(0, len(distinct), _MOST_DOCUMENTS)).map(lambda at: distinct[at : at + _MOST_DOCUMENTS])
+    return few.flatmap(lambda chosen: _draw_case_around([Document(text, type="rag") for text in chosen]))
 
 
 @attrs.frozen
@@ -183,6 +198,8 @@ class _CheckedStrategy(Checked):
         self.laid_out(Regions(), lambda: self.strategy.render(Regions()))
         own = _draw_case_around(documents) if documents else st.nothing()
         each_drawn(own | _draw_case(with_own(_TEXTS, texts)), self.one, max_examples)
+        if texts is not None:
+            each_drawn(_draw_case_of(texts), self.one, _FEW)
         if not self.shown:
             step = "pass texts=[…] or documents=[…] that it lays out"
             problem = f"it laid out no document, so nothing was checked; {step}"

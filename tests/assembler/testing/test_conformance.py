@@ -386,6 +386,13 @@ def test_a_seeded_fault_of_a_dialect_is_found(fault: str) -> None:
     assert raised.value.subject == "odd"
 
 
+@pytest.mark.usefixtures("unshrunk")
+def test_neighbours_of_one_side_are_priced_in_some_case_whatever_is_drawn() -> None:
+    said, dialect = FAULTS["neighbours are not merged for an unknown model"]
+    with pytest.raises(ContractError, match=said):
+        check_dialect(dialect, max_examples=1)
+
+
 def test_an_api_whose_models_have_one_vocabulary_may_be_exact_for_any() -> None:
     check_dialect(Knowing(api=Api(shape="openai", vocabulary="o200k_base")), model="gpt-4o", max_examples=2)
 

@@ -45,6 +45,8 @@ def broken(trim: Trim, invariants: tuple[Invariant, ...] = ESSENTIAL, **options:
 
 
 quick = {"max_examples": 30}
+enough = {"max_examples": 100}
+"""To find a fault that few windows show, whichever modules are loaded: the draws depend on them."""
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,7 @@ def even_windows_only(messages: Messages, window: int) -> Messages:
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
 def test_each_law_is_the_first_that_some_trimmer_breaks(trim: Trim, name: str) -> None:
-    error = broken(trim, EVERY, **quick)
+    error = broken(trim, EVERY, **enough)
     assert error.invariant.name == name
     assert error.problem in str(error)
     assert next(iter(error.verdict.broken)) == name
@@ -217,7 +219,7 @@ def test_each_law_is_the_first_that_some_trimmer_breaks(trim: Trim, name: str) -
     ids=lambda value: value.name if isinstance(value, Invariant) else "",
 )
 def test_a_law_can_be_asked_alone(trim: Trim, law: Invariant) -> None:
-    assert broken(trim, (law,), **quick).invariant is law
+    assert broken(trim, (law,), **enough).invariant is law
 
 
 @pytest.mark.parametrize("name", ["unchanged-when-it-fits", "refuses-only-when-needed", "maximal"])
@@ -226,7 +228,7 @@ def test_a_trimmer_that_leaves_one_token_unused_is_seen(name: str) -> None:
         return whole_turns(messages, window - 1)
 
     law = next(law for law in EVERY if law.name == name)
-    assert broken(one_too_few, (law,), **quick).invariant is law
+    assert broken(one_too_few, (law,), **enough).invariant is law
 
 
 def test_a_trimmer_that_cuts_its_own_result_again_is_restless() -> None:

@@ -324,6 +324,12 @@ def test_a_fault_with_texts_of_a_form_is_found_in_those_that_are_given(given: di
         check_strategy(OfTables(), max_examples=30, **given)
 
 
+@pytest.mark.usefixtures("unshrunk")
+def test_texts_that_are_given_stand_together_in_some_case_whatever_is_drawn() -> None:
+    with pytest.raises(ContractError, match="among `omitted`"):
+        check_strategy(OfTables(), max_examples=1, texts=TABLES)
+
+
 def test_a_class_in_place_of_its_object_is_refused() -> None:
     with pytest.raises(BudgetError, match=r"OfTables is a class.*call it"):
         check_strategy(OfTables)  # type: ignore[arg-type]
