@@ -139,6 +139,29 @@ SEEN_OR_NOTED: Mapping[str, tuple[str, History]] = {
             },
         ),
     ),
+    "an image in the result of a call": (
+        _PIXEL,
+        (
+            {"role": "user", "content": "Look around."},
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "c1", "name": TOOL["name"], "input": {"where": "north"}}],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "c1",
+                        "content": [
+                            {"type": "text", "text": "A picture."},
+                            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _PIXEL}},
+                        ],
+                    }
+                ],
+            },
+        ),
+    ),
     "a text in another script": ("привет, 世界", ({"role": "user", "content": "привет, 世界"},)),
     "the end of a long text": ("home", OF_OTHERS["a text of three thousand words"]),
     "an early message of many": ("step number 2", OF_OTHERS["sixty messages"]),

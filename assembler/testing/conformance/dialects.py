@@ -32,6 +32,7 @@ from assembler.testing.conformance.checking import (
     failure_of,
     list_histories,
     note_case,
+    quotes,
     refuse_class,
     texts_of,
     with_own,
@@ -340,7 +341,7 @@ class _CheckedDialect(Checked):
         sent = [*strings(emission.request)]
         written = "\n".join(sent)
         for text, times in Counter(texts).items():
-            if len(text) > _A_WORD and any(text in note for note in emission.notes):
+            if len(text) > _A_WORD and any(quotes(note, text) for note in emission.notes):
                 raise self.broken("its notes quote no text", f"a note holds {text!r}")
             if written.count(text) < times and not emission.notes:
                 raise self.broken(COMPLETE, f"{text!r} is gone without a note")
@@ -364,7 +365,10 @@ class _CheckedDialect(Checked):
 
     def _read_back(self, emission: Emission) -> None:
         request = copy.deepcopy(emission.request)
-        again = self.dialect.emit(self.dialect.parse(request)).request
+        try:
+            again = self.dialect.emit(self.dialect.parse(request)).request
+        except ConversationError as error:
+            raise self.broken("what it emits it reads, and emits again", str(error)) from error
         options = self.dialect.parse(request).options
         if {**options, **again} != {**options, **request}:
             raise self.broken("what it emits it reads, and emits again", "the second request differs from the first")

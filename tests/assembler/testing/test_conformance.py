@@ -13,7 +13,7 @@ import pytest
 from assembler.conversation.messages import Call, Message, Thinking
 from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, mistral, openai_chat
 from assembler.dialects.prices.graded import RuledPricer
-from assembler.errors import UnsupportedContentError
+from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.policies import TrimOldest
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -219,6 +219,25 @@ def one_id_for_all(layout: Layout, emission: Emission) -> Emission:
     return emission
 
 
+def without_pictures_of_results(emission: Emission) -> Emission:
+    messages = emission.request["messages"]
+    before = [None, *(message["role"] for message in messages)]
+    kept = [one for role, one in zip(before, messages, strict=False) if role != "tool" or "image_url" not in str(one)]
+    notes = tuple(note for note in emission.notes if "picture" not in note)
+    return Emission({**emission.request, "messages": kept}, notes)
+
+
+def first_words(layout: Layout) -> str:
+    texts = [part for message in layout.messages for part in message.parts if isinstance(part, str)]
+    return f"left out: {max(texts, key=len, default='')[:20]}…"
+
+
+def refusing_what_was_read(layout: Layout) -> Layout:
+    if "again" in layout.options:
+        raise ConversationError("a result answers no open call", index=2)
+    return layout
+
+
 def each_id_once(request: Mapping[str, Any]) -> list[str]:
     ids = [call["id"] for message in request["messages"] for call in message.get("tool_calls", ())]
     return ["an id comes twice"] if len(ids) != len(set(ids)) else []
@@ -367,6 +386,18 @@ FAULTS = {
     "a search is sent and not billed": (
         "the result of a search costs.*adapt_message",
         Odd(priced=lambda rules: PricingLess(rules, without_searches)),
+    ),
+    "an image in a result is gone": (
+        "an image in the result of a call is gone without a note",
+        Odd(emitted=lambda _, e: without_pictures_of_results(e)),
+    ),
+    "it refuses what it emitted": (
+        "reads, and emits again; message 2: a result answers no open call",
+        Odd(read=lambda layout: attrs.evolve(layout, options={"again": True}), prepared=refusing_what_was_read),
+    ),
+    "a note holds the first words": (
+        "quote no text",
+        Odd(emitted=lambda layout, e: attrs.evolve(e, notes=(first_words(layout),))),
     ),
     "calls without ids get one id": ("told apart", Odd(emitted=one_id_for_all)),
     "a word for an opening": ("declared", Odd(opening="user")),  # type: ignore[arg-type]
