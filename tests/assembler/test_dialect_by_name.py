@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
-from assembler import Assembler, CacheMarks, TrimOldest, count_request, fit_request, verify
+from assembler import Assembler, CacheMarks, ConversationError, TrimOldest, count_request, fit_request, verify
 from assembler.dialects import DIALECTS, Anthropic, Api, Bedrock, Dialect, openai_chat, typed_requests
 from assembler.testing import assemblers, assert_fits, assert_valid, check_dialect, planted, survival
 from budgets import Budget, BudgetError
@@ -134,3 +134,24 @@ def test_the_model_is_read_under_the_key_that_its_api_declares() -> None:
     priced = count_request(converse, dialect="bedrock", model="anthropic.claude-sonnet-4-5")
     assert count_request(converse) == count_request(converse, dialect="bedrock") == priced
     assert assert_fits(converse) == priced
+
+
+@pytest.mark.parametrize(
+    ("body", "dialect", "advised"),
+    [
+        ({"input": "hi"}, "openai_chat", "openai_responses"),
+        ({"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}, "anthropic", "gemini"),
+        ({"messages": [{"role": "user", "content": "hi"}]}, "openai_responses", "openai_chat"),
+        ({"messages": [{"role": "user", "content": "hi"}]}, "gemini", "anthropic"),
+    ],
+)
+def test_a_body_of_another_api_is_refused_with_a_dialect_that_reads_it(
+    body: dict[str, Any], dialect: str, advised: str
+) -> None:
+    with pytest.raises(ConversationError, match=rf"is one for .*{advised}.*: pass that as the dialect") as refused:
+        count_request(body, dialect=dialect)
+    assert dialect not in str(refused.value)
+    assert count_request(body, dialect=advised).tokens > 0
+    with pytest.raises(ConversationError) as unknown:
+        count_request({"messages": None}, dialect=dialect)
+    assert "pass that" not in str(unknown.value)

@@ -43,10 +43,9 @@ from assembler.dialects.prices.graded import (
     grade_price,
     own_counter,
 )
-from assembler.dialects.reading.parse_steps import options_in, read_messages
+from assembler.dialects.reading.parse_steps import no_history, options_in, read_messages
 from assembler.dialects.writing.fields import asked_choice, bare_schema
 from assembler.dialects.writing.media_in_results import adapt_with_media
-from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
 from assembler.pricing.media import read_media
 from assembler.pricing.opaque import price_unread_parts
@@ -82,7 +81,7 @@ class Gemini:
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a request in the SDK's or the wire's form. A text is a content of one part."""
         if request.get("contents") is None:
-            raise ConversationError("request has no contents; expected the arguments of generateContent")
+            raise no_history(request, "contents", "the arguments of generateContent")
         config: Mapping[str, Any] = request.get("config") or {}
         instruction = read_either(request, "system_instruction", read_either(config, "system_instruction"))
         tools: object = request.get("tools") or config.get("tools") or ()

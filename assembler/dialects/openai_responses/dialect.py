@@ -35,7 +35,7 @@ from assembler.dialects.openai_responses.wire import ItemIds, flat_definition, i
 from assembler.dialects.prices.graded import graded_pricer
 from assembler.dialects.prices.message_fields import price_reasoning
 from assembler.dialects.prices.unknown_models import guessed_pricer, in_items, unknown_model_pricer
-from assembler.dialects.reading.parse_steps import options_in, read_messages
+from assembler.dialects.reading.parse_steps import no_history, options_in, read_messages
 from assembler.dialects.writing.fields import choice_of, named_schema
 from assembler.dialects.writing.notes import Notes
 from assembler.errors import ConversationError, ToolError
@@ -81,7 +81,7 @@ class OpenAIResponses:
         if not isinstance(given, list | tuple | None):
             raise ConversationError(f"input must be text or a list of items, got {type(given).__name__}")
         if given is None and not any(request.get(key) for key in (*STORED, "instructions")):
-            raise ConversationError("request has no input; expected the body of a Responses call")
+            raise no_history(request, "input", "the body of a Responses call")
         items = read_messages(cast("list[object]", given or ()))
         head = head_length(items)
         return Layout(

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from assembler.conversation.messages import Message, read_message
 from assembler.errors import ConversationError
 from budgets.errors import named_type
+from budgets.lazy_names import FromFolders
+
+
+class _Api(Protocol):
+    @property
+    def history(self) -> str: ...
+
+
+_APIS: Mapping[str, _Api] = FromFolders("assembler.dialects", "api", "API")
+"""The declarations of each API, by dialect."""
 
 
 def listed_messages(request: Mapping[str, Any], expected: str) -> list[object]:
     """The list under `messages`. Raises `ConversationError`, which names what was `expected`, without one."""
     listed = request.get("messages")
     if not isinstance(listed, list | tuple):
-        raise ConversationError(f"request has no list of messages; expected {expected}")
+        raise no_history(request, "list of messages", expected)
     return [*cast("list[object]", listed)]
+
+
+def no_history(request: Mapping[str, Any], sought: str, expected: str) -> ConversationError:
+    """The error for a request without its history. It names the dialects that a request with its keys is for."""
+    others = {name: api.history for name, api in _APIS.items() if api.history not in sought.split()}
+    found = [name for name, key in others.items() if request.get(key) is not None]
+    keys = " and ".join(sorted({others[name] for name in found}))
+    step = f"; a request with {keys} is one for {' or '.join(found)}: pass that as the dialect" if found else ""
+    return ConversationError(f"request has no {sought}; expected {expected}{step}")
 
 
 def read_messages(listed: Iterable[object]) -> list[Message]:
