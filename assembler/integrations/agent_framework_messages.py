@@ -57,16 +57,19 @@ def _without(message: Any, orphaned: frozenset[str]) -> Any:
 
 def messages_of(message: Any) -> list[Entry]:
     """Return the messages that an API gets, with the author's name and without unsupported contents."""
+    return _named(message, _entries(message, _answer, _result))
+
+
+def _named(message: Any, entries: list[Entry]) -> list[Entry]:
     name = _UNNAMED.sub("", message.author_name or "")[:64]
-    entries = _entries(message, _answer, _result)
     if not name:
         return entries
     return [(fields if fields["role"] == "tool" else {**fields, "name": name}, places) for fields, places in entries]
 
 
 def chat_messages_of(message: Any) -> list[Entry]:
-    """Return the messages that Chat Completions gets: each content of a user's message as one of its own."""
-    return [apart for entry in messages_of(message) for apart in _apart(entry)]
+    """Return the messages that Chat Completions gets: each content as one of its own, but calls beside their text."""
+    return [apart for entry in _named(message, _entries(message, _chat_answers, _result)) for apart in _apart(entry)]
 
 
 def _apart(entry: Entry) -> Iterator[Entry]:
@@ -123,6 +126,31 @@ def _answer(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     return [(fields, tuple(place for place, _ in (*written, *calls)))]
 
 
+def _chat_answers(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
+    """Return an answer as the Chat client sends it: each text with the calls around it, and thoughts by themselves."""
+    groups: list[list[tuple[int, Any]]] = []
+    takes_more = False
+    for place, content in contents:
+        if content.type == "text":
+            joins = takes_more and all(other.type != "text" for _, other in groups[-1])
+        elif content.type == "function_call":
+            joins = takes_more
+        elif _thinks_aloud(content):
+            joins = False
+        else:
+            continue
+        if not joins:
+            groups.append([])
+        groups[-1].append((place, content))
+        takes_more = not _thinks_aloud(content)
+    return [entry for group in groups for entry in _answer(group) or [_silent(group)]]
+
+
+def _silent(group: Sequence[tuple[int, Any]]) -> Entry:
+    """Return a text without a word, which the client sends too if it stands alone."""
+    return {"role": "assistant", "content": ""}, (group[0][0],)
+
+
 def _items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     outputs = {content.call_id: content.output for _, content in contents if content.type == "mcp_server_tool_result"}
     items = [(place, _item(content, outputs.get(content.call_id))) for place, content in contents]
@@ -132,7 +160,7 @@ def _items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
 def _item(content: Any, output: Any) -> dict[str, Any] | None:
     match content.type:
         case "text":
-            return message_item(content.text) if content.text else None
+            return message_item(content.text or "")
         case "function_call":
             return _replayed(content, call_item(content.call_id, content.name, _arguments(content)))
         case "text_reasoning":
@@ -192,7 +220,8 @@ def _part(content: Any) -> dict[str, Any] | None:
         case "text":
             return {"type": "text", "text": content.text} if content.text else None
         case "data" | "uri" if (content.media_type or "").startswith("image/"):
-            return {"type": "image_url", "image_url": {"url": content.uri}}
+            detail = (content.additional_properties or {}).get("detail")
+            return {"type": "image_url", "image_url": {"url": content.uri, **({"detail": detail} if detail else {})}}
         case "data" | "uri":
             return {"type": "file", "file": {"file_data": content.uri}}
         case "hosted_file":

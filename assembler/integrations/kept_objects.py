@@ -64,9 +64,11 @@ def kept_groups(
     """Do the same as `kept_objects` for objects of several messages each. `entries` has the number for each object.
 
     `rewritten(object, messages)` gets each old message of the object with its new one, or None for a dropped one. An
-    object without messages stays in its place, before the next one that stays. O(all entries).
+    object without messages stays in its place, before the next one that stays. An answer without a word is left out, as
+    in `kept_objects`. O(all entries).
     """
-    after = {index: plan.view.message(index) for index in range(plan.view.head)} | dict(plan.sent)
+    after = {index: plan.view.message(index) for index in range(plan.view.head)}
+    after |= {index: new for index, new in plan.sent if not _says_nothing(plan, new)}
     summary, place = plan.trimmed.cut.summary, summary_place(plan)
     kept: list[Own] = []
     silent: list[Own] = []

@@ -71,7 +71,8 @@ def _parts(block: Any) -> list[dict[str, Any]]:
             signed = {key: extra[key] for key in ("signature",) if key in extra}
             return [{"type": "thinking", "thinking": block.content or "", **signed}]
         case "image":
-            return [{"type": "image_url", "image_url": {"url": _address(block, block.image)}}]
+            detail = {"detail": block.detail} if block.detail else {}
+            return [{"type": "image_url", "image_url": {"url": _address(block, block.image), **detail}}]
         case "audio":
             data = block.resolve_audio(as_base64=True).read().decode()
             return [{"type": "input_audio", "input_audio": {"data": data, "format": block.format}}]

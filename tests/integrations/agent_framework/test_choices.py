@@ -6,13 +6,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from agent_framework import Agent
-from agent_framework.openai import OpenAIChatClient
+from agent_framework import Agent, Content, Message
+from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 
 from assembler import Assembler, count_request
-from assembler.dialects import openai_responses
+from assembler.dialects import openai_chat, openai_responses
 from assembler.integrations.agent_framework import AssemblerMiddleware
 from budgets import Budget, Count
+from tests.assembler.decorated import PNG
 from tests.integrations.agent_framework.test_agent_framework import look_up
 from tests.integrations.provider import providing
 
@@ -43,5 +44,42 @@ def test_a_tool_choice_costs_what_is_sent_of_it(choice: Any) -> None:
     assert [count_request(body, dialect=openai_responses, model="gpt-4o") for body in bodies] == counted
 
 
-async def _asked(agent: Agent) -> None:
-    await agent.run("Where to?")
+def said(*contents: Any) -> list[Any]:
+    return [Message("user", ["Where to?"]), Message("assistant", list(contents)), Message("user", ["And then?"])]
+
+
+CALL = Content.from_function_call(call_id="c1", name="look_up", arguments='{"question": "towns"}')
+FOUND = Message("tool", [Content.from_function_result(call_id="c1", result="Kyoto")])
+PICTURE = Content.from_uri(
+    uri=f"data:image/png;base64,{PNG}", media_type="image/png", additional_properties={"detail": "low"}
+)
+THOUGHT = Content.from_text_reasoning(text="Let me look it up.")
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        said("To Kyoto.", "Or to Nara."),
+        said(THOUGHT, "To Kyoto."),
+        said(""),
+        [Message("user", ["What is this?", PICTURE])],
+        [Message("user", ["Where to?"]), Message("assistant", ["I look.", CALL]), FOUND],
+        [Message("user", ["Where to?"]), Message("assistant", [CALL, "I look."]), FOUND],
+        [Message("user", ["Where to?"]), Message("assistant", [THOUGHT, CALL]), FOUND],
+    ],
+    ids=["two texts", "thought", "empty", "picture", "text and call", "call and text", "thought and call"],
+)
+def test_the_contents_of_a_message_cost_what_the_chat_client_sends_of_them(history: list[Any]) -> None:
+    middleware = AssemblerMiddleware(Assembler(Budget.for_model("gpt-4o", context_window=9_000, max_output_tokens=500)))
+    counted: list[Count] = []
+    note = middleware._fitting._remember
+    middleware._fitting._remember = lambda new, known: (counted.append(new.context.count), note(new, known))[1]
+    with providing(hosted=(), thinks=False) as provider:
+        client = OpenAIChatCompletionClient(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
+        agent = Agent(client=client, tools=[look_up], middleware=[middleware])
+        asyncio.run(_asked(agent, history))
+    assert [count_request(body, dialect=openai_chat, model="gpt-4o") for body in provider.bodies] == counted
+
+
+async def _asked(agent: Agent, asked: Any = "Where to?") -> None:
+    await agent.run(asked)

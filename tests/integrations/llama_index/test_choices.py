@@ -1,10 +1,12 @@
 """A tool choice and calls one at a time cost what the provider bills for them, and the agent counts it."""
 
 import asyncio
+import base64
 from contextlib import suppress
 from typing import Any
 
 import pytest
+from llama_index.core.llms import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.workflow import WorkflowRuntimeError
 from llama_index.llms.openai import OpenAI, OpenAIResponses
 
@@ -12,13 +14,14 @@ from assembler import Assembler, count_request
 from assembler.dialects import Dialect, openai_chat, openai_responses
 from assembler.integrations.llama_index import AssemblerFunctionAgent
 from budgets import Budget
+from tests.assembler.decorated import PNG
 from tests.integrations.bots import SCHEMA
 from tests.integrations.llama_index.test_on_the_wire import look_up
 from tests.integrations.provider import providing
 
 
 def counted_and_sent(
-    kind: Any, dialect: Dialect, of_llm: dict[str, Any], **settings: Any
+    kind: Any, dialect: Dialect, of_llm: dict[str, Any], asked: Any = "Where to?", **settings: Any
 ) -> tuple[list[int], list[int]]:
     """What was counted for each call of a run, and what its body costs."""
     model = of_llm["model"]
@@ -33,7 +36,7 @@ def counted_and_sent(
 
         async def run() -> None:
             with suppress(WorkflowRuntimeError):  # of a tool that is forced at each call
-                await agent.run("Where to?", max_iterations=3)
+                await agent.run(asked, max_iterations=3)
 
         asyncio.run(run())
     bodies = [{key: body[key] for key in KEYS if key in body} for body in provider.bodies]
@@ -68,4 +71,12 @@ FORMAT = {"name": "trip", "schema": SCHEMA, "strict": True}
 )
 def test_what_the_llm_itself_adds_costs_what_is_sent_of_it(kind: Any, dialect: Dialect, extra: dict[str, Any]) -> None:
     counted, sent = counted_and_sent(kind, dialect, {"model": "gpt-4o", "additional_kwargs": extra})
+    assert counted == sent
+
+
+@pytest.mark.parametrize(("kind", "dialect"), [(OpenAI, openai_chat), (OpenAIResponses, openai_responses)])
+def test_a_picture_costs_what_its_detail_costs(kind: Any, dialect: Dialect) -> None:
+    picture = ImageBlock(image=base64.b64decode(PNG), image_mimetype="image/png", detail="low")
+    asked = ChatMessage(role="user", blocks=[TextBlock(text="What is this?"), picture])
+    counted, sent = counted_and_sent(kind, dialect, {"model": "gpt-4o"}, asked)
     assert counted == sent
