@@ -10,7 +10,7 @@ import copy
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages import Call, Message, Part, Result
@@ -220,7 +220,7 @@ def _part(content: Any) -> dict[str, Any] | None:
         case "text":
             return {"type": "text", "text": content.text} if content.text else None
         case "data" | "uri" if (content.media_type or "").startswith("image/"):
-            detail = (content.additional_properties or {}).get("detail")
+            detail = cast("Mapping[str, object]", content.additional_properties or {}).get("detail")
             return {"type": "image_url", "image_url": {"url": content.uri, **({"detail": detail} if detail else {})}}
         case "data" | "uri":
             return {"type": "file", "file": {"file_data": content.uri}}
