@@ -27,29 +27,30 @@ _SERVER_TOOLS = {"code_interpreter": "code_execution"}
 
 def as_claude(message: Any) -> dict[str, Any]:
     """Return a message as Chat Completions spells it, with Claude's own blocks as its API gets them."""
-    return chat.as_chat(_respelled(message))
+    return chat.as_chat(_respell_message(message))
 
 
 def rewrite_message(message: Any, before: Message, after: Message) -> Any:
     """Return a copy of the message with the texts that the policy left, and its other blocks as they were."""
-    return chat.rewrite_message(message, before, after, _respelled(message).content)
+    return chat.rewrite_message(message, before, after, _respell_message(message).content)
 
 
-def _respelled(message: Any) -> Any:
+def _respell_message(message: Any) -> Any:
     content: Any = message.content
     if isinstance(content, str):
         return message
     own = message.response_metadata.get("model_provider") == "anthropic"
     blocks = [
-        _block(cast(Block, each), own) if isinstance(each, dict) else each for each in cast("Sequence[Any]", content)
+        _respell_block(cast(Block, each), own) if isinstance(each, dict) else each
+        for each in cast("Sequence[Any]", content)
     ]
     return message.model_copy(update={"content": blocks})
 
 
-def _block(block: Block, own: object) -> Block:
+def _respell_block(block: Block, own: object) -> Block:
     kind = block.get("type")
     if is_data_content_block(block):
-        return _medium(block)
+        return _respell_medium(block)
     extras = cast("Mapping[str, Any]", block.get("extras") or {})
     if kind == "reasoning" and extras.get("signature"):
         return {"type": "thinking", "thinking": block.get("reasoning", ""), "signature": extras["signature"]}
@@ -69,7 +70,7 @@ def _block(block: Block, own: object) -> Block:
             return block
 
 
-def _medium(block: Block) -> Block:
+def _respell_medium(block: Block) -> Block:
     """Return a picture or a document that OpenAI's form cannot tell: a file's id, a title, a context, citations."""
     places: tuple[Block, ...] = (block, block.get("extras") or {}, block.get("metadata") or {})
     said = {key: place[key] for key in _CAPTIONS for place in reversed(places) if key in place}

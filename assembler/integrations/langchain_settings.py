@@ -31,15 +31,20 @@ else:
 
 def asked_of(request: Any, prompt: str | None, fitting: Fitting) -> Asked:
     """Return what the `ModelRequest` of an agent asks for, as it is priced."""
-    specs, answer = _answer(request)
-    tools = fitting.priced([_definition(tool) for tool in (*request.tools, *specs)])
+    specs, answer = _read_answer(request)
+    tools = fitting.priced([_define_tool(tool) for tool in (*request.tools, *specs)])
     settings: Mapping[str, Any] = request.model_settings or {}
-    options = [*serial_calls(settings.get("parallel_tool_calls")), *_thinking(request.model, settings, fitting.dialect)]
+    options = [
+        *serial_calls(settings.get("parallel_tool_calls")),
+        *_list_thinking(request.model, settings, fitting.dialect),
+    ]
     # A format that the settings or the model itself have is sent in place of the agent's, unless that is a tool.
-    own = settings.get("response_format", _model_kwargs(request.model).get("response_format") if not answer else None)
+    own = settings.get(
+        "response_format", _read_model_kwargs(request.model).get("response_format") if not answer else None
+    )
     if own is not None:
-        answer = _closed(format_of(own), request.model)
-        options += [] if answer else _wordless_format(own, fitting.dialect)
+        answer = _close_objects(format_of(own), request.model)
+        options += [] if answer else _write_wordless_format(own, fitting.dialect)
     # The framework forces a tool where a structured answer is one (`_get_bound_model`).
     choice = "required" if specs else tool_choice(request.tool_choice, tools)
     return Asked(prompt, tools, answer, choice if _sends_choice(request.model) else None, options=tuple(options))
@@ -57,7 +62,7 @@ def format_of(given: Any) -> OutputSchema | None:
     return OutputSchema(name, cast("Mapping[str, Any]", spec["schema"]), about, strict=bool(spec.get("strict")))
 
 
-def _wordless_format(given: Any, dialect: str) -> list[tuple[str, Any]]:
+def _write_wordless_format(given: Any, dialect: str) -> list[tuple[str, Any]]:
     """Return a format without a schema, such as `json_object`, as OpenAI's two APIs spell it."""
     match dialect:
         case "openai_chat":
@@ -68,7 +73,7 @@ def _wordless_format(given: Any, dialect: str) -> list[tuple[str, Any]]:
             return []
 
 
-def _model_kwargs(model: Any) -> Mapping[str, Any]:
+def _read_model_kwargs(model: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", getattr(model, "model_kwargs", None) or {})
 
 
@@ -82,14 +87,14 @@ def _sends_choice(model: Any) -> bool:
     return not (_is_claudes(model) and thinking.get("type") in ("enabled", "adaptive"))
 
 
-def _thinking(model: Any, settings: Mapping[str, Any], dialect: str) -> Iterator[tuple[str, Any]]:
+def _list_thinking(model: Any, settings: Mapping[str, Any], dialect: str) -> Iterator[tuple[str, Any]]:
     """Yield the setting that turns Claude's thinking on, for which its API bills a prompt."""
     asked = settings.get("thinking", getattr(model, "thinking", None))
     if asked is not None and dialect == "anthropic":
         yield "thinking", asked
 
 
-def _answer(request: Any) -> tuple[list[Any], OutputSchema | None]:
+def _read_answer(request: Any) -> tuple[list[Any], OutputSchema | None]:
     """Return the request for a structured answer: the tools that it adds, or the schema of the provider's format."""
     asked: Any = request.response_format
     if asked is None:
@@ -99,11 +104,11 @@ def _answer(request: Any) -> tuple[list[Any], OutputSchema | None]:
         asked = (ProviderStrategy if by_provider else ToolStrategy)(schema=getattr(asked, "schema", asked))
     if isinstance(asked, ProviderStrategy):
         spec = asked.schema_spec
-        return [], _closed(OutputSchema(spec.name, spec.json_schema, strict=bool(spec.strict)), request.model)
+        return [], _close_objects(OutputSchema(spec.name, spec.json_schema, strict=bool(spec.strict)), request.model)
     return [OutputToolBinding.from_schema_spec(spec).tool for spec in asked.schema_specs], None
 
 
-def _closed(answer: OutputSchema | None, model: Any) -> OutputSchema | None:
+def _close_objects(answer: OutputSchema | None, model: Any) -> OutputSchema | None:
     """Return an answer's schema as the model's client sends it: Claude's closes every object."""
     if answer is None or not _is_claudes(model):
         return answer
@@ -111,7 +116,7 @@ def _closed(answer: OutputSchema | None, model: Any) -> OutputSchema | None:
     return attrs.evolve(answer, schema=client.transform_schema(dict(answer.schema)))
 
 
-def _definition(tool: Any) -> dict[str, Any]:
+def _define_tool(tool: Any) -> dict[str, Any]:
     """Return a tool as it is sent. One that the provider runs is a dict with its type."""
     if isinstance(tool, dict) and cast("dict[str, Any]", tool).get("type", "function") != "function":
         return cast("dict[str, Any]", tool)

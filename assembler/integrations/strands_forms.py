@@ -41,19 +41,20 @@ def messages_in_form_of(dialect: str, messages: Sequence[Block]) -> list[Block]:
     """Return the messages as an API gets them."""
     if dialect != "gemini":
         return [
-            {"role": one["role"], "content": _said(one, _formed(one["content"], dialect), dialect)} for one in messages
+            {"role": one["role"], "content": _form_answer(one, _form_each(one["content"], dialect), dialect)}
+            for one in messages
         ]
     uses = [block["toolUse"] for one in messages for block in one["content"] if "toolUse" in block]
     names = {use["toolUseId"]: use["name"] for use in uses}
-    return [one if one["role"] == "system" else _as_content(one, names) for one in messages]
+    return [one if one["role"] == "system" else _write_content(one, names) for one in messages]
 
 
 def rewrite_message(own: Block, before: Message, after: Message, dialect: str) -> Block:
     """Return the message with the content that a policy left, still in Bedrock's form."""
     if dialect == "gemini":
-        return {**own, "content": list(_left_of(own["content"], before, after))}
+        return {**own, "content": list(_restore_content(own["content"], before, after))}
     content: Sequence[Block] = cast("Mapping[str, Any]", after.raw)["content"]
-    return {**own, "content": list(_restored(content, own["content"], dialect))}
+    return {**own, "content": list(_restore_blocks(content, own["content"], dialect))}
 
 
 def system_in_form_of(dialect: str, prompt: Sequence[Block]) -> list[Block]:
@@ -63,18 +64,18 @@ def system_in_form_of(dialect: str, prompt: Sequence[Block]) -> list[Block]:
     return [{"text": "\n".join(block["text"] for block in prompt if "text" in block)}]
 
 
-def _formed(content: Sequence[Block], dialect: str) -> list[Block]:
-    return [_form(block, dialect) for block in content]
+def _form_each(content: Sequence[Block], dialect: str) -> list[Block]:
+    return [_form_block(block, dialect) for block in content]
 
 
-def _said(message: Block, blocks: list[Block], dialect: str) -> list[Block]:
+def _form_answer(message: Block, blocks: list[Block], dialect: str) -> list[Block]:
     """Return the content of a message; on Responses an answer's texts as one, and an empty one as Strands fills it."""
     if dialect != "openai_responses" or message["role"] != "assistant":
         return blocks
-    return _with_one_text(blocks) or [_BLANK]
+    return _join_texts(blocks) or [_BLANK]
 
 
-def _with_one_text(blocks: list[Block]) -> list[Block]:
+def _join_texts(blocks: list[Block]) -> list[Block]:
     """Return the blocks with all texts in the place of the first one."""
     texts = [block for block in blocks if block.keys() == {"text"}]
     if len(texts) < 2:
@@ -83,28 +84,28 @@ def _with_one_text(blocks: list[Block]) -> list[Block]:
     return [joined if block is texts[0] else block for block in blocks if block is texts[0] or block not in texts]
 
 
-def _result_parts(content: Sequence[Block], dialect: str) -> list[Block]:
+def _form_result(content: Sequence[Block], dialect: str) -> list[Block]:
     """Return the content of a result. OpenAI's clients join texts side by side; on Responses not beside media."""
-    parts = _formed(content, dialect)
+    parts = _form_each(content, dialect)
     if dialect not in _JOINS_TEXTS or (dialect == "openai_responses" and any("text" not in part for part in parts)):
         return parts
     grouped = runs(parts, lambda part, before: "text" in part and "text" in before)
-    return [part for group in grouped for part in _with_one_text(group)]
+    return [part for group in grouped for part in _join_texts(group)]
 
 
-def _form(block: Block, dialect: str) -> Block:
+def _form_block(block: Block, dialect: str) -> Block:
     if "toolResult" in block:
-        parts = _result_parts(block["toolResult"]["content"], dialect)
+        parts = _form_result(block["toolResult"]["content"], dialect)
         noted = dialect == "openai_chat" and any("image" in part for part in parts)
         return {**block, "toolResult": {**block["toolResult"], "content": [*parts, _NOTE] if noted else parts}}
     if "json" in block and dialect in _WRITES_JSON:
         return {"text": json.dumps(block["json"], ensure_ascii=False)}
     if "document" in block and dialect == "anthropic":
-        return _claude_document(block["document"]) or block
+        return _write_claude_document(block["document"]) or block
     return block
 
 
-def _claude_document(held: Mapping[str, Any]) -> Block | None:
+def _write_claude_document(held: Mapping[str, Any]) -> Block | None:
     data, kind = held["source"].get("bytes"), held["format"]
     if data is None or kind not in (*_TEXTS, "pdf"):
         return None
@@ -114,9 +115,9 @@ def _claude_document(held: Mapping[str, Any]) -> Block | None:
     return {"type": "document", "source": source, "title": held["name"]}
 
 
-def _restored(kept: Sequence[Block], own: Sequence[Block], dialect: str) -> Iterator[Block]:
+def _restore_blocks(kept: Sequence[Block], own: Sequence[Block], dialect: str) -> Iterator[Block]:
     """Yield the blocks that stay: the message's own in place of an equal form, without notes."""
-    formed = [(_form(block, dialect), block) for block in own]
+    formed = [(_form_block(block, dialect), block) for block in own]
     results = {block["toolResult"]["toolUseId"]: block["toolResult"] for block in own if "toolResult" in block}
     for block in kept:
         same = next((one for form, one in formed if form == block), None)
@@ -126,19 +127,22 @@ def _restored(kept: Sequence[Block], own: Sequence[Block], dialect: str) -> Iter
             continue
         result: Block = block["toolResult"]
         before = results[result["toolUseId"]]["content"]
-        yield {**block, "toolResult": {**result, "content": list(_restored(result["content"], before, dialect))}}
+        yield {**block, "toolResult": {**result, "content": list(_restore_blocks(result["content"], before, dialect))}}
 
 
-def _as_content(message: Block, names: Mapping[str, str]) -> Block:
+def _write_content(message: Block, names: Mapping[str, str]) -> Block:
     """Return a message as Gemini's content, where each block but a cache point is a part."""
     role = "model" if message["role"] == "assistant" else "user"
-    return {"role": role, "parts": [_part(block, names) for block in message["content"] if "cachePoint" not in block]}
+    return {
+        "role": role,
+        "parts": [_write_part(block, names) for block in message["content"] if "cachePoint" not in block],
+    }
 
 
-def _part(block: Block, names: Mapping[str, str]) -> Block:
+def _write_part(block: Block, names: Mapping[str, str]) -> Block:
     if "toolResult" in block:
         result = block["toolResult"]
-        output = [part if "json" in part else _part(part, names) for part in result["content"]]
+        output = [part if "json" in part else _write_part(part, names) for part in result["content"]]
         name = names.get(result["toolUseId"], result["toolUseId"])
         return {"function_response": {"id": result["toolUseId"], "name": name, "response": {"output": output}}}
     if "toolUse" in block:
@@ -156,10 +160,10 @@ def _part(block: Block, names: Mapping[str, str]) -> Block:
     return {"inline_data": {"mime_type": media, "data": base64.b64encode(data).decode()}}
 
 
-def _left_of(content: Sequence[Block], before: Message, after: Message) -> Iterator[Block]:
+def _restore_content(content: Sequence[Block], before: Message, after: Message) -> Iterator[Block]:
     """Yield what a policy left of the blocks of a message that was read as Gemini's content."""
     became = align_parts(before.parts, after.parts)
-    written = {part["function_response"]["id"]: part["function_response"]["response"] for part in _results_in(after)}
+    written = {part["function_response"]["id"]: part["function_response"]["response"] for part in _list_results(after)}
     for block in content:
         old, new = (None, None) if "cachePoint" in block else next(became, (None, None))
         if new is old:
@@ -171,15 +175,15 @@ def _left_of(content: Sequence[Block], before: Message, after: Message) -> Itera
         elif isinstance(new, Result):
             result: Block = block["toolResult"]
             output = written[result["toolUseId"]].get("output")
-            left = [{"text": text_of(new.parts)}] if output is None else _output(output, result["content"])
+            left = [{"text": text_of(new.parts)}] if output is None else _restore_output(output, result["content"])
             yield {**block, "toolResult": {**result, "content": left}}
 
 
-def _results_in(message: Message) -> list[Block]:
+def _list_results(message: Message) -> list[Block]:
     parts: Sequence[Block] = cast("Mapping[str, Any]", message.raw)["parts"]
     return [part for part in parts if "function_response" in part]
 
 
-def _output(left: Sequence[Block], own: Sequence[Block]) -> list[Block]:
+def _restore_output(left: Sequence[Block], own: Sequence[Block]) -> list[Block]:
     """Return the content of a shortened result: its own media, and its texts as they are now."""
     return [was if "inline_data" in now else now for now, was in zip(left, own, strict=True)]
