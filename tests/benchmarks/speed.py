@@ -105,12 +105,13 @@ def large_history(rounds: int) -> Iterator[Figure]:
     sys.path.insert(0, str(HERE))
     huge, count = importlib.import_module("huge"), yardstick()
     messages = huge.history(huge.MESSAGES)
+    half_of_them = messages[: huge.MESSAGES // 2]
     kept = [message["content"] for message in huge.cold(messages).messages]
     ratios: list[float] = []
     grown: list[float] = []
     for _ in range(rounds):
         once = huge.cpu(lambda: [count(text) for text in kept])
-        whole, half = (huge.cpu(lambda size=size: huge.cold(messages[:size])) for size in (100_000, 50_000))
+        whole, half = (huge.cpu(lambda given=given: huge.cold(given)) for given in (messages, half_of_them))
         ratios.append(whole / once)
         grown.append(whole / half)
     yield Figure("100,000 messages, cold", statistics.median(ratios), "x tokenising", 1.3)
