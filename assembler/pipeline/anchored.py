@@ -36,7 +36,7 @@ def plan_anchored(
     `continue_from` plans to keep what an earlier request kept, plus the new messages. `decide` asks the policies, which
     start from what it is given.
     """
-    limit = None if settings.budget is None else bill.allowed(settings.budget.input_limit)
+    limit = settings.limit
     kept = None if bill.kept is None else continue_from(bill.kept)
     before = _correct_if_billed(settings, bill, kept)
     if limit is None:

@@ -71,6 +71,14 @@ class Settings:
         """The model that the budget names, or None."""
         return None if self.budget is None else self.budget.model
 
+    @property
+    def limit(self) -> Tokens | None:
+        """The budget's `input_limit`, or what the provider accepts if that is less; None without a budget."""
+        if self.budget is None:
+            return None
+        limit = self.budget.input_limit
+        return limit if self.calibration is None else self.calibration.allowed(limit)
+
     def longest_answer(self, used: Tokens) -> Tokens | None:
         """How long the answer to a request of `used` tokens may be; None without a budget."""
         if self.budget is None:

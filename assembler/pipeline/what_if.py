@@ -32,22 +32,37 @@ def try_window(plan: Planned, context_window: Tokens) -> Planned | None:
 def plan_without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
     """The plan with the stand-ins of policies that ask a model; the smallest plan if that does not fit."""
     settings = settings.priced_for(draft.regions)
-    try:
-        plan = plan_or_overflow(draft, settings.without_asking_models)
-    except TooLarge as overflow:
-        plan = overflow.plan
+    plan = plan_in(_plan_or_too_large(draft, settings.without_asking_models))
     return attrs.evolve(plan, settings=settings, trimmed=attrs.evolve(plan.trimmed, wanted=wanted))
 
 
 def plan_least(draft: Draft, settings: Settings) -> Planned:
     """The plan, with stand-ins for policies that ask a model; the smallest plan if nothing fits."""
     try:
-        return plan_or_overflow(draft, settings)
-    except TooLarge as overflow:
-        return overflow.plan
+        return plan_in(_plan_or_too_large(draft, settings))
     except UnansweredError as unanswered:
         wanted = unanswered.wanted
     return plan_without_asking(draft, settings, wanted)
+
+
+def plan_or_too_large(draft: Draft, settings: Settings) -> Planned | TooLarge:
+    """The plan, with stand-ins for policies that ask a model; the overflow if nothing fits."""
+    try:
+        return _plan_or_too_large(draft, settings)
+    except UnansweredError:
+        return _plan_or_too_large(draft, settings.priced_for(draft.regions).without_asking_models)
+
+
+def plan_in(found: Planned | TooLarge) -> Planned:
+    """The plan that fits, or the smallest plan."""
+    return found.plan if isinstance(found, TooLarge) else found
+
+
+def _plan_or_too_large(draft: Draft, settings: Settings) -> Planned | TooLarge:
+    try:
+        return plan_or_overflow(draft, settings)
+    except TooLarge as overflow:
+        return overflow
 
 
 def _change_window(plan: Planned, context_window: Tokens) -> Settings:

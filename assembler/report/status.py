@@ -5,8 +5,9 @@ from __future__ import annotations
 import attrs
 
 from assembler.pipeline.draft import Draft
+from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.what_if import plan_least
+from assembler.pipeline.what_if import plan_in, plan_or_too_large
 from assembler.report.cache.estimate import cacheable
 from budgets import Tokens
 
@@ -16,8 +17,9 @@ class Status:
     """How full the next request is, after the policies have dropped what they may.
 
     `free` is what is left of `limit`. It is below 0 if no policy can make the request fit. Both are None without a
-    budget. `cached` estimates how many of the `used` tokens the provider's prefix cache can serve; it is 0 if the
-    provider's rule is unknown.
+    budget. `limit` is the budget's `input_limit`, or what the provider accepts if it has refused a request. It is less
+    if nothing fits because of the limit of one region. `cached` estimates how many of the `used` tokens the provider's
+    prefix cache can serve; it is 0 if the provider's rule is unknown.
     """
 
     used: Tokens
@@ -47,7 +49,9 @@ def status_of(draft: Draft, settings: Settings) -> Status:
 
     Raises the errors of a plan for a fault that no later message can fix, and for a part without a price.
     """
-    plan = plan_least(draft, settings)
-    limit = None if settings.budget is None else settings.budget.input_limit
-    count = plan.count
-    return Status(count.tokens, limit, None if limit is None else limit - count.upper, cacheable(plan).tokens)
+    found = plan_or_too_large(draft, settings)
+    cached, limit = cacheable(plan_in(found)).tokens, settings.limit
+    if isinstance(found, TooLarge):
+        limit = found.available if limit is None else min(limit, found.available)
+        return Status(found.costs.total, limit, limit - found.required, cached)
+    return Status(found.count.tokens, limit, None if limit is None else limit - found.count.upper, cached)

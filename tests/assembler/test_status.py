@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, AssemblyError, ContextLengthError, Refuse, Summarize, TrimOldest
+from assembler import (
+    Assembler,
+    AssemblyError,
+    ContextLengthError,
+    Overflow,
+    Refuse,
+    Summarize,
+    TrimOldest,
+    calibrate,
+)
 from assembler.dialects import DIALECTS, openai_chat, plain
-from budgets import Budget
+from budgets import Budget, Limit
 from tests.calls import IN_C_TOO, calls_of
 
 
@@ -64,6 +73,42 @@ def test_the_used_and_the_free_tokens_add_up_to_the_limit() -> None:
     )
     assert most + free == 4_000
     assert most > status.used
+
+
+def too_large_after_a_bill() -> Assembler:
+    """30 counted and 60 billed, then twice as much: at least 30 more than 60 counted, at most twice as many."""
+    assembler = Assembler(Budget(100, counter=len)).set_instruction("x" * 28).add_message(user("hi"))
+    return assembler.anchor(calibrate(assembler.build(), 60)).set_instruction("y" * 58)
+
+
+def refused_by_the_provider() -> Assembler:
+    assembler = Assembler(Budget(100, counter=len)).add_message(user("x" * 40))
+    return assembler.anchor(calibrate(assembler.build(), Overflow(used=95, limit=90)))
+
+
+def over_the_limit_of_a_region() -> Assembler:
+    budget = Budget(100, counter=len, limits={"instruction": Limit(cap=10)})
+    return Assembler(budget).set_instruction("x" * 30).add_message(user("hi"))
+
+
+@pytest.mark.parametrize(
+    ("made", "limit", "free"),
+    [(too_large_after_a_bill, 100, -20), (refused_by_the_provider, 90, -5), (over_the_limit_of_a_region, 12, -20)],
+)
+def test_free_is_below_0_by_what_the_error_says_is_too_many(
+    made: Callable[[], Assembler], limit: int, free: int
+) -> None:
+    with pytest.raises(ContextLengthError) as error:
+        made().build()
+    status = made().status()
+    assert (status.limit, status.free) == (error.value.available, -error.value.excess) == (limit, free)
+
+
+def test_what_fits_after_a_refusal_leaves_free_what_the_provider_accepts() -> None:
+    assembler = Assembler(Budget(100, counter=len), on_overflow=TrimOldest()).add_messages([user("x" * 40), user("y")])
+    assembler.anchor(calibrate(assembler.build(), Overflow(used=85, limit=80)))
+    status, context = assembler.status(), assembler.build()
+    assert (context.messages, status.limit, status.free) == ([user("y")], 80, 80 - context.count.upper)
 
 
 def test_no_upper_bound_is_printed_if_every_token_is_exact() -> None:
