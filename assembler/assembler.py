@@ -248,12 +248,11 @@ class Assembler(Generic[Longest]):
         return self if held is None else self.hold(held)
 
     def available_for_messages(self) -> Longest:
-        """Tokens that instruction, tools and knowledge leave for the conversation, 0 or more. None without a budget."""
-        budget = self._settings.budget
-        if budget is None:
-            return cast("Longest", None)
-        used = pipeline.measure_now(self._draft, self._settings)[1].fixed.upper
-        return cast("Longest", budget.available(used=used))
+        """Tokens that instruction, tools and knowledge leave for the conversation, 0 or more. None without a budget.
+
+        After a bill or a refusal they are fewer: a conversation of this size by our rules fits as it is billed.
+        """
+        return cast("Longest", pipeline.tokens_left_now(self._draft, self._settings))
 
     def costs(self) -> RegionCosts:
         """The cost of everything that was added, by region, before any cut. The first call prices the whole history."""

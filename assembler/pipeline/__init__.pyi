@@ -1,5 +1,5 @@
 from assembler.pipeline.build import costs_now as costs_now
-from assembler.pipeline.build import measure_now as measure_now
+from assembler.pipeline.build import tokens_left_now as tokens_left_now
 from assembler.pipeline.draft import Draft as Draft
 from assembler.pipeline.emit import emit as emit
 from assembler.pipeline.ladder import Trimmed as Trimmed

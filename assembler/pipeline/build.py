@@ -20,7 +20,7 @@ from assembler.pipeline.overflow import Decide, TooLarge, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
-from budgets import ContextLengthError, RegionCosts
+from budgets import ContextLengthError, RegionCosts, Tokens
 
 Returned = TypeVar("Returned")
 
@@ -72,6 +72,12 @@ def measure_now(draft: Draft, settings: Settings) -> tuple[Gathered, Measured]:
     """Run the first three stages on the messages as they are now. O(messages that were read)."""
     gathered = Gathered(draft, settings.priced_for(draft.regions), draft.history.current())
     return gathered, measure(gathered, choose(gathered))
+
+
+def tokens_left_now(draft: Draft, settings: Settings) -> Tokens | None:
+    """The tokens by our rules that the fixed regions leave for the conversation; None without a budget."""
+    budget = settings.by_rule.budget
+    return None if budget is None else budget.available(used=measure_now(draft, settings)[1].fixed.upper)
 
 
 def costs_now(draft: Draft, settings: Settings) -> RegionCosts:

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, CacheMarks, ContextLengthError, ConversationError, UnsupportedContentError, calibrate
+from assembler import (
+    Assembler,
+    CacheMarks,
+    ContextLengthError,
+    ConversationError,
+    Overflow,
+    UnsupportedContentError,
+    calibrate,
+)
 from assembler.dialects import DIALECTS, Dialect, anthropic, chat_template
 from assembler.policies import ClearToolResults, Policy, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
@@ -207,3 +215,29 @@ def test_a_greeting_added_after_a_look_at_an_empty_conversation_is_still_left_ou
     fresh = Assembler(Budget(1_000), dialect=dialect).add_instruction("Be brief.").add_messages([greeting, asked])
     assert looked.build().request() == fresh.build().request()
     assert looked.build().count == fresh.build().count
+
+
+def bill_of(billed: int | Overflow) -> Assembler:
+    assembler = Assembler(Budget(1_000, counter=len)).set_instruction("x" * 100).add_message(("user", "hi"))
+    return assembler.anchor(calibrate(assembler.build(), billed))
+
+
+@pytest.mark.parametrize(
+    "billed", [51, 101, 102, 103, 120, 302, Overflow(used=120, limit=200), Overflow(used=102, limit=110)], ids=str
+)
+def test_a_conversation_of_the_tokens_left_fits_after_a_bill_or_a_refusal(billed: int | Overflow) -> None:
+    left = bill_of(billed).available_for_messages()
+    assert bill_of(billed).set_messages([("user", "y" * left)]).build().messages
+
+
+@pytest.mark.parametrize(
+    ("billed", "left"),
+    [
+        (102, 900),  # as counted
+        (302, 400),  # at most twice the count is believed: 500 of the 1,000, less the instruction
+        (Overflow(used=102, limit=110), 10),  # what the provider accepts, less the instruction
+    ],
+    ids=str,
+)
+def test_a_bill_leaves_fewer_tokens_for_messages(billed: int | Overflow, left: int) -> None:
+    assert bill_of(billed).available_for_messages() == left
