@@ -17,7 +17,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
 BEGIN, END = "<!-- listing: python -m tools.reference -->\n", "<!-- end of listing -->\n"
-SAID = "Every public name of these modules. The site shows their whole docstrings below, and `help(name)` shows them in Python.\n"
+SAID = (
+    "Every public name of these modules. The site shows their whole docstrings below, "
+    "and `help(name)` shows them in Python.\n"
+)
 SHOWN = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
 HEADING = re.compile(r"::: (?P<path>[\w.]+)\n    options:\n      heading: (?P<heading>[\w.]+)")
 
