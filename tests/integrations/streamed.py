@@ -112,6 +112,8 @@ def _response_deltas(item: Body) -> Sequence[Body]:
         ]
     if item["type"] == "message":
         (part,) = item["content"]
+        if part["type"] == "refusal":
+            return [{"type": "response.refusal.delta", "delta": part["refusal"], "content_index": 0}]
         said = {"type": "response.output_text.delta", "delta": part["text"], "content_index": 0, "logprobs": []}
         return [said]
     if item["type"] == "reasoning":

@@ -10,6 +10,7 @@ import pytest
 from assembler import Assembler
 
 from .answers import Answer, answers, sent
+from .census import members
 from .clients import CLIENTS, Post
 from .stub import Stub, listening
 
@@ -44,8 +45,21 @@ def test_an_answer_goes_back_as_its_sdk_would_send_it(answer: Answer, clients: d
         assert sent(post, {key: request[key]}, stub.bodies)[len(before)] == wanted
 
 
+def test_no_item_of_an_input_has_the_field_that_an_answer_goes_back_without() -> None:
+    from openai.types.responses import response_function_shell_call_output_content_param as shown
+    from openai.types.responses.response_input_item_param import ResponseInputItemParam
+
+    outputs = shown.ResponseFunctionShellCallOutputContentParam
+    for kind in (*members(ResponseInputItemParam), outputs):
+        assert OUTPUT_ONLY not in kind.__annotations__
+
+
+OUTPUT_ONLY = "created_by"
+"""OpenAI's SDK sends it with its own objects, though its types of an input do not have it."""
+
+
 def _named(value: Any) -> Any:
-    """The value with the API's own names: OpenAI's SDK sends `async_` where it was sent `async`."""
+    """The value with the API's own names, `async` in place of `async_`, and without what no input has."""
     if isinstance(value, dict):
-        return {key.removesuffix("_"): _named(held) for key, held in value.items()}
+        return {key.removesuffix("_"): _named(held) for key, held in value.items() if key != OUTPUT_ONLY}
     return [_named(held) for held in value] if isinstance(value, list) else value

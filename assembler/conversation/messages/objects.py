@@ -12,7 +12,7 @@ from assembler.conversation.messages.extra_fields import REASONING
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.part_owners import assign_unknown_parts
 from assembler.conversation.messages.parts import FOREIGN
-from assembler.conversation.messages.sdk_objects import plain_data
+from assembler.conversation.messages.sdk_objects import as_input, plain_data
 from assembler.errors import ConversationError
 
 # LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
@@ -73,7 +73,7 @@ def spell_object(raw: object, *, index: int) -> dict[str, Any]:
     fields |= {key: value for key, value in _read_unknown(raw).items() if key not in fields}
     if fields["role"] is None:
         raise ConversationError("message object without a role", index=index)
-    return _remove_mirrored_calls(fields)
+    return dict(as_input(_remove_mirrored_calls(fields)))
 
 
 def _read_if_set(raw: object, key: str) -> object:

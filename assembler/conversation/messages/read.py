@@ -13,7 +13,7 @@ from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.objects import is_message_object, read_object, spell_object
 from assembler.conversation.messages.parts import is_kind_of_part
 from assembler.conversation.messages.registered import registered_fields
-from assembler.conversation.messages.sdk_objects import dump_of, plain_fields
+from assembler.conversation.messages.sdk_objects import as_input, dump_of, plain_fields
 from assembler.conversation.messages.spelling import spelling_of, spelling_of_dialect
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
 from budgets.numbers import with_noun
@@ -32,7 +32,8 @@ def read_message(raw: object, index: int) -> Message:
             return usual
         # A role and a text: no other spelling needs to be tried.
         if "type" not in given and "parts" not in given and type(given.get("content", given)) in _TEXT_OR_NONE:
-            return read_dict(given, index=index)
+            fields = as_input(given)
+            return read_dict(fields, index=index, origin=None if fields is given else raw)
         return _read(given, index)
     except (ConversationError, MarkupError, MemoryError):
         raise
@@ -73,7 +74,7 @@ def _find_fields(raw: object, index: int) -> Mapping[str, Any] | None:
     elif isinstance(raw, tuple | list) or is_message_object(raw) or (fields := _dump_object(raw)) is None:
         return None
     if "parts" not in fields:
-        return fields
+        return as_input(fields)
     from assembler.conversation.messages.two_bodies import with_one_body  # for Gemini's and a page's messages alone
 
     return with_one_body(fields, index)

@@ -1,11 +1,14 @@
-"""Dumps an SDK's own objects as plain data, as the SDK itself would send them."""
+"""Dumps an SDK's own objects as plain data, as the SDK itself would send them, without what only an answer has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
+from assembler.conversation.messages.dicts import PIN
+
 _Dump: TypeAlias = Callable[[object], Any]
+_Raw: TypeAlias = Mapping[str, Any]
 
 
 def filled_dump(raw: object) -> Any:
@@ -78,3 +81,78 @@ def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields as plain dicts and lists, with SDK objects in them as their SDK sends them."""
     dump = filled_dump if "parts" in fields else dump_of
     return {key: plain_data(item, dump) for key, item in fields.items()}
+
+
+# The APIs refuse a field of an answer by its name, even if it is null: `Unknown parameter: 'input[1].status'`
+# (openai-python#3008), `Extra inputs are not permitted` (Anthropic). Read in openai 3.57.0, anthropic 2.14.0 and
+# mistralai 3.7.0, 2026-11.
+
+_PARSED = frozenset(["parsed", "parsed_arguments", "parsed_output"])
+"""The fields in which SDKs keep a structured answer, or the arguments of a call, as objects."""
+
+_OF_ANTHROPIC = frozenset(["content", "id", "role", "type", PIN])
+"""The fields of Anthropic's answer that are read. Its SDK's `to_param` sends the role and the content alone."""
+
+_OF_THE_SERVER = _PARSED | {"created_by"}
+"""The fields of Responses' items that its input does not have (openai-agents drops `created_by` too)."""
+
+_NEVER_NULL = frozenset(["async", "async_", "content", "namespace", "status"])
+"""The fields of Responses' items that may be left out and are not null. `model_dump()` writes them all."""
+
+
+def as_input(fields: _Raw) -> _Raw:
+    """The fields of a message or an item without those that only an answer has; the same dict if it has none.
+
+    O(parts and calls).
+    """
+    kind = fields.get("type")
+    if "role" not in fields:
+        known = isinstance(kind, str) and (kind.endswith(("_call", "_output")) or kind in ("compaction", "reasoning"))
+        return _item_as_input(fields) if known else fields
+    if fields["role"] != "assistant":
+        return fields
+    if kind == "message" and "stop_reason" in fields:
+        fields = {key: held for key, held in fields.items() if key in _OF_ANTHROPIC}
+    if "parsed" in fields:
+        fields = {key: held for key, held in fields.items() if key != "parsed"}
+    for key in ("content", "tool_calls"):
+        listed: object = fields.get(key)
+        if type(listed) is list:
+            parts = cast("list[object]", listed)
+            if any([_holds_parsed(part) for part in parts]):  # noqa: C419 - few, and a generator takes longer
+                fields = {**fields, key: [_without_parsed(part) for part in parts]}
+    return fields
+
+
+def _holds_parsed(part: object) -> bool:
+    if type(part) is not dict:
+        return False
+    function: object = part.get("function")
+    return "parsed" in part or "parsed_output" in part or (type(function) is dict and "parsed_arguments" in function)
+
+
+def _without_parsed(part: object) -> object:
+    if not _holds_parsed(part):
+        return part
+    fields = cast(_Raw, part)
+    if "function" in fields:
+        return {**fields, "function": _without(cast(_Raw, fields["function"]), _PARSED)}
+    return _without(fields, _PARSED) if fields.get("type") in ("output_text", "text") else fields
+
+
+def _item_as_input(item: _Raw) -> _Raw:
+    nulls = [key for key in _NEVER_NULL.intersection(item) if item[key] is None]
+    kept = _without(item, _OF_THE_SERVER.union(nulls))
+    if "async_" in kept:  # OpenAI's SDK cannot name a field like the keyword, and dumps it so
+        kept = {("async" if key == "async_" else key): held for key, held in kept.items()}
+    listed: object = kept.get("output")
+    if type(listed) is not list:
+        return kept
+    outputs = cast("list[object]", listed)  # that of a shell names the maker of each command's output too
+    if not any([type(each) is dict and "created_by" in each for each in outputs]):  # noqa: C419 - see above
+        return kept
+    return {**kept, "output": [_without(cast(_Raw, each), _OF_THE_SERVER) for each in outputs]}
+
+
+def _without(fields: _Raw, keys: frozenset[str]) -> _Raw:
+    return fields if keys.isdisjoint(fields) else {key: held for key, held in fields.items() if key not in keys}

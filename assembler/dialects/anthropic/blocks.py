@@ -22,7 +22,12 @@ _MARKS = TakenMarks(in_parts=[CONTROL], in_tools=[CONTROL])
 _SEALS = {"thinking": "signature", "redacted_thinking": "data"}
 _TEXT_KEYS = frozenset(["type", "text", "cache_control", "citations"])
 """Keys of a text block (Messages API reference, TextBlockParam): others are kept only in a message of Anthropic's."""
-_ANSWER_ONLY = frozenset(["container", "context_management", "id", "model", "stop_reason", "stop_sequence", "usage"])
+_ANSWER_ONLY = frozenset(
+    [
+        *("container", "context_management", "diagnostics", "id", "input_transformations", "model", "stop_details"),
+        *("stop_reason", "stop_sequence", "usage"),
+    ]
+)
 """Keys of an answer that a request must not have: people append a dumped answer unchanged."""
 
 
